@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn every_stage_of_the_one_test_command_is_there() {
         let names: Vec<&str> = STAGES.iter().map(|stage| stage.name).collect();
-        assert_eq!(names, ["format", "tidy", "clippy", "packages", "tests", "doc tests"]);
+        assert_eq!(names, ["format", "tidy", "clippy", "features", "packages", "tests", "doc tests"]);
     }
 
     #[test]

@@ -83,7 +83,7 @@ async fn sessions_at_once(sessions: usize, base_url: &str, dir: &Path) -> Result
 
 async fn bare(loops: usize, base_url: &str, dir: &Path) -> Result<u64> {
     let trace = Arc::new(trace::record(crowd::TURNS, crowd::TEXT_BYTES, dir).await?);
-    let wire = floor::Wire::new(base_url)?;
+    let wire = floor::FloorWire::new(base_url)?;
     let mut runs = JoinSet::new();
     for _ in 0..loops {
         let (wire, trace) = (wire.clone(), Arc::clone(&trace));

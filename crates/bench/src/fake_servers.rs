@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use windlass::GUARD_ARGUMENT;
-use windlass_mcp::{Options, Reach, ServerConfig, ServerName};
+use windlass_mcp::{McpOptions, ServerConfig, ServerName, ServerTransport};
 use windlass_testkit::mcp::McpScript;
 use windlass_tools::GuardProgram;
 
@@ -16,7 +16,7 @@ pub fn configured(
     scripts: impl IntoIterator<Item = (String, McpScript)>,
 ) -> Result<BTreeMap<ServerName, ServerConfig>> {
     let server = |(name, script): (String, McpScript)| {
-        let reach = Reach::Stdio {
+        let reach = ServerTransport::Stdio {
             command: setup.programs.mcp_fake.display().to_string(),
             args: vec![script.to_json()],
             env: BTreeMap::new(),
@@ -29,7 +29,7 @@ pub fn configured(
 
 /// What they share: the guard is Windlass itself, as everywhere, and nothing is remembered.
 #[must_use]
-pub fn options(setup: &Setup) -> Options {
+pub fn options(setup: &Setup) -> McpOptions {
     let guard = GuardProgram { program: setup.programs.windlass.clone(), args: vec![GUARD_ARGUMENT.to_owned()] };
-    Options { guard: Some(guard), ..Options::default() }
+    McpOptions { guard: Some(guard), ..McpOptions::default() }
 }

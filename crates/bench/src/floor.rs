@@ -14,16 +14,16 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::oneshot;
 use windlass_store::Durability;
 
-use crate::trace::{Step, Trace};
+use crate::trace::{Trace, TraceStep};
 
 /// Where a floor's requests go.
 #[derive(Clone, Debug)]
-pub struct Wire {
+pub struct FloorWire {
     client: Client,
     url: Url,
 }
 
-impl Wire {
+impl FloorWire {
     /// One keep-alive client for the API that begins at `base_url`.
     pub fn new(base_url: &str) -> Result<Self> {
         // As ours: plain addresses need no certificates, and loading them is no part of a floor.
@@ -51,33 +51,38 @@ impl Wire {
 }
 
 /// The first floor: the requests alone.
-pub async fn bare(wire: &Wire, trace: &Trace) -> Result<()> {
+pub async fn bare(wire: &FloorWire, trace: &Trace) -> Result<()> {
     for step in &trace.0 {
         match step {
-            Step::Request(body) => wire.request(body).await?,
-            Step::Commit(_) => {}
+            TraceStep::Request(body) => wire.request(body).await?,
+            TraceStep::Commit(_) => {}
         }
     }
     Ok(())
 }
 
 /// The second floor for one session: each commit is made on the spot.
-pub async fn committing(wire: &Wire, trace: &Trace, ledger: &Ledger, session: u64) -> Result<()> {
+pub async fn committing(wire: &FloorWire, trace: &Trace, ledger: &BatchTable, session: u64) -> Result<()> {
     for (seq, step) in (0..).zip(&trace.0) {
         match step {
-            Step::Request(body) => wire.request(body).await?,
-            Step::Commit(bytes) => ledger.insert(session, seq, bytes)?,
+            TraceStep::Request(body) => wire.request(body).await?,
+            TraceStep::Commit(bytes) => ledger.insert(session, seq, bytes)?,
         }
     }
     Ok(())
 }
 
 /// The second floor for many sessions: one thread commits what has come together.
-pub async fn committing_together(wire: &Wire, trace: &Trace, committer: &Committer, session: u64) -> Result<()> {
+pub async fn committing_together(
+    wire: &FloorWire,
+    trace: &Trace,
+    committer: &FloorCommitter,
+    session: u64,
+) -> Result<()> {
     for (seq, step) in (0..).zip(&trace.0) {
         match step {
-            Step::Request(body) => wire.request(body).await?,
-            Step::Commit(bytes) => committer.commit(session, seq, bytes.clone()).await?,
+            TraceStep::Request(body) => wire.request(body).await?,
+            TraceStep::Commit(bytes) => committer.commit(session, seq, bytes.clone()).await?,
         }
     }
     Ok(())
@@ -85,9 +90,9 @@ pub async fn committing_together(wire: &Wire, trace: &Trace, committer: &Committ
 
 /// A table of batches, and nothing else.
 #[derive(Debug)]
-pub struct Ledger(Connection);
+pub struct BatchTable(Connection);
 
-impl Ledger {
+impl BatchTable {
     /// A fresh one in `dir`, with the journal's settings.
     pub fn open(dir: &Path, durability: Durability) -> Result<Self> {
         let connection = Connection::open(dir.join("floor.db"))?;
@@ -111,7 +116,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn insert_together(&self, group: &[Entry]) -> Result<()> {
+    fn insert_together(&self, group: &[PendingBatch]) -> Result<()> {
         self.0.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         for entry in group {
             self.insert(entry.session, entry.seq, &entry.bytes)?;
@@ -122,7 +127,7 @@ impl Ledger {
 }
 
 /// A batch on its way into the ledger.
-struct Entry {
+struct PendingBatch {
     session: u64,
     seq: u64,
     bytes: Bytes,
@@ -131,19 +136,19 @@ struct Entry {
 
 /// A thread that commits everything that waits, at once.
 #[derive(Debug)]
-pub struct Committer {
-    entries: Option<mpsc::Sender<Entry>>,
+pub struct FloorCommitter {
+    entries: Option<mpsc::Sender<PendingBatch>>,
     thread: Option<JoinHandle<Result<()>>>,
 }
 
-impl Committer {
+impl FloorCommitter {
     /// Starts the thread.
     #[must_use]
-    pub fn start(ledger: Ledger) -> Self {
-        let (entries, waiting) = mpsc::channel::<Entry>();
+    pub fn start(ledger: BatchTable) -> Self {
+        let (entries, waiting) = mpsc::channel::<PendingBatch>();
         let thread = std::thread::spawn(move || {
             while let Ok(first) = waiting.recv() {
-                let group: Vec<Entry> = std::iter::once(first).chain(waiting.try_iter()).collect();
+                let group: Vec<PendingBatch> = std::iter::once(first).chain(waiting.try_iter()).collect();
                 ledger.insert_together(&group)?;
                 for entry in group {
                     let _ = entry.done.send(());
@@ -157,12 +162,12 @@ impl Committer {
     async fn commit(&self, session: u64, seq: u64, bytes: Bytes) -> Result<()> {
         let (done, committed) = oneshot::channel();
         let entries = self.entries.as_ref().context("the committer is closed")?;
-        entries.send(Entry { session, seq, bytes, done }).ok().context("the committer is gone")?;
+        entries.send(PendingBatch { session, seq, bytes, done }).ok().context("the committer is gone")?;
         committed.await.context("a commit failed")
     }
 }
 
-impl Drop for Committer {
+impl Drop for FloorCommitter {
     fn drop(&mut self) {
         drop(self.entries.take());
         if let Some(thread) = self.thread.take() {

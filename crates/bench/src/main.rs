@@ -10,7 +10,7 @@ use windlass_bench::child;
 use windlass_bench::figures::{Effort, FIGURES, Setup};
 use windlass_bench::programs::Programs;
 use windlass_bench::table::HEAD;
-use windlass_vocab::At;
+use windlass_vocab::Timestamp;
 
 /// As the program has it; for the floors too.
 #[global_allocator]
@@ -64,7 +64,7 @@ fn parse(words: &[String]) -> Result<(Effort, Option<String>)> {
 
 fn date() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = At(i64::try_from(since.as_millis()).unwrap_or_default()).to_string();
+    let now = Timestamp(i64::try_from(since.as_millis()).unwrap_or_default()).to_string();
     now.split('T').next().unwrap_or_default().to_owned()
 }
 

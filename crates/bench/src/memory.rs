@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 /// Memory of a process, in KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Memory {
+pub struct ProcessMemory {
     /// Held now.
     pub resident: u64,
     /// The most it ever held.
@@ -14,10 +14,10 @@ pub struct Memory {
 }
 
 /// What this process holds.
-pub fn of_this_process() -> Result<Memory> {
+pub fn of_this_process() -> Result<ProcessMemory> {
     let status = std::fs::read_to_string("/proc/self/status").context("memory can be read on Linux only")?;
     let field = |name| field(&status, name).with_context(|| format!("/proc/self/status does not tell {name}"));
-    Ok(Memory { resident: field("VmRSS:")?, peak: field("VmHWM:")? })
+    Ok(ProcessMemory { resident: field("VmRSS:")?, peak: field("VmHWM:")? })
 }
 
 fn field(status: &str, name: &str) -> Option<u64> {

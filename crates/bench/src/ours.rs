@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use windlass::door::Awaited;
+use windlass::door::AwaitedEnd;
 use windlass::{Agent, EndReason, PolicyPatch, RunEnded, Session, Tool};
 use windlass_runtime::Interest;
 use windlass_store::{Durability, SqliteOptions};
@@ -22,7 +22,7 @@ const PROMPT: &str = "Haul.";
 const TURN_CAP: u32 = 10_000;
 
 /// A tool that does nothing.
-struct Haul(ToolSpec);
+struct NoOpTool(ToolSpec);
 
 /// What the model is told of the tool.
 #[must_use]
@@ -40,7 +40,7 @@ pub fn tool_spec() -> ToolSpec {
     }
 }
 
-impl Tool for Haul {
+impl Tool for NoOpTool {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
@@ -58,7 +58,7 @@ pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent
         .data_dir(dir)
         .sqlite(SqliteOptions { durability, ..SqliteOptions::default() })
         .policy(PolicyPatch { turn_cap: Some(TURN_CAP), ..PolicyPatch::default() })
-        .tool(Arc::new(Haul(tool_spec())))
+        .tool(Arc::new(NoOpTool(tool_spec())))
         .build()?;
     Ok(agent)
 }
@@ -80,7 +80,7 @@ pub async fn run_open(agent: &Agent, key: &str) -> Result<Session> {
 pub async fn run_in(agent: &Agent, session: &Session) -> Result<()> {
     let message_id = MessageId("bench".to_owned());
     let mut events = session.runs();
-    let awaited = Awaited::after(session.send(message_id.clone(), PROMPT).await?, message_id);
+    let awaited = AwaitedEnd::after(session.send(message_id.clone(), PROMPT).await?, message_id);
     whole(&agent.follow(session, &mut events, awaited, |_| {}).await?)
 }
 

@@ -6,14 +6,14 @@ use anyhow::Result;
 
 /// What the floor and ours took.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Compared {
+pub struct FloorComparison {
     /// The floor's median.
     pub floor: Duration,
     /// Our median.
     pub ours: Duration,
 }
 
-impl Compared {
+impl FloorComparison {
     /// How many times the floor ours took.
     #[must_use]
     pub fn ratio(&self) -> f64 {
@@ -27,7 +27,7 @@ pub async fn compare(
     rounds: usize,
     mut floor: impl AsyncFnMut(usize) -> Result<()>,
     mut ours: impl AsyncFnMut(usize) -> Result<()>,
-) -> Result<Compared> {
+) -> Result<FloorComparison> {
     let (mut floors, mut all_ours) = (Vec::new(), Vec::new());
     for round in 0..=rounds {
         let begun = Instant::now();
@@ -39,7 +39,7 @@ pub async fn compare(
             all_ours.push(between.elapsed());
         }
     }
-    Ok(Compared { floor: median(&mut floors), ours: median(&mut all_ours) })
+    Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut all_ours) })
 }
 
 /// The middle one.
@@ -53,7 +53,7 @@ pub fn median(times: &mut [Duration]) -> Duration {
 mod tests {
     use std::time::Duration;
 
-    use super::{Compared, median};
+    use super::{FloorComparison, median};
 
     #[test]
     fn the_median_is_the_middle_one_in_any_order() {
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn a_ratio_says_how_many_floors_ours_took() {
-        let compared = Compared { floor: Duration::from_millis(4), ours: Duration::from_millis(6) };
+        let compared = FloorComparison { floor: Duration::from_millis(4), ours: Duration::from_millis(6) };
         assert!((compared.ratio() - 1.5).abs() < 1e-9);
     }
 }

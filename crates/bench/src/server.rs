@@ -11,7 +11,7 @@ use crate::programs::Programs;
 
 /// What the model does.
 #[derive(Clone, Copy, Debug)]
-pub struct Behaviour {
+pub struct ModelBehaviour {
     /// Replies in all, each but the last with a call.
     pub turns: usize,
     /// Text in each.
@@ -22,7 +22,7 @@ pub struct Behaviour {
 
 /// A running server; it ends when this is dropped.
 #[derive(Debug)]
-pub struct Server {
+pub struct BenchServer {
     child: Child,
     base_url: String,
 }
@@ -33,9 +33,9 @@ pub fn arguments() -> Value {
     json!({"n": "$STEP"})
 }
 
-impl Server {
+impl BenchServer {
     /// Starts one.
-    pub fn start(programs: &Programs, behaviour: Behaviour) -> Result<Self> {
+    pub fn start(programs: &Programs, behaviour: ModelBehaviour) -> Result<Self> {
         let mut child = Command::new(&programs.model_server)
             .args(["--preset", "turns", "--quick", "--with-stdin", "--tool", ours::TOOL])
             .args(["--turns", &behaviour.turns.to_string()])
@@ -59,7 +59,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         // Its standard input closes and so it ends.
         drop(self.child.stdin.take());

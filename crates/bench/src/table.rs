@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::pace::Compared;
+use crate::pace::FloorComparison;
 
 /// Whether a figure keeps to its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub enum Mark {
     /// It does not.
     Missed,
     /// It has no limit, or could not be measured.
-    Told,
+    Noted,
 }
 
 impl Mark {
@@ -25,7 +25,7 @@ impl Mark {
 
 /// A figure and what was measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct Measurement {
     /// What it is about.
     pub figure: String,
     /// Its limit.
@@ -36,19 +36,19 @@ pub struct Line {
     pub mark: Mark,
 }
 
-impl Line {
+impl Measurement {
     /// A comparison with a floor.
     #[must_use]
-    pub fn compared(figure: &str, limit: f64, compared: &Compared) -> Self {
+    pub fn compared(figure: &str, limit: f64, compared: &FloorComparison) -> Self {
         let mark = Mark::of(compared.ratio(), limit);
         Self { target: format!("≤ {limit} × floor"), mark, ..Self::beside(figure, compared) }
     }
 
     /// A comparison with a floor, without a limit.
     #[must_use]
-    pub fn beside(figure: &str, compared: &Compared) -> Self {
-        let (ours, floor) = (shown(compared.ours), shown(compared.floor));
-        Self::told(figure, format!("{:.2} × ({ours} / {floor})", compared.ratio()))
+    pub fn beside(figure: &str, compared: &FloorComparison) -> Self {
+        let (ours, floor) = (readable(compared.ours), readable(compared.floor));
+        Self::noted(figure, format!("{:.2} × ({ours} / {floor})", compared.ratio()))
     }
 
     /// A measure with an upper limit.
@@ -61,18 +61,18 @@ impl Line {
 
     /// Something to know, without a limit.
     #[must_use]
-    pub fn told(figure: &str, measured: impl Into<String>) -> Self {
-        Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), mark: Mark::Told }
+    pub fn noted(figure: &str, measured: impl Into<String>) -> Self {
+        Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), mark: Mark::Noted }
     }
 }
 
 /// As a row of a Markdown table.
-impl fmt::Display for Line {
+impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let met = match self.mark {
             Mark::Met => "yes",
             Mark::Missed => "**no**",
-            Mark::Told => "–",
+            Mark::Noted => "–",
         };
         write!(f, "| {} | {} | {} | {met} |", self.figure, self.target, self.measured)
     }
@@ -83,7 +83,7 @@ pub const HEAD: &str = "| figure | target | measured (ours / floor) | met |\n|--
 
 /// A duration as people read it.
 #[must_use]
-pub fn shown(duration: Duration) -> String {
+pub fn readable(duration: Duration) -> String {
     let micros = duration.as_secs_f64() * 1e6;
     if micros < 1e3 {
         format!("{micros:.0} µs")
@@ -98,15 +98,15 @@ pub fn shown(duration: Duration) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{Line, Mark};
-    use crate::pace::Compared;
+    use super::{Mark, Measurement};
+    use crate::pace::FloorComparison;
 
     #[test]
     fn a_figure_at_its_limit_is_met_and_one_above_it_is_not() {
-        let of = |ours| Compared { floor: Duration::from_micros(100), ours: Duration::from_micros(ours) };
-        assert_eq!(Line::compared("turn", 2.0, &of(200)).mark, Mark::Met);
-        let missed = Line::compared("turn", 2.0, &of(201));
+        let of = |ours| FloorComparison { floor: Duration::from_micros(100), ours: Duration::from_micros(ours) };
+        assert_eq!(Measurement::compared("turn", 2.0, &of(200)).mark, Mark::Met);
+        let missed = Measurement::compared("turn", 2.0, &of(201));
         assert_eq!(missed.to_string(), "| turn | ≤ 2 × floor | 2.01 × (201 µs / 100 µs) | **no** |");
-        assert_eq!(Line::at_most("idle", 15.0, 15.1, "MiB").mark, Mark::Missed);
+        assert_eq!(Measurement::at_most("idle", 15.0, 15.1, "MiB").mark, Mark::Missed);
     }
 }

@@ -23,7 +23,7 @@ const LEAVE: &[u8] = b"\x04";
 /// leaves, and the program must end well.
 pub fn until_shown(command: Command, mark: &str) -> Result<Duration> {
     let begun = Instant::now();
-    let mut seat = Seat::take(command)?;
+    let mut seat = TerminalSeat::take(command)?;
     seat.wait_for(mark)?;
     let took = begun.elapsed();
     seat.leave()?;
@@ -32,14 +32,14 @@ pub fn until_shown(command: Command, mark: &str) -> Result<Duration> {
 
 /// A person's place at a terminal with a program in it.
 #[derive(Debug)]
-pub struct Seat {
+pub struct TerminalSeat {
     person: File,
     /// What was shown and not yet waited for.
     shown: Vec<u8>,
     child: Child,
 }
 
-impl Seat {
+impl TerminalSeat {
     /// Starts the program.
     pub fn take(mut command: Command) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
@@ -97,7 +97,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for TerminalSeat {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -12,7 +12,7 @@ use crate::{ours, server};
 
 /// One thing done to the outside.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum TraceStep {
     /// A batch of this content was committed.
     Commit(Bytes),
     /// A request with this body was made.
@@ -21,7 +21,7 @@ pub enum Step {
 
 /// What a run does, in order.
 #[derive(Clone, Debug)]
-pub struct Trace(pub Vec<Step>);
+pub struct Trace(pub Vec<TraceStep>);
 
 /// Runs `turns` turns with `text_bytes` of text in each, and records what was done.
 pub async fn record(turns: usize, text_bytes: usize, folder: &Path) -> Result<Trace> {
@@ -40,9 +40,9 @@ pub async fn record(turns: usize, text_bytes: usize, folder: &Path) -> Result<Tr
     let mut steps = Vec::with_capacity(batches.len() + turns);
     for batch in batches {
         let asks = memchr::memmem::find(&batch.bytes, br#""kind":"TurnStarted""#).is_some();
-        steps.push(Step::Commit(batch.bytes.into()));
+        steps.push(TraceStep::Commit(batch.bytes.into()));
         if asks {
-            steps.push(Step::Request(bodies.next().context("more turns than requests")??));
+            steps.push(TraceStep::Request(bodies.next().context("more turns than requests")??));
         }
     }
     ensure!(bodies.next().is_none(), "more requests than turns");

@@ -4,7 +4,7 @@
 
 /// What becomes of the rows when the size changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ResizeBehaviour {
     /// Lines are wrapped anew, and rows come back from the scrollback (tmux, VTE, Konsole).
     Reflows,
     /// Lines are wrapped anew, and a higher screen has empty rows at its bottom (kitty).
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Row {
+struct EmulatorRow {
     cells: Vec<char>,
     /// Whether the next row goes on with this line.
     wrapped: bool,
@@ -22,10 +22,10 @@ struct Row {
 
 /// A terminal with its scrollback.
 pub(crate) struct Emulator {
-    kind: Kind,
+    kind: ResizeBehaviour,
     width: usize,
     height: usize,
-    rows: Vec<Row>,
+    rows: Vec<EmulatorRow>,
     /// The first row on the screen.
     top: usize,
     /// The cursor: its row counted from the first in the scrollback, and its column.
@@ -39,8 +39,8 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    pub(crate) fn new(kind: Kind, width: usize, height: usize) -> Self {
-        let rows = vec![Row::default()];
+    pub(crate) fn new(kind: ResizeBehaviour, width: usize, height: usize) -> Self {
+        let rows = vec![EmulatorRow::default()];
         let (wraps, sequence) = (true, None);
         Self { kind, width, height, rows, top: 0, row: 0, column: 0, full: false, wraps, sequence }
     }
@@ -67,8 +67,8 @@ impl Emulator {
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
         let old_top = self.top;
         match self.kind {
-            Kind::Reflows | Kind::ReflowsAndPads => self.reflow(width),
-            Kind::Cuts => {
+            ResizeBehaviour::Reflows | ResizeBehaviour::ReflowsAndPads => self.reflow(width),
+            ResizeBehaviour::Cuts => {
                 for row in &mut self.rows[self.top..] {
                     row.cells.truncate(width);
                     row.wrapped = false;
@@ -82,8 +82,8 @@ impl Emulator {
         (self.width, self.height) = (width, height);
         let lowest = self.rows.len().saturating_sub(height);
         self.top = match self.kind {
-            Kind::Reflows | Kind::Cuts => lowest,
-            Kind::ReflowsAndPads => old_top.min(self.row).max(lowest),
+            ResizeBehaviour::Reflows | ResizeBehaviour::Cuts => lowest,
+            ResizeBehaviour::ReflowsAndPads => old_top.min(self.row).max(lowest),
         };
     }
 
@@ -97,10 +97,10 @@ impl Emulator {
             let first = rows.len();
             let mut chunks = line.chunks(width).peekable();
             while let Some(cells) = chunks.next() {
-                rows.push(Row { cells: cells.to_vec(), wrapped: chunks.peek().is_some() });
+                rows.push(EmulatorRow { cells: cells.to_vec(), wrapped: chunks.peek().is_some() });
             }
             if line.is_empty() {
-                rows.push(Row::default());
+                rows.push(EmulatorRow::default());
             }
             if index == before {
                 let last = rows.len() - 1;
@@ -157,7 +157,7 @@ impl Emulator {
         self.full = false;
         self.row += 1;
         if self.row == self.rows.len() {
-            self.rows.push(Row::default());
+            self.rows.push(EmulatorRow::default());
         }
         self.top = self.top.max((self.row + 1).saturating_sub(self.height));
     }

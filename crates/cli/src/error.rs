@@ -69,7 +69,7 @@ impl From<PromptError> for CommandError {
 }
 
 /// What a command gives back.
-pub type Done = Result<Exit, CommandError>;
+pub type CommandResult = Result<Exit, CommandError>;
 
 impl From<BuildError> for CommandError {
     fn from(error: BuildError) -> Self {

@@ -15,29 +15,29 @@ const TEXT: usize = 200;
 
 /// What is filled in, field by field.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Form {
-    fields: Vec<Field>,
+pub(crate) struct ElicitationForm {
+    fields: Vec<FormField>,
     content: Map<String, Value>,
     at: usize,
 }
 
 #[derive(Debug, PartialEq)]
-struct Field {
+struct FormField {
     name: String,
     title: String,
-    kind: Kind,
+    kind: FieldKind,
     usual: Option<Value>,
-    need: Need,
+    need: FieldNeed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
+enum FieldNeed {
     Required,
     Optional,
 }
 
 #[derive(Debug, PartialEq)]
-enum Kind {
+enum FieldKind {
     Text {
         least: usize,
         most: usize,
@@ -46,34 +46,34 @@ enum Kind {
     Number,
     YesNo,
     /// One of these, shown by their titles.
-    Choice(Vec<Choice>),
+    Choice(Vec<FormChoice>),
     /// Any of these.
-    Choices(Vec<Choice>),
+    Choices(Vec<FormChoice>),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Choice {
+struct FormChoice {
     value: String,
     title: String,
 }
 
-impl Form {
+impl ElicitationForm {
     /// The form a question asks for, if it asks for one that can be filled in by lines.
     pub(crate) fn of(asked: &QuestionAsked) -> Option<Self> {
         Self::new(asked.form()?)
     }
 
     fn new(schema: &Json) -> Option<Self> {
-        let Schema { properties, required } = serde_json::from_str(schema.as_str()).ok()?;
+        let FormSchema { properties, required } = serde_json::from_str(schema.as_str()).ok()?;
         let required: Vec<&str> = required.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let field = |(name, schema): &(String, Value)| {
             let text = |key: &str| schema[key].as_str().map(|text| short_line(text, TEXT));
             let title = text("title").or_else(|| text("description")).unwrap_or_else(|| harmless_line(name));
-            let need = if required.contains(&name.as_str()) { Need::Required } else { Need::Optional };
-            Some(Field {
+            let need = if required.contains(&name.as_str()) { FieldNeed::Required } else { FieldNeed::Optional };
+            Some(FormField {
                 name: name.clone(),
                 title,
-                kind: Kind::of(schema)?,
+                kind: FieldKind::of(schema)?,
                 usual: schema.get("default").cloned(),
                 need,
             })
@@ -84,12 +84,12 @@ impl Form {
 
     /// What it asks, one for each field.
     pub(crate) fn questions(&self) -> Vec<String> {
-        self.fields.iter().map(Field::question).collect()
+        self.fields.iter().map(FormField::question).collect()
     }
 
     /// What is asked next; nothing when all is filled in.
     pub(crate) fn question(&self) -> Option<String> {
-        self.fields.get(self.at).map(Field::question)
+        self.fields.get(self.at).map(FormField::question)
     }
 
     /// Takes the answer to that, or says what is wrong with it.
@@ -97,8 +97,8 @@ impl Form {
         let Some(field) = self.fields.get(self.at) else { return Ok(()) };
         let value = match (line.trim(), &field.usual, field.need) {
             ("", Some(usual), _) => Some(usual.clone()),
-            ("", None, Need::Optional) => None,
-            ("", None, Need::Required) => return Err("this can't be left out".into()),
+            ("", None, FieldNeed::Optional) => None,
+            ("", None, FieldNeed::Required) => return Err("this can't be left out".into()),
             (line, _, _) => Some(field.kind.read(line)?),
         };
         if let Some(value) = value {
@@ -114,21 +114,21 @@ impl Form {
     }
 }
 
-impl Field {
+impl FormField {
     /// What is asked for it.
     fn question(&self) -> String {
         let kind = match &self.kind {
-            Kind::Text { .. } => String::new(),
-            Kind::Integer => " (a whole number)".into(),
-            Kind::Number => " (a number)".into(),
-            Kind::YesNo => " (y or n)".into(),
-            Kind::Choice(choices) => listed(choices, ""),
-            Kind::Choices(choices) => listed(choices, ", any of them with commas between"),
+            FieldKind::Text { .. } => String::new(),
+            FieldKind::Integer => " (a whole number)".into(),
+            FieldKind::Number => " (a number)".into(),
+            FieldKind::YesNo => " (y or n)".into(),
+            FieldKind::Choice(choices) => choices_text(choices, ""),
+            FieldKind::Choices(choices) => choices_text(choices, ", any of them with commas between"),
         };
         let usual = match (&self.usual, self.need) {
             (Some(usual), _) => format!(" [{}]", short_line(&plain(usual), TEXT)),
-            (None, Need::Optional) => " [leave it out]".into(),
-            (None, Need::Required) => String::new(),
+            (None, FieldNeed::Optional) => " [leave it out]".into(),
+            (None, FieldNeed::Required) => String::new(),
         };
         format!("{}{kind}{usual}: ", self.title)
     }
@@ -136,7 +136,7 @@ impl Field {
 
 /// What of a schema makes a form.
 #[derive(Deserialize)]
-struct Schema {
+struct FormSchema {
     #[serde(default)]
     properties: Properties,
     #[serde(default)]
@@ -149,9 +149,9 @@ struct Properties(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Properties {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+        struct PropertiesVisitor;
 
-        impl<'de> Visitor<'de> for InOrder {
+        impl<'de> Visitor<'de> for PropertiesVisitor {
             type Value = Properties;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -167,11 +167,11 @@ impl<'de> Deserialize<'de> for Properties {
                 Ok(Properties(fields))
             }
         }
-        deserializer.deserialize_map(InOrder)
+        deserializer.deserialize_map(PropertiesVisitor)
     }
 }
 
-impl Kind {
+impl FieldKind {
     fn of(schema: &Value) -> Option<Self> {
         if let Some(choices) = choices(schema) {
             return Some(Self::Choice(choices));
@@ -205,9 +205,9 @@ impl Kind {
                 "n" | "no" | "false" => Ok(false.into()),
                 _ => Err("write y or n".into()),
             },
-            Self::Choice(choices) => chosen(choices, line).map(Value::from),
+            Self::Choice(choices) => parse_choice(choices, line).map(Value::from),
             Self::Choices(choices) => {
-                let picked = line.split(',').map(|word| chosen(choices, word.trim()).map(Value::from));
+                let picked = line.split(',').map(|word| parse_choice(choices, word.trim()).map(Value::from));
                 picked.collect::<Result<Vec<_>, _>>().map(Value::from)
             }
         }
@@ -215,29 +215,29 @@ impl Kind {
 }
 
 /// The values a schema allows, as the revisions of the protocol write them.
-fn choices(schema: &Value) -> Option<Vec<Choice>> {
+fn choices(schema: &Value) -> Option<Vec<FormChoice>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(titled) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
         let choice = |one: &Value| {
             let value = text(&one["const"])?;
-            Some(Choice { title: text(&one["title"]).unwrap_or_else(|| value.clone()), value })
+            Some(FormChoice { title: text(&one["title"]).unwrap_or_else(|| value.clone()), value })
         };
         return titled.iter().map(choice).collect();
     }
     let names = schema["enumNames"].as_array();
     let choice = |(at, one): (usize, &Value)| {
         let value = text(one)?;
-        Some(Choice { title: names.and_then(|names| text(names.get(at)?)).unwrap_or_else(|| value.clone()), value })
+        Some(FormChoice { title: names.and_then(|names| text(names.get(at)?)).unwrap_or_else(|| value.clone()), value })
     };
     schema["enum"].as_array()?.iter().enumerate().map(choice).collect()
 }
 
-fn listed(choices: &[Choice], how: &str) -> String {
+fn choices_text(choices: &[FormChoice], how: &str) -> String {
     let numbered = (1..).zip(choices).map(|(at, choice): (usize, _)| format!("{at} {}", short_line(&choice.title, 60)));
     format!(" ({}{how})", numbered.collect::<Vec<_>>().join(", "))
 }
 
-fn chosen(choices: &[Choice], word: &str) -> Result<String, String> {
+fn parse_choice(choices: &[FormChoice], word: &str) -> Result<String, String> {
     let by_number = word.parse::<usize>().ok().and_then(|at| choices.get(at.checked_sub(1)?));
     let by_name = || choices.iter().find(|choice| choice.value == word || choice.title.eq_ignore_ascii_case(word));
     let choice = by_name().or(by_number);
@@ -254,8 +254,8 @@ mod tests {
 
     use super::*;
 
-    fn form(schema: &Value) -> Form {
-        Form::new(&Json::from(schema)).expect("a form")
+    fn form(schema: &Value) -> ElicitationForm {
+        ElicitationForm::new(&Json::from(schema)).expect("a form")
     }
 
     // proves P4: a form reads as its author meant it
@@ -263,7 +263,7 @@ mod tests {
     fn fields_are_asked_in_the_order_the_server_wrote_them() {
         let schema = r#"{"type": "object", "properties": {
             "street": {"type": "string"}, "city": {"type": "string"}, "age": {"type": "integer"}}}"#;
-        let mut form = Form::new(&Json::parse(schema).expect("JSON")).expect("a form");
+        let mut form = ElicitationForm::new(&Json::parse(schema).expect("JSON")).expect("a form");
         for field in ["street", "city", "age"] {
             let question = form.question().expect("a question");
             assert!(question.starts_with(field), "{question}");
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_form_that_lines_can_not_fill_in_is_none() {
-        assert_eq!(Form::new(&Json::from(&json!({"properties": {"a": {"type": "object"}}}))), None);
+        assert_eq!(ElicitationForm::new(&Json::from(&json!({"properties": {"a": {"type": "object"}}}))), None);
         assert_eq!(form(&json!({})).question(), None);
     }
 }

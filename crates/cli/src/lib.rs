@@ -43,7 +43,7 @@ fn hide_memory() {
 }
 
 /// An error as the person reads it. What the parser of arguments says begins with a word of its own.
-fn told(message: &str) -> String {
+fn error_text(message: &str) -> String {
     let text = output::harmless_lines(message);
     if text.starts_with("error: ") { text.trim_end().to_owned() } else { format!("windlass: {text}") }
 }
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     }
     hide_memory();
     let env = settings::Env::of_process();
-    let known = secrets::known(&env, None);
+    let known = secrets::known_secrets(&env, None);
     let scrub = |text: &str| secrets::scrubber(&known).scrub(text).into_owned();
     let done = match args::secrets::of_process(&known, scrub) {
         Ok(cli) => trace_log::begin(cli.log.as_deref(), &env, secrets::scrubber(&known))
@@ -66,7 +66,7 @@ pub fn main() -> ExitCode {
     let exit = match done {
         Ok(exit) => exit,
         Err(error) => {
-            streams::tell(&told(&scrub(&error.message)));
+            streams::tell(&error_text(&scrub(&error.message)));
             error.exit
         }
     };

@@ -10,39 +10,39 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::prompt::{Input, LONGEST, PromptError};
+use crate::prompt::{LONGEST, PromptError, StdinKind};
 
 /// How long a silent input is waited for.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct StdinWait {
     /// Silence after which the person is told what is awaited.
     pub note_after: Duration,
     /// Silence after which it is given up.
     pub limit: Duration,
 }
 
-impl Patience {
+impl StdinWait {
     /// A build or a test run may be silent for minutes before its first word.
     pub const USUAL: Self = Self { note_after: Duration::from_secs(1), limit: Duration::from_secs(600) };
 }
 
 /// What standard input is connected to.
-pub fn connected() -> Input {
+pub fn connected() -> StdinKind {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        return Input::Terminal;
+        return StdinKind::Terminal;
     }
     let kind = stdin.as_fd().try_clone_to_owned().map(File::from).and_then(|file| file.metadata());
     match kind {
-        Ok(metadata) if metadata.file_type().is_char_device() => Input::Device,
-        Ok(_) | Err(_) => Input::Piped,
+        Ok(metadata) if metadata.file_type().is_char_device() => StdinKind::Device,
+        Ok(_) | Err(_) => StdinKind::Piped,
     }
 }
 
 /// All bytes up to the end of `input`, at most one over [`LONGEST`]. `note` is called once, if at all.
 pub fn read_to_end(
     input: impl Read + Send + 'static,
-    patience: Patience,
+    patience: StdinWait,
     note: impl FnOnce(),
 ) -> Result<Vec<u8>, PromptError> {
     let parts = parts(input);

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use crate::piped::{self, Patience};
+use crate::piped::{self, StdinWait};
 
 /// The longest prompt taken.
 pub const LONGEST: usize = 64 * 1024 * 1024;
@@ -13,7 +13,7 @@ const LABEL: &str = "Standard input (data for the request above):";
 
 /// What standard input is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum StdinKind {
     /// A person's keyboard.
     Terminal,
     /// Another character device, which is `/dev/null` or the like: nothing that belongs to a prompt.
@@ -58,18 +58,18 @@ pub enum PromptError {
 /// The prompt of `windlass run`. `note` tells the person that standard input is being read.
 pub fn read(
     argument: Option<&str>,
-    input: Input,
+    input: StdinKind,
     stdin: impl Read + Send + 'static,
-    patience: Patience,
+    patience: StdinWait,
     note: impl FnOnce(),
 ) -> Result<String, PromptError> {
     let text = match (argument, input) {
-        (Some("-"), _) | (None, Input::Piped | Input::Device) => read_text(stdin)?,
-        (Some(prompt), Input::Piped) if !prompt.trim().is_empty() => {
+        (Some("-"), _) | (None, StdinKind::Piped | StdinKind::Device) => read_text(stdin)?,
+        (Some(prompt), StdinKind::Piped) if !prompt.trim().is_empty() => {
             with_data(prompt, &text_of(piped::read_to_end(stdin, patience, note)?)?)?
         }
-        (Some(prompt), Input::Terminal | Input::Device | Input::Piped) => prompt.to_owned(),
-        (None, Input::Terminal) => return Err(PromptError::Missing),
+        (Some(prompt), StdinKind::Terminal | StdinKind::Device | StdinKind::Piped) => prompt.to_owned(),
+        (None, StdinKind::Terminal) => return Err(PromptError::Missing),
     };
     if text.trim().is_empty() { Err(PromptError::Empty) } else { Ok(text) }
 }
@@ -109,30 +109,34 @@ mod tests {
     use std::sync::mpsc::{Receiver, channel};
     use std::time::Duration;
 
-    use super::{Input, LONGEST, PromptError};
-    use crate::piped::Patience;
+    use super::{LONGEST, PromptError, StdinKind};
+    use crate::piped::StdinWait;
 
-    fn read(argument: Option<&str>, input: Input, stdin: impl Read + Send + 'static) -> Result<String, PromptError> {
-        super::read(argument, input, stdin, Patience::USUAL, || ())
+    fn read(
+        argument: Option<&str>,
+        input: StdinKind,
+        stdin: impl Read + Send + 'static,
+    ) -> Result<String, PromptError> {
+        super::read(argument, input, stdin, StdinWait::USUAL, || ())
     }
 
     fn piped(bytes: &'static [u8]) -> Result<String, PromptError> {
-        read(None, Input::Piped, bytes)
+        read(None, StdinKind::Piped, bytes)
     }
 
     /// Fails the test when it is read.
-    struct Untouchable;
+    struct UnreadableInput;
 
-    impl Read for Untouchable {
+    impl Read for UnreadableInput {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("standard input was read"))
         }
     }
 
     /// An input whose parts come as they are sent, and which ends when the sender is dropped.
-    struct Slow(Receiver<&'static [u8]>);
+    struct SlowInput(Receiver<&'static [u8]>);
 
-    impl Read for Slow {
+    impl Read for SlowInput {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             let part = self.0.recv().unwrap_or_default();
             buffer[..part.len()].copy_from_slice(part);
@@ -142,18 +146,18 @@ mod tests {
 
     #[test]
     fn an_argument_alone_is_the_prompt_where_nothing_is_piped() {
-        for input in [Input::Device, Input::Terminal] {
-            assert_eq!(read(Some("do it\n"), input, Untouchable).ok().as_deref(), Some("do it\n"));
+        for input in [StdinKind::Device, StdinKind::Terminal] {
+            assert_eq!(read(Some("do it\n"), input, UnreadableInput).ok().as_deref(), Some("do it\n"));
         }
         for nothing in [&b""[..], b"\n \n"] {
-            assert_eq!(read(Some("do it"), Input::Piped, nothing).ok().as_deref(), Some("do it"));
+            assert_eq!(read(Some("do it"), StdinKind::Piped, nothing).ok().as_deref(), Some("do it"));
         }
     }
 
     // proves W2
     #[test]
     fn piped_text_follows_the_prompt_as_data() {
-        let read = |data: &'static [u8]| read(Some("What is wrong?\n"), Input::Piped, data).unwrap();
+        let read = |data: &'static [u8]| read(Some("What is wrong?\n"), StdinKind::Piped, data).unwrap();
         let label = "What is wrong?\n\nStandard input (data for the request above):";
         assert_eq!(read(b" one\ntwo\r\n"), format!("{label}\n```\n one\ntwo\n```"));
         assert_eq!(read(b"```\nrm -rf\n````"), format!("{label}\n`````\n```\nrm -rf\n````\n`````"));
@@ -161,23 +165,23 @@ mod tests {
 
     #[test]
     fn piped_data_that_is_no_text_or_too_much_is_refused() {
-        let data = |data: &'static [u8]| read(Some("look"), Input::Piped, data);
+        let data = |data: &'static [u8]| read(Some("look"), StdinKind::Piped, data);
         assert!(matches!(data(b"ok \xff"), Err(PromptError::NotUtf8 { offset: 3 })));
         let endless = io::repeat(b'x').take(LONGEST as u64 * 2);
-        assert!(matches!(read(Some("look"), Input::Piped, endless), Err(PromptError::TooLong)));
+        assert!(matches!(read(Some("look"), StdinKind::Piped, endless), Err(PromptError::TooLong)));
         let full = io::repeat(b'x').take(LONGEST as u64);
-        assert!(matches!(read(Some("look"), Input::Piped, full), Err(PromptError::TooLong)), "with the prompt");
-        assert!(matches!(read(Some("look"), Input::Piped, Untouchable), Err(PromptError::Unreadable(_))));
-        assert!(matches!(read(Some(" "), Input::Piped, &b"data"[..]), Err(PromptError::Empty)));
+        assert!(matches!(read(Some("look"), StdinKind::Piped, full), Err(PromptError::TooLong)), "with the prompt");
+        assert!(matches!(read(Some("look"), StdinKind::Piped, UnreadableInput), Err(PromptError::Unreadable(_))));
+        assert!(matches!(read(Some(" "), StdinKind::Piped, &b"data"[..]), Err(PromptError::Empty)));
     }
 
     #[test]
     fn a_silent_pipe_is_told_once_and_given_up_at_its_limit() {
         let (sender, parts) = channel();
         let (noted, notes) = channel();
-        let patience = Patience { note_after: Duration::from_millis(5), limit: Duration::from_millis(30) };
+        let patience = StdinWait { note_after: Duration::from_millis(5), limit: Duration::from_millis(30) };
         let note = move || noted.send(()).unwrap();
-        let refused = super::read(Some("look"), Input::Piped, Slow(parts), patience, note);
+        let refused = super::read(Some("look"), StdinKind::Piped, SlowInput(parts), patience, note);
         assert!(matches!(refused, Err(PromptError::Silent { .. })));
         assert_eq!(notes.iter().count(), 1);
         drop(sender);
@@ -186,28 +190,28 @@ mod tests {
     #[test]
     fn a_slow_pipe_is_read_to_its_end() {
         let (sender, parts) = channel();
-        let patience = Patience { note_after: Duration::from_millis(5), limit: Duration::from_secs(60) };
+        let patience = StdinWait { note_after: Duration::from_millis(5), limit: Duration::from_secs(60) };
         // Nothing comes before the person was told.
         let note = move || {
             for part in [&b"late"[..], b" words"] {
                 sender.send(part).unwrap();
             }
         };
-        let prompt = super::read(Some("look"), Input::Piped, Slow(parts), patience, note).unwrap();
+        let prompt = super::read(Some("look"), StdinKind::Piped, SlowInput(parts), patience, note).unwrap();
         assert!(prompt.ends_with("\n```\nlate words\n```"), "{prompt}");
     }
 
     #[test]
     fn standard_input_is_the_prompt_for_a_dash_or_for_a_pipe() {
         assert_eq!(piped(b"a\nb\r\n\n").ok().as_deref(), Some("a\nb"));
-        for input in [Input::Piped, Input::Device, Input::Terminal] {
+        for input in [StdinKind::Piped, StdinKind::Device, StdinKind::Terminal] {
             assert_eq!(read(Some("-"), input, &b"typed"[..]).ok().as_deref(), Some("typed"));
         }
     }
 
     #[test]
     fn no_argument_at_a_terminal_is_a_usage_error_with_a_hint() {
-        let error = read(None, Input::Terminal, Untouchable).expect_err("nothing to do");
+        let error = read(None, StdinKind::Terminal, UnreadableInput).expect_err("nothing to do");
         assert!(error.to_string().contains("windlass run \"what to do\""));
     }
 
@@ -215,7 +219,7 @@ mod tests {
     fn blanks_are_no_prompt() {
         assert!(matches!(piped(b""), Err(PromptError::Empty)));
         assert!(matches!(piped(b" \n\t\n"), Err(PromptError::Empty)));
-        assert!(matches!(read(Some("  "), Input::Terminal, Untouchable), Err(PromptError::Empty)));
+        assert!(matches!(read(Some("  "), StdinKind::Terminal, UnreadableInput), Err(PromptError::Empty)));
     }
 
     #[test]
@@ -227,13 +231,13 @@ mod tests {
     #[test]
     fn ten_megabytes_are_taken_and_more_than_the_limit_is_refused() {
         let long = io::repeat(b'x').take(10_000_000);
-        assert_eq!(read(None, Input::Piped, long).map(|text| text.len()).ok(), Some(10_000_000));
+        assert_eq!(read(None, StdinKind::Piped, long).map(|text| text.len()).ok(), Some(10_000_000));
         let endless = io::repeat(b'x').take(LONGEST as u64 * 2);
-        assert!(matches!(read(None, Input::Piped, endless), Err(PromptError::TooLong)));
+        assert!(matches!(read(None, StdinKind::Piped, endless), Err(PromptError::TooLong)));
     }
 
     #[test]
     fn an_input_that_can_not_be_read_says_so() {
-        assert!(matches!(read(None, Input::Piped, Untouchable), Err(PromptError::Unreadable(_))));
+        assert!(matches!(read(None, StdinKind::Piped, UnreadableInput), Err(PromptError::Unreadable(_))));
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, CommandExit, EffectClass, EndReason,
-    Envelope, Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, OutcomeKind, Part, Record, RunEnded,
-    RunId, SessionId, SnapshotKind, StopReason, TurnId, Usage, Verdict,
+    AttemptFailed, BatchPosition, CallFinished, CallId, CallRequested, CommandExit, EffectClass, EndReason, Envelope,
+    Event, Failure, FailureClass, Hash, Json, ModelReplied, NextAttempt, OutcomeKind, Part, Record, RunEnded, RunId,
+    SessionId, SnapshotKind, StopReason, Timestamp, TurnId, Usage, Verdict,
 };
 
 /// A record as subscribers see it.
@@ -21,7 +21,7 @@ pub(crate) fn event(turn: TurnId, record: impl Into<Record>) -> Event {
         epoch: 1,
         run: Some(RunId(1)),
         turn: Some(turn),
-        at: At(0),
+        at: Timestamp(0),
         record: record.into(),
     }))
 }

@@ -17,8 +17,8 @@ use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 use support::deaths::{Death, Fates, Person, Rules, Seen, Undisturbed};
 use support::{Bench, Ran, count, script_under, writes};
-use windlass_testkit::mcp::{Does, McpDiary, McpScript, McpTool, run_mcp_fake};
-use windlass_testkit::{Killed, Script, Step, count_ways_to_die};
+use windlass_testkit::mcp::{FakeTool, McpDiary, McpScript, ToolAction, run_mcp_fake};
+use windlass_testkit::{KillTarget, Script, ScriptStep, count_ways_to_die};
 
 /// Under which key a call carries its effect id (J4).
 const KEY: &str = "windlass/effect-id";
@@ -46,7 +46,7 @@ fn trials() -> Vec<Trial> {
         Trial::test(named("call_in_flight", preset), move || {
             CLASSES.into_iter().for_each(|class| in_flight(preset, class));
             let matrix = format!("{preset}, an MCP call in flight");
-            count_ways_to_die(Killed::Binary, &matrix, CLASSES.len()).expect("as stated");
+            count_ways_to_die(KillTarget::Binary, &matrix, CLASSES.len()).expect("as stated");
             Ok(())
         })
     });
@@ -116,7 +116,7 @@ struct Served {
 }
 
 impl Served {
-    fn new(script: Script, does: &Does) -> Self {
+    fn new(script: Script, does: &ToolAction) -> Self {
         let served = Self::unmet(script, does);
         served.open_gate();
         let met = served.run(&["mcp", "test", "fake"], &[]);
@@ -125,9 +125,9 @@ impl Served {
     }
 
     /// A bench with a server that was never met, and starts only once its gate is open.
-    fn unmet(script: Script, does: &Does) -> Self {
+    fn unmet(script: Script, does: &ToolAction) -> Self {
         let bench = Bench::new(script);
-        let tools = CLASSES.map(|class| McpTool::new(class.tool(), does.clone()).annotated(class.annotations()));
+        let tools = CLASSES.map(|class| FakeTool::new(class.tool(), does.clone()).annotated(class.annotations()));
         let fake = McpScript { diary: Some(bench.dir.path().join("diary")), ..McpScript::with(tools) };
         let program = std::env::current_exe().expect("this program");
         let gate = "until [ -e \"$0\" ]; do sleep 0.05; done; exec \"$@\"";
@@ -195,10 +195,10 @@ fn wire(class: Class) -> String {
     format!("fake__{}", class.tool())
 }
 
-fn last(preset: &str) -> Step {
+fn last(preset: &str) -> ScriptStep {
     match preset {
-        "task" => Step::call("task_completion", json!({ "result": "All done." })),
-        _ => Step::say("All done."),
+        "task" => ScriptStep::call("task_completion", json!({ "result": "All done." })),
+        _ => ScriptStep::say("All done."),
     }
 }
 
@@ -209,8 +209,8 @@ fn line(preset: &str) -> Vec<&str> {
 /// Every class, two calls in one reply and one alone.
 fn script(preset: &str) -> Script {
     let steps = [
-        Step::call(&wire(Class::ReadOnly), json!({"n": 1})).and_call(&wire(Class::Idempotent), json!({"n": 2})),
-        Step::call(&wire(Class::Once), json!({"n": 3})),
+        ScriptStep::call(&wire(Class::ReadOnly), json!({"n": 1})).and_call(&wire(Class::Idempotent), json!({"n": 2})),
+        ScriptStep::call(&wire(Class::Once), json!({"n": 3})),
         last(preset),
     ];
     script_under(preset, steps)
@@ -228,7 +228,7 @@ fn recover(served: &Served, preset: &str, context: &str) -> Ran {
 
 // proves J3, J4, J2, P3
 fn matrix(preset: &str) {
-    let first = Served::new(script(preset), &Does::Echo);
+    let first = Served::new(script(preset), &ToolAction::Echo);
     let ran = first.run(&line(preset), &[]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
     first.assert_nothing_survives(preset);
@@ -238,13 +238,13 @@ fn matrix(preset: &str) {
     let deaths = undisturbed.deaths();
     deaths.iter().for_each(|death| killed(preset, &undisturbed, *death));
     let matrix = format!("{preset}, with an MCP server");
-    count_ways_to_die(Killed::Binary, &matrix, deaths.len()).expect("as stated");
+    count_ways_to_die(KillTarget::Binary, &matrix, deaths.len()).expect("as stated");
 }
 
 /// Dies so, and comes to exactly what it must.
 fn killed(preset: &str, undisturbed: &Undisturbed, death: Death) {
     let context = format!("{preset}, killed {death}");
-    let served = Served::new(script(preset), &Does::Echo);
+    let served = Served::new(script(preset), &ToolAction::Echo);
     let died = served.run(&line(preset), &[("WINDLASS_TEST_DIE", &death.to_string())]);
     assert_eq!(died.code, -9, "{context}: {}", died.stderr);
     served.assert_nothing_survives(&context);
@@ -267,8 +267,8 @@ fn killed(preset: &str, undisturbed: &Undisturbed, death: Death) {
 // proves J4, T7, P3
 fn in_flight(preset: &str, class: Class) {
     let context = format!("{preset}, {class:?} in flight");
-    let script = script_under(preset, [Step::call(&wire(class), json!({"n": 1})), last(preset)]);
-    let served = Served::new(script, &Does::NeverAtFirst);
+    let script = script_under(preset, [ScriptStep::call(&wire(class), json!({"n": 1})), last(preset)]);
+    let served = Served::new(script, &ToolAction::NeverAtFirst);
     let mut child = served.bench.spawn(&served.line(&line(preset)));
     served.wait_for_call(&mut child);
     child.kill().expect("killed");
@@ -294,7 +294,8 @@ fn in_flight(preset: &str, class: Class) {
 
 /// What a run does that has to wait for its tools.
 fn waiting_script() -> Script {
-    let calls = [Step::call("wait_for_servers", json!({})), Step::call(&wire(Class::ReadOnly), json!({"n": 1}))];
+    let calls =
+        [ScriptStep::call("wait_for_servers", json!({})), ScriptStep::call(&wire(Class::ReadOnly), json!({"n": 1}))];
     Script::of(calls.into_iter().chain([last("durable-chat")]))
 }
 
@@ -305,7 +306,7 @@ const NO_WAIT: &str = "[policy]\nserver_wait_ms = 0\n";
 // proves J3, P2, L1
 fn waited_for_matrix() {
     let unmet = || {
-        let served = Served::unmet(waiting_script(), &Does::Echo);
+        let served = Served::unmet(waiting_script(), &ToolAction::Echo);
         served.set(NO_WAIT);
         served.open_gate();
         served
@@ -330,7 +331,7 @@ fn waited_for_matrix() {
         }
     }
     let matrix = "durable-chat, with an MCP server that is waited for";
-    count_ways_to_die(Killed::Binary, matrix, 2 * writes).expect("as stated");
+    count_ways_to_die(KillTarget::Binary, matrix, 2 * writes).expect("as stated");
 }
 
 /// Whether the result of the server's tool was written before the death.
@@ -344,7 +345,7 @@ fn was_read_by_the_first_process(served: &Served) -> bool {
 /// Killed in the middle of the wait, with the server not there before the next process.
 // proves J3, P2
 fn killed_in_a_wait() {
-    let served = Served::unmet(waiting_script(), &Does::Echo);
+    let served = Served::unmet(waiting_script(), &ToolAction::Echo);
     served.set(NO_WAIT);
     let mut child = served.bench.spawn(&served.line(&line("durable-chat")));
     let begun = Instant::now();
@@ -368,8 +369,8 @@ fn killed_in_a_wait() {
 // proves P2, L1, E2
 fn first_turn_waits() {
     for flags in [&[][..], &["--json"]] {
-        let script = Script::of([Step::call(&wire(Class::ReadOnly), json!({"n": 1})), last("durable-chat")]);
-        let served = Served::unmet(script, &Does::Echo);
+        let script = Script::of([ScriptStep::call(&wire(Class::ReadOnly), json!({"n": 1})), last("durable-chat")]);
+        let served = Served::unmet(script, &ToolAction::Echo);
         // The test clock is a hundred times as fast.
         served.set("[policy]\nserver_wait_ms = 3000000\n");
         let child = served.bench.spawn(&served.line(&[&line("durable-chat")[..], flags].concat()));
@@ -390,8 +391,11 @@ fn first_turn_waits() {
 
 // proves P2, T5
 fn waits_are_said() {
-    let wait = || Step::call("wait_for_servers", json!({}));
-    let hung = Served::unmet(Script::of([wait(), Step::call("fake__read", json!({})), last("default")]), &Does::Echo);
+    let wait = || ScriptStep::call("wait_for_servers", json!({}));
+    let hung = Served::unmet(
+        Script::of([wait(), ScriptStep::call("fake__read", json!({})), last("default")]),
+        &ToolAction::Echo,
+    );
     hung.set("[policy]\nserver_wait_ms = 0\n[mcp]\nstartup_timeout = 3\n");
     let begun = Instant::now();
     let ran = hung.run(&line("default"), &[]);
@@ -401,7 +405,8 @@ fn waits_are_said() {
     let told = hung.bench.last_request("tool").concat();
     assert!(told.contains("is not waited for again in this run"), "{told}");
 
-    let silent = Served::new(Script::of([Step::call("fake__read", json!({})), last("default")]), &Does::Never);
+    let silent =
+        Served::new(Script::of([ScriptStep::call("fake__read", json!({})), last("default")]), &ToolAction::Never);
     silent.set("[mcp]\ncall_timeout = 3\n");
     let ran = silent.run(&line("default"), &[]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

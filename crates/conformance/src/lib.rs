@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use windlass_mcp::{Options, ServerName, Servers};
+use windlass_mcp::{McpOptions, ServerName, Servers};
 use windlass_tools::{Tool, ToolServers as _};
 use windlass_vocab::OutcomeKind;
 
@@ -32,10 +32,10 @@ pub async fn play(url: &str) -> Result<()> {
     ensure!(url.starts_with("http"), "the last word must be the address of the suite's server, not `{url}`");
     let scenario = Scenario::from_environment()?;
     let name: ServerName = "suite".parse()?;
-    let options = Options {
+    let options = McpOptions {
         log_in: Some(Arc::new(|_, address| browser::agree(address))),
         notice: Arc::new(|notice| eprintln!("{notice}")),
-        ..Options::default()
+        ..McpOptions::default()
     };
     let servers = Servers::new(BTreeMap::from([(name.clone(), scenario.server(url))]), options);
     let played = match servers.connect(&name).await {

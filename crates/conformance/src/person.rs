@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 use windlass_tools::{CallContext, Tool};
-use windlass_vocab::{Answer, Elicitation, Json, Outcome, QuestionOption, Resumption, SessionId, Wanted};
+use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, Outcome, QuestionOption, Resumption, SessionId};
 
 use crate::form;
 
 /// A call that was made.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct MadeCall {
     /// What came of it.
     pub outcome: Outcome,
     /// What was shown while it ran.
@@ -21,33 +21,35 @@ pub struct Made {
 
 /// What is seen of a call while it runs.
 #[derive(Clone, Default)]
-struct Seen {
+struct CallSightings {
     progress: Arc<Mutex<String>>,
     asked: Arc<Mutex<Vec<Elicitation>>>,
 }
 
 /// Makes the call, and again with the answers as often as the server wants some first.
-pub async fn call(tool: &dyn Tool, arguments: &Value) -> Made {
-    let seen = Seen::default();
+pub async fn call(tool: &dyn Tool, arguments: &Value) -> MadeCall {
+    let seen = CallSightings::default();
     let mut resumed = None;
     loop {
         let outcome = tool.run(seen.context(resumed), arguments.clone()).await;
         let Some(pause) = outcome.pause else {
             let progress = std::mem::take(&mut *seen.progress.lock().unwrap_or_else(PoisonError::into_inner));
             let asked = std::mem::take(&mut *seen.asked.lock().unwrap_or_else(PoisonError::into_inner));
-            return Made { outcome, progress, asked };
+            return MadeCall { outcome, progress, asked };
         };
         let answers = pause.asks.into_iter().map(|asked| (asked.key.clone(), seen.answer(asked))).collect();
         resumed = Some(Arc::new(Resumption { state: pause.state, answers }));
     }
 }
 
-impl Seen {
+impl CallSightings {
     /// The form filled in, or the page visited.
     fn answer(&self, asked: Elicitation) -> Answer {
         let content = match &asked.wants {
-            Wanted::Form { schema } => serde_json::from_str(schema.as_str()).ok().map(|schema| form::filled(&schema)),
-            Wanted::Visit { .. } => None,
+            ElicitationKind::Form { schema } => {
+                serde_json::from_str(schema.as_str()).ok().map(|schema| form::filled(&schema))
+            }
+            ElicitationKind::Visit { .. } => None,
         };
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
         Answer { option: QuestionOption::Submit, arguments: content.as_ref().map(Json::from), reason: None }
@@ -61,7 +63,7 @@ impl Seen {
             }),
             ask: Arc::new(move |asked| Box::pin(std::future::ready(asking.answer(asked)))),
             resumed,
-            ..CallContext::apart(SessionId(uuid::Uuid::nil()))
+            ..CallContext::detached(SessionId(uuid::Uuid::nil()))
         }
     }
 }

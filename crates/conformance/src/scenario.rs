@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde::Deserialize;
 use serde_json::Value;
-use windlass_mcp::{Bearer, OAuth, Reach, ServerConfig};
+use windlass_mcp::{OAuth, ServerConfig, ServerTransport, TokenSubject};
 use windlass_tools::Tool;
 
 use crate::form;
@@ -30,11 +30,11 @@ struct Context {
     client_id: Option<String>,
     client_secret: Option<String>,
     #[serde(default, rename = "toolCalls")]
-    calls: Vec<Call>,
+    calls: Vec<ScenarioCall>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Call {
+struct ScenarioCall {
     name: String,
     arguments: Value,
 }
@@ -55,10 +55,14 @@ impl Scenario {
             client_id: self.context.client_id.clone(),
             client_secret: self.context.client_secret.clone(),
             client_metadata_url: Some(METADATA.into()),
-            bearer: if self.name.starts_with("auth/client-credentials") { Bearer::Program } else { Bearer::Person },
+            bearer: if self.name.starts_with("auth/client-credentials") {
+                TokenSubject::Program
+            } else {
+                TokenSubject::Person
+            },
             ..OAuth::default()
         };
-        let reach = Reach::Http { url: url.to_owned(), headers: Default::default(), oauth };
+        let reach = ServerTransport::Http { url: url.to_owned(), headers: Default::default(), oauth };
         ServerConfig { startup_timeout: PATIENCE, call_timeout: PATIENCE, ..ServerConfig::new(reach) }
     }
 

@@ -9,7 +9,7 @@ use syn::{
 };
 
 /// What is said of a tool.
-struct Declared {
+struct ToolDeclaration {
     name: String,
     description: String,
     effect: Option<Ident>,
@@ -23,8 +23,8 @@ pub(crate) fn implementation(input: &DeriveInput) -> Result<TokenStream> {
     if let Data::Union(union) = &input.data {
         return Err(Error::new(union.union_token.span, "arguments are a struct or an enum, not a union"));
     }
-    let declared = Declared::of(input)?;
-    let Declared { name, description, tags, words, .. } = &declared;
+    let declared = ToolDeclaration::of(input)?;
+    let ToolDeclaration { name, description, tags, words, .. } = &declared;
     let tags = (!tags.is_empty()).then(|| quote! { .tags([#(#tags),*]) });
     let effect = declared.effect.iter();
     let timeout = declared.timeout_ms.iter();
@@ -43,7 +43,7 @@ pub(crate) fn implementation(input: &DeriveInput) -> Result<TokenStream> {
     })
 }
 
-impl Declared {
+impl ToolDeclaration {
     fn of(input: &DeriveInput) -> Result<Self> {
         let mut declared = Self {
             name: snake_case(&input.ident.to_string()),

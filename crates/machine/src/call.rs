@@ -7,7 +7,7 @@ use windlass_vocab::{
     Resumption,
 };
 
-use crate::kept::Kept;
+use crate::snapshot_state::SnapshotState;
 
 /// A call of the turn under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +21,11 @@ pub struct Call {
     /// A question it asks while it runs.
     pub asks: Option<Arc<QuestionAsked>>,
     /// Where it was given up for now, and what the person has answered since.
-    pub pause: Option<Arc<Paused>>,
+    pub pause: Option<Arc<PausedCall>>,
     /// Whether the files it may change are kept.
-    pub kept: Kept,
+    pub kept: SnapshotState,
     /// Whether a person said yes to this very call.
-    pub agreed: Agreed,
+    pub approved: CallApproval,
     /// The last question that asked a person to approve it.
     pub approval: Option<Arc<QuestionAsked>>,
     /// Which process asked it.
@@ -44,7 +44,7 @@ pub enum AskedBy {
 
 /// Whether a person said yes to a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Agreed {
+pub enum CallApproval {
     /// Nobody did, or nobody was asked.
     #[default]
     No,
@@ -56,7 +56,7 @@ pub enum Agreed {
 
 /// A call that was given up for now until the person has answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paused {
+pub struct PausedCall {
     /// What its tool said.
     pub at: CallPaused,
     /// The answers so far, by the keys of what was asked.
@@ -67,9 +67,9 @@ pub struct Paused {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
     /// Needs a person's approval, which is asked for when its turn comes.
-    Held,
+    NeedsApproval,
     /// Needs the judgement of the process that took the run up, when its turn comes. It has not run.
-    Unjudged,
+    NeedsPermissionCheck,
     /// May run when its turn comes.
     Ready,
     /// A person is asked, for approval or settlement.
@@ -97,8 +97,8 @@ impl Call {
         match &self.state {
             CallState::Asking(asked) => Some(asked),
             CallState::Started => self.asks.as_ref(),
-            CallState::Held
-            | CallState::Unjudged
+            CallState::NeedsApproval
+            | CallState::NeedsPermissionCheck
             | CallState::Ready
             | CallState::Paused
             | CallState::Verifying
@@ -115,15 +115,15 @@ impl Call {
 
     /// Another process has the run now: a yes was to what an earlier one showed.
     pub(crate) fn leave_process(&mut self) {
-        if self.agreed == Agreed::Yes {
-            self.agreed = self.agreed_earlier();
+        if self.approved == CallApproval::Yes {
+            self.approved = self.approved_earlier();
         }
     }
 
     /// A yes to what a person was last shown of it; none where they were not asked.
-    fn agreed_earlier(&self) -> Agreed {
+    fn approved_earlier(&self) -> CallApproval {
         let asked = self.approval.as_ref().and_then(|asked| asked.preview.as_ref());
-        asked.map_or(Agreed::No, |shown| Agreed::IfShown(Arc::new(shown.clone())))
+        asked.map_or(CallApproval::No, |shown| CallApproval::IfShown(Arc::new(shown.clone())))
     }
 
     pub(crate) fn answered(&mut self, asked: &QuestionAsked, answer: &Answer) {
@@ -143,19 +143,19 @@ impl Call {
                 _,
             ) => {
                 self.state = CallState::Ready;
-                self.agreed = match answer.option {
+                self.approved = match answer.option {
                     QuestionOption::Once | QuestionOption::Session | QuestionOption::Always | QuestionOption::Edit => {
                         match self.asked_by {
-                            AskedBy::ThisProcess => Agreed::Yes,
-                            AskedBy::AnEarlierOne => self.agreed_earlier(),
+                            AskedBy::ThisProcess => CallApproval::Yes,
+                            AskedBy::AnEarlierOne => self.approved_earlier(),
                         }
                     }
                     // Whether to run it again was asked, and its preview was not shown again.
-                    QuestionOption::RunAgain => self.agreed_earlier(),
+                    QuestionOption::RunAgain => self.approved_earlier(),
                     QuestionOption::No
                     | QuestionOption::Interrupt
                     | QuestionOption::Submit
-                    | QuestionOption::Dismiss => Agreed::No,
+                    | QuestionOption::Dismiss => CallApproval::No,
                 };
                 self.edited = answer.arguments.clone().or(self.edited.take());
             }

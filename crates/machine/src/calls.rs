@@ -2,9 +2,9 @@
 //! have their results.
 
 use windlass_vocab::{
-    Because, CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause,
-    OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName,
-    ToolSpec, Verdict,
+    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause, OutcomeKind,
+    Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName, ToolSpec, Verdict,
+    VerdictReason,
 };
 
 use crate::control::{Call, CallState, Run};
@@ -33,13 +33,13 @@ impl Draft<'_> {
         let requests: Vec<_> =
             self.run().map(Run::calls).unwrap_or_default().iter().map(|call| call.request.clone()).collect();
         for request in requests {
-            self.judge_call(&request);
+            self.answer_refused_call(&request);
         }
         self.go_on_with_calls();
     }
 
     /// Answers a call that must not run.
-    fn judge_call(&mut self, request: &CallRequested) {
+    fn answer_refused_call(&mut self, request: &CallRequested) {
         let call = request.call;
         match &request.verdict {
             Verdict::Unknown { reason, unavailable: None } => self.finish(call, OutcomeKind::Unknown, reason),
@@ -60,12 +60,12 @@ impl Draft<'_> {
     }
 
     /// Asks a person to approve a call; `because` where another reason was found than it was recorded with.
-    fn ask_approval(&mut self, request: &CallRequested, preview: Option<Preview>, because: Option<Because>) {
+    fn ask_approval(&mut self, request: &CallRequested, preview: Option<Preview>, because: Option<VerdictReason>) {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         let options = match because.as_ref().or(request.because.as_ref()) {
-            Some(Because::Protected { .. }) => PROTECTED.to_vec(),
-            Some(Because::OutsideText { .. }) => THIS_CALL.to_vec(),
-            Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
+            Some(VerdictReason::Protected { .. }) => PROTECTED.to_vec(),
+            Some(VerdictReason::OutsideText { .. }) => THIS_CALL.to_vec(),
+            Some(VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. }) | None => {
                 // Without a rule there is nothing that could be allowed for longer.
                 let lasts = preview.as_ref().is_none_or(|preview| preview.rule.is_some());
                 if lasts { APPROVAL.to_vec() } else { THIS_CALL.to_vec() }
@@ -90,35 +90,35 @@ impl Draft<'_> {
             if run.calls().iter().all(Call::is_finished) {
                 return self.close_turn();
             }
-            let is_judged = |call: &&Call| call.state != CallState::Unjudged;
+            let is_judged = |call: &&Call| call.state != CallState::NeedsPermissionCheck;
             let next: Vec<Call> = startable(run).filter(is_judged).cloned().collect();
-            let refused = next.iter().filter(|call| self.start_or_ask(call) == Begun::Refused).count();
+            let refused = next.iter().filter(|call| self.start_or_ask(call) == StartStep::Refused).count();
             if refused == 0 {
                 return;
             }
         }
     }
 
-    fn start_or_ask(&mut self, call: &Call) -> Begun {
+    fn start_or_ask(&mut self, call: &Call) -> StartStep {
         let id = call.request.call;
         if call.state == CallState::Paused {
             return self.go_on_with_paused(call);
         }
         if call.state == CallState::Ready {
             self.push(CallStarted { call: id, arguments: call.edited.clone() });
-            return Begun::Started;
+            return StartStep::Started;
         }
         if self.is_attended() {
             self.ask_approval(&call.request, call.request.preview.clone(), None);
-            return Begun::Asked;
+            return StartStep::Asked;
         }
         let (text, remedy) = unanswered(call.request.because.as_ref(), call.request.preview.as_ref());
         self.refuse(id, OutcomeKind::Denied, text, remedy);
-        Begun::Refused
+        StartStep::Refused
     }
 
     /// A call whose turn had come must be asked about after all: the rules are not those it was judged by.
-    pub(crate) fn hold(&mut self, call: CallId, preview: Option<Preview>, because: Option<Because>) {
+    pub(crate) fn require_approval(&mut self, call: CallId, preview: Option<Preview>, because: Option<VerdictReason>) {
         let held = self.running(call).filter(|running| running.state != CallState::Verifying);
         let Some(request) = held.map(|running| running.request.clone()) else { return };
         if self.is_attended() {
@@ -130,8 +130,8 @@ impl Draft<'_> {
     }
 
     /// A call that another process judged may run.
-    pub(crate) fn clear(&mut self, call: CallId) {
-        let is_it = |known: &&Call| known.request.call == call && known.state == CallState::Unjudged;
+    pub(crate) fn allow_call(&mut self, call: CallId) {
+        let is_it = |known: &&Call| known.request.call == call && known.state == CallState::NeedsPermissionCheck;
         let cleared = self.run().and_then(|run| startable(run).find(is_it)).map(|cleared| cleared.edited.clone());
         if let Some(arguments) = cleared {
             self.push(CallStarted { call, arguments });
@@ -186,7 +186,7 @@ impl Draft<'_> {
 
     /// Tells the model which tools it has lost, why, and which are left.
     fn tell_withheld(&mut self, reasons: &[String]) {
-        let offer = self.state.book.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
+        let offer = self.state.transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
         let is_left = |spec: &&ToolSpec| self.run().is_none_or(|run| run.watch.refusal(&spec.name).is_none());
         let left: Vec<&str> = offer.iter().filter(is_left).map(|spec| spec.wire_name.as_str()).collect();
         let text = texts::tools_left(reasons, &left);
@@ -204,13 +204,13 @@ impl Draft<'_> {
 
 /// Why a call that would have to be asked about was not run where nobody can answer, and what a person could change
 /// about that.
-fn unanswered(because: Option<&Because>, preview: Option<&Preview>) -> (String, Option<Remedy>) {
+fn unanswered(because: Option<&VerdictReason>, preview: Option<&Preview>) -> (String, Option<Remedy>) {
     match because {
-        Some(Because::Protected { path, pattern }) => {
+        Some(VerdictReason::Protected { path, pattern }) => {
             (texts::protected(path, pattern), Some(Remedy::Unprotect { path: path.clone() }))
         }
-        Some(Because::OutsideText { origin }) => (texts::outside_text(origin), None),
-        Some(Because::Mode { .. } | Because::Rule { .. } | Because::Grant { .. }) | None => {
+        Some(VerdictReason::OutsideText { origin }) => (texts::outside_text(origin), None),
+        Some(VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. }) | None => {
             (texts::NOBODY_TO_ASK.to_owned(), rule_to_allow(preview))
         }
     }
@@ -245,7 +245,7 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
 
 /// What became of a call whose turn came.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum StartStep {
     Started,
     Asked,
     Refused,
@@ -273,13 +273,13 @@ pub(crate) fn startable(run: &Run) -> impl Iterator<Item = &Call> {
             blocked |= parallel == Parallel::Safe && !reads;
         }
         match call.state {
-            CallState::Held | CallState::Paused => may,
-            CallState::Ready | CallState::Unjudged if may && room > 0 => {
+            CallState::NeedsApproval | CallState::Paused => may,
+            CallState::Ready | CallState::NeedsPermissionCheck if may && room > 0 => {
                 room -= 1;
                 true
             }
             CallState::Ready
-            | CallState::Unjudged
+            | CallState::NeedsPermissionCheck
             | CallState::Asking(_)
             | CallState::Started
             | CallState::Verifying

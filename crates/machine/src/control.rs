@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied,
-    NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record,
-    RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, ToolName, TurnId, TurnMode, TurnStarted,
+    AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied, NextAttempt,
+    Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
+    RunId, RunStarted, SessionOpened, Settlement, StopBy, Timestamp, ToolName, TurnId, TurnMode, TurnStarted,
     UndoStarted, Usage, Verdict,
 };
 
-pub use crate::call::{Agreed, AskedBy, Call, CallState, Paused};
-use crate::guard::Watch;
-use crate::kept::Kept;
+pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
+use crate::guard::ProgressWatch;
+use crate::snapshot_state::SnapshotState;
 
 /// Where the loop stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Control {
+pub struct LoopState {
     /// How the session was opened.
     pub opened: Option<Arc<SessionOpened>>,
     /// Runs so far.
@@ -45,7 +45,7 @@ pub struct Run {
     /// Its rules and models.
     pub started: Arc<RunStarted>,
     /// When it must be over.
-    pub deadline: Option<At>,
+    pub deadline: Option<Timestamp>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
     /// The turn under way.
@@ -79,7 +79,7 @@ pub struct Run {
     /// What it cost.
     pub usage: Usage,
     /// What the progress guards have seen.
-    pub watch: Arc<Watch>,
+    pub watch: Arc<ProgressWatch>,
 }
 
 /// What a run waits for.
@@ -110,7 +110,7 @@ pub struct Attempt {
     /// Set when it must not stream.
     pub whole: bool,
     /// When it may begin.
-    pub not_before: Option<At>,
+    pub not_before: Option<Timestamp>,
     /// Set when the context must be pinned anew first, with calls written as text.
     pub unpinned: bool,
 }
@@ -206,12 +206,12 @@ impl Run {
                 self.idle_resumes = 0;
                 self.move_call(paused.call, CallState::Paused);
                 if let Some(call) = self.call(paused.call) {
-                    call.pause = Some(Arc::new(Paused { at: paused.clone(), answers: Vec::new() }));
+                    call.pause = Some(Arc::new(PausedCall { at: paused.clone(), answers: Vec::new() }));
                 }
             }
             Record::SnapshotTaken(taken) => {
                 if let Some(call) = self.call(taken.call) {
-                    call.kept = Kept::Taken;
+                    call.kept = SnapshotState::Taken;
                 }
             }
             Record::CallSettled(settled) => match settled.settlement {
@@ -261,7 +261,7 @@ impl Run {
         }
     }
 
-    fn watch(&mut self) -> &mut Watch {
+    fn watch(&mut self) -> &mut ProgressWatch {
         Arc::make_mut(&mut self.watch)
     }
 
@@ -360,12 +360,12 @@ impl Run {
         if let Some(tool) = requested.tool.as_ref().filter(|tool| !self.tools.contains(*tool)) {
             Arc::make_mut(&mut self.tools).insert(tool.clone());
         }
-        let state = if requested.verdict == Verdict::Ask { CallState::Held } else { CallState::Ready };
-        let kept = if requested.snapshot.is_none() { Kept::NotNeeded } else { Kept::Missing };
+        let state = if requested.verdict == Verdict::Ask { CallState::NeedsApproval } else { CallState::Ready };
+        let kept = if requested.snapshot.is_none() { SnapshotState::NotNeeded } else { SnapshotState::Missing };
         let request = Arc::new(requested.clone());
-        let (agreed, asked_by) = (Agreed::No, AskedBy::ThisProcess);
+        let (approved, asked_by) = (CallApproval::No, AskedBy::ThisProcess);
         let call =
-            Call { request, edited: None, state, asks: None, pause: None, kept, agreed, approval: None, asked_by };
+            Call { request, edited: None, state, asks: None, pause: None, kept, approved, approval: None, asked_by };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
             Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
@@ -388,7 +388,8 @@ impl Run {
                 self.move_call(*call, CallState::Asking(Arc::clone(&asked)));
                 if let Some(call) = self.call(*call) {
                     // What a person said before was about something else.
-                    (call.agreed, call.approval, call.asked_by) = (Agreed::No, Some(asked), AskedBy::ThisProcess);
+                    (call.approved, call.approval, call.asked_by) =
+                        (CallApproval::No, Some(asked), AskedBy::ThisProcess);
                 }
             }
             QuestionKind::Settlement { call } => {
@@ -429,7 +430,7 @@ impl Run {
     }
 }
 
-impl Control {
+impl LoopState {
     /// The next question's number.
     #[must_use]
     pub fn next_question(&self) -> QuestionId {

@@ -3,10 +3,10 @@
 
 use windlass_vocab::{Dialect, Policy};
 
-use crate::control::Control;
+use crate::control::LoopState;
 use crate::draft::Draft;
 
-impl Control {
+impl LoopState {
     /// The dialect the open run's calls are to be written in; nothing where they are the wire's own.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
@@ -39,7 +39,7 @@ impl Draft<'_> {
     /// How the run goes on where a server takes no tools; nothing where calls are text already, or the
     /// policy knows no other way.
     pub(crate) fn other_dialect(&self) -> Option<Dialect> {
-        let native = self.state.book.context.as_ref().is_some_and(|context| context.dialect.is_none());
+        let native = self.state.transcript.context.as_ref().is_some_and(|context| context.dialect.is_none());
         self.run().filter(|_| native).and_then(|run| fallback(run.policy()))
     }
 }

@@ -1,11 +1,11 @@
 //! A batch in the making: records so far, and where the loop would stand after them.
 
 use windlass_vocab::{
-    At, Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Part, Record,
-    Remedy, RunEnded, StopReason, TurnMode, TurnStarted,
+    Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Part, Record, Remedy,
+    RunEnded, StopReason, Timestamp, TurnMode, TurnStarted,
 };
 
-use crate::control::{Control, Phase, Run};
+use crate::control::{LoopState, Phase, Run};
 use crate::state::State;
 use crate::texts;
 
@@ -14,15 +14,15 @@ pub(crate) struct Draft<'a> {
     /// The state before the input.
     pub(crate) state: &'a State,
     /// Where the loop stands after `records`.
-    pub(crate) control: Control,
+    pub(crate) control: LoopState,
     /// When the input came.
-    pub(crate) at: At,
+    pub(crate) at: Timestamp,
     /// The batch.
     pub(crate) records: Vec<Record>,
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(state: &'a State, at: At) -> Self {
+    pub(crate) fn new(state: &'a State, at: Timestamp) -> Self {
         Self { state, control: state.control.clone(), at, records: Vec::new() }
     }
 
@@ -125,11 +125,11 @@ impl<'a> Draft<'a> {
             return self.start_turn(mode);
         }
         match run.policy().at_cap {
-            windlass_vocab::AtCap::Fail => {
+            windlass_vocab::TurnCapAction::Fail => {
                 let failure = Failure::new(windlass_vocab::FailureClass::Internal, texts::CAP_REACHED);
                 self.end(EndReason::TurnCap, texts::CAP_REACHED, Some(failure));
             }
-            windlass_vocab::AtCap::WrapUp => self.wrap_up(NudgeCause::TurnCap, texts::TURN_CAP),
+            windlass_vocab::TurnCapAction::WrapUp => self.wrap_up(NudgeCause::TurnCap, texts::TURN_CAP),
         }
     }
 
@@ -151,7 +151,7 @@ impl<'a> Draft<'a> {
             Record::ContextPinned(pinned) => pinned.context.as_ref(),
             _ => None,
         });
-        let offer = pinned.or(self.state.book.context.as_deref()).map(|context| context.offer.len());
+        let offer = pinned.or(self.state.transcript.context.as_deref()).map(|context| context.offer.len());
         if offer.unwrap_or(0) == 0 { TurnMode::Talk } else { TurnMode::Tools }
     }
 

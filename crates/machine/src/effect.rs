@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    At, CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, Resumption, RunId, TurnId, TurnMode, UndoId,
-    UndoStarted,
+    CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, Resumption, RunId, Timestamp, TurnId, TurnMode,
+    UndoId, UndoStarted,
 };
 
 use crate::calls::startable;
-use crate::control::{Agreed, Call, CallState, Phase, Run};
-use crate::kept::Kept;
+use crate::control::{Call, CallApproval, CallState, Phase, Run};
+use crate::snapshot_state::SnapshotState;
 use crate::state::State;
 
 /// One try of one model call.
@@ -42,7 +42,7 @@ pub enum Effect {
         /// Set when it must not stream.
         whole: bool,
         /// When it may begin.
-        not_before: Option<At>,
+        not_before: Option<Timestamp>,
     },
     /// Say what an aborted model call had streamed.
     HandBack(AttemptKey),
@@ -55,10 +55,10 @@ pub enum Effect {
         /// What it is run again with, after a pause.
         resumed: Option<Arc<Resumption>>,
         /// Whether a person said yes to it.
-        agreed: Agreed,
+        approved: CallApproval,
     },
     /// Judge a call by the rules of this process; it has not run.
-    JudgeCall {
+    CheckPermission {
         /// What was asked for.
         request: Arc<CallRequested>,
         /// See `RunCall`.
@@ -97,8 +97,8 @@ pub enum EffectKey {
     HandBack(AttemptKey),
     /// See [`Effect::RunCall`].
     RunCall(CallId),
-    /// See [`Effect::JudgeCall`].
-    JudgeCall(CallId),
+    /// See [`Effect::CheckPermission`].
+    CheckPermission(CallId),
     /// See [`Effect::VerifyCall`].
     VerifyCall(CallId),
     /// See [`Effect::Ask`].
@@ -119,7 +119,7 @@ impl Effect {
             Self::CallModel { key, .. } => EffectKey::CallModel(*key),
             Self::HandBack(key) => EffectKey::HandBack(*key),
             Self::RunCall { request, .. } => EffectKey::RunCall(request.call),
-            Self::JudgeCall { request, .. } => EffectKey::JudgeCall(request.call),
+            Self::CheckPermission { request, .. } => EffectKey::CheckPermission(request.call),
             Self::VerifyCall { request, .. } => EffectKey::VerifyCall(request.call),
             Self::Ask(asked) => EffectKey::Ask(asked.question),
             Self::TakeSnapshot { request, .. } => EffectKey::TakeSnapshot(request.call),
@@ -167,7 +167,7 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
         }
         Phase::Calling(calls) => {
             owed.extend(calls.iter().filter_map(owed_for));
-            owed.extend(startable(run).filter_map(owed_judgement));
+            owed.extend(startable(run).filter_map(owed_permission_check));
             owed.extend(calls.iter().filter_map(Call::question).map(|asked| Effect::Ask(Arc::clone(asked))));
         }
         Phase::Between => {}
@@ -178,15 +178,15 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
 fn owed_for(call: &Call) -> Option<Effect> {
     let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
     match &call.state {
-        CallState::Started if call.kept == Kept::Missing => Some(Effect::TakeSnapshot { request, edited }),
+        CallState::Started if call.kept == SnapshotState::Missing => Some(Effect::TakeSnapshot { request, edited }),
         CallState::Started => {
             let resumed = call.resumption().map(Arc::new);
-            Some(Effect::RunCall { request, edited, resumed, agreed: call.agreed.clone() })
+            Some(Effect::RunCall { request, edited, resumed, approved: call.approved.clone() })
         }
         CallState::Verifying => Some(Effect::VerifyCall { request, edited }),
         CallState::Asking(_)
-        | CallState::Held
-        | CallState::Unjudged
+        | CallState::NeedsApproval
+        | CallState::NeedsPermissionCheck
         | CallState::Ready
         | CallState::Paused
         | CallState::Finished(_) => None,
@@ -194,9 +194,9 @@ fn owed_for(call: &Call) -> Option<Effect> {
 }
 
 /// A call is judged when its turn has come, so that what it then asks or does is in order.
-fn owed_judgement(call: &Call) -> Option<Effect> {
+fn owed_permission_check(call: &Call) -> Option<Effect> {
     let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
-    (call.state == CallState::Unjudged).then_some(Effect::JudgeCall { request, edited })
+    (call.state == CallState::NeedsPermissionCheck).then_some(Effect::CheckPermission { request, edited })
 }
 
 impl Run {

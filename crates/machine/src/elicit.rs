@@ -5,10 +5,11 @@
 //! then run again with the answers. Where nobody can answer each is dismissed at once (T8).
 
 use windlass_vocab::{
-    CallId, CallPaused, CallStarted, Elicitation, Pause, Preview, QuestionAsked, QuestionKind, QuestionOption, Wanted,
+    CallId, CallPaused, CallStarted, Elicitation, ElicitationKind, Pause, Preview, QuestionAsked, QuestionKind,
+    QuestionOption,
 };
 
-use crate::calls::Begun;
+use crate::calls::StartStep;
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
 
@@ -34,26 +35,26 @@ impl Draft<'_> {
     }
 
     /// Asks what a paused call still needs to know, or starts it again.
-    pub(crate) fn go_on_with_paused(&mut self, call: &Call) -> Begun {
+    pub(crate) fn go_on_with_paused(&mut self, call: &Call) -> StartStep {
         let id = call.request.call;
         let open = call.pause.as_ref().and_then(|paused| paused.at.asks.get(paused.answers.len()));
         let Some(elicitation) = open.cloned() else {
             self.push(CallStarted { call: id, arguments: call.edited.clone() });
-            return Begun::Started;
+            return StartStep::Started;
         };
         let asked = self.ask_for(id, elicitation);
         if self.is_attended() {
-            return Begun::Asked;
+            return StartStep::Asked;
         }
         self.take_default(&asked);
-        Begun::Refused
+        StartStep::Refused
     }
 
     fn ask_for(&mut self, call: CallId, elicitation: Elicitation) -> QuestionAsked {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         let body = match &elicitation.wants {
-            Wanted::Form { .. } => String::new(),
-            Wanted::Visit { url } => url.clone(),
+            ElicitationKind::Form { .. } => String::new(),
+            ElicitationKind::Visit { url } => url.clone(),
         };
         let title = format!("{} asks: {}", elicitation.from, elicitation.message);
         let asked = QuestionAsked {

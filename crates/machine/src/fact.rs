@@ -3,27 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, Because, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json,
-    LeaseTaken, MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy,
-    PreparedCall, Preview, QuestionId, Remedy, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason,
-    TextOrigin, UndoId, Usage,
+    Answer, AnsweredBy, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
+    MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, Preview,
+    QuestionId, Remedy, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin, Timestamp,
+    UndoId, Usage, VerdictReason,
 };
 
 use crate::AttemptKey;
-use crate::undo::UndoAsked;
+use crate::undo::CheckedUndo;
 
 /// A fact and when it came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// When.
-    pub at: At,
+    pub at: Timestamp,
     /// What.
     pub fact: Fact,
 }
 
 /// The terms a run is begun under.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub struct RunSettings {
     /// The rules, resolved.
     pub policy: Policy,
     /// The agent's name.
@@ -31,7 +31,7 @@ pub struct Terms {
     /// The models to try, in order.
     pub chain: Vec<ModelName>,
     /// When it must be over.
-    pub deadline: Option<At>,
+    pub deadline: Option<Timestamp>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
     /// What its answer must fit, where plain text is not enough.
@@ -42,7 +42,7 @@ pub struct Terms {
 
 /// A call's result, already cut to what the model sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct CallResult {
     /// How it came out.
     pub outcome: OutcomeKind,
     /// The text the model sees.
@@ -65,7 +65,7 @@ pub struct Finished {
     pub files: Option<FilesChanged>,
 }
 
-impl Finished {
+impl CallResult {
     /// A result that is only text, which took no time.
     #[must_use]
     pub fn new(outcome: OutcomeKind, text: impl Into<String>) -> Self {
@@ -86,9 +86,9 @@ impl Finished {
 
 /// What a tool says about a call that may have taken place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verified {
+pub enum VerifiedCall {
     /// It did, and this is its result.
-    Done(Box<Finished>),
+    Done(Box<CallResult>),
     /// It did not.
     NotDone,
     /// It can't tell.
@@ -100,7 +100,7 @@ pub enum Verified {
 pub enum OpenApprovals {
     /// They are judged again, and their questions are withdrawn.
     #[default]
-    JudgedAgain,
+    CheckedAgain,
     /// Their questions stay: somebody brings an answer. A yes counts if the same would be shown now.
     Answered,
     /// Older versions left them as they were; for replaying their journals.
@@ -123,16 +123,16 @@ pub enum Fact {
         /// What it says.
         text: String,
         /// The terms of the run it begins, if it begins one.
-        terms: Box<Terms>,
+        run_settings: Box<RunSettings>,
     },
     /// A person wants another try at the run that ended badly.
-    Retried(Box<Terms>),
+    Retried(Box<RunSettings>),
     /// This process took up what another left.
     Resumed {
         /// Whether a person can be asked now.
         attendance: Attendance,
         /// A new deadline.
-        deadline: Option<At>,
+        deadline: Option<Timestamp>,
         /// What becomes of calls that wait for approval.
         approvals: OpenApprovals,
     },
@@ -185,19 +185,19 @@ pub enum Fact {
         /// Which.
         call: CallId,
         /// The result.
-        finished: Finished,
+        finished: CallResult,
     },
     /// The rules of today want a person asked about a call that was to run now (X6). It has not run.
-    CallHeld {
+    CallNeedsApproval {
         /// Which.
         call: CallId,
         /// What is shown of it.
         preview: Option<Preview>,
         /// What decided that; nothing in journals of older versions, which did not say.
-        because: Option<Because>,
+        because: Option<VerdictReason>,
     },
     /// The rules of today let a call run that was judged by another process (X6).
-    CallCleared {
+    CallAllowed {
         /// Which.
         call: CallId,
     },
@@ -220,7 +220,7 @@ pub enum Fact {
         /// Which.
         call: CallId,
         /// What it says.
-        verified: Verified,
+        verified: VerifiedCall,
     },
     /// A question was answered, or its time ran out.
     Answered {
@@ -238,7 +238,7 @@ pub enum Fact {
     /// What a call changed that was stopped before it could say so.
     FilesChanged(FilesChanged),
     /// Files are to be put back.
-    Undo(Box<UndoAsked>),
+    Undo(Box<CheckedUndo>),
     /// They are.
     Restored {
         /// By which undo.

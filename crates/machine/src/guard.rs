@@ -13,7 +13,7 @@ use windlass_vocab::{
 
 use crate::control::Call;
 use crate::mistakes::Mistakes;
-use crate::reads::{Read, Reads};
+use crate::reads::{EarlierRead, EarlierReads};
 use crate::texts;
 
 /// Turns in a row in which all calls of a tool failed, after which it is withheld.
@@ -29,13 +29,13 @@ const TRAIL: usize = 192;
 
 /// What a run has been seen doing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Watch {
+pub struct ProgressWatch {
     mistakes: Mistakes,
     withheld: BTreeMap<ToolName, Arc<str>>,
     trail: Vec<u64>,
     escalation: Escalation,
     /// The files that were read, by what was asked.
-    reads: Reads,
+    reads: EarlierReads,
     /// (call, result) hashes of the turn under way, by call index; polls are left out.
     turn: BTreeMap<u32, u64>,
 }
@@ -77,7 +77,7 @@ fn request_hash(request: &CallRequested) -> u64 {
     hash_of((request.tool.as_ref().map_or(request.name.as_str(), ToolName::as_str), request.arguments.as_str()))
 }
 
-impl Watch {
+impl ProgressWatch {
     /// Why this tool is refused, if it is.
     #[must_use]
     pub fn refusal(&self, tool: &ToolName) -> Option<Arc<str>> {
@@ -102,7 +102,7 @@ impl Watch {
         // A result that was cut says nothing about the part left out; an edited call asked something else.
         let whole = finished.cut.is_none() && call.edited.is_none();
         if request.reads_files && finished.outcome == OutcomeKind::Ok && finished.answered_from.is_none() && whole {
-            self.reads.insert(asked, Read { call: finished.call, result });
+            self.reads.insert(asked, EarlierRead { call: finished.call, result });
         }
         if !request.repeatable && finished.outcome != OutcomeKind::Interrupted {
             self.turn.insert(finished.call.index, result);

@@ -1,6 +1,6 @@
 //! A session that was brought in from elsewhere (J8, X6). Its journal says whatever its writer wanted it to say, so
 //! nothing that is open there goes on here: an open run ends, its calls interrupted, and an undo under way leaves the
-//! files alone. What it granted is forgotten by the fold (`Book`), what it could undo by the ledger.
+//! files alone. What it granted is forgotten by the fold (`Transcript`), what it could undo by the ledger.
 
 use windlass_vocab::{EndReason, OutcomeKind, SessionChanged};
 

@@ -13,7 +13,7 @@ use windlass_vocab::{
 
 /// What is known of what a deed changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownChanges {
     /// All that was covered.
     Changes(Changes),
     /// A crash or a stop came first: only how the files were before it.
@@ -22,13 +22,13 @@ pub enum Known {
 
 /// What a call or an undo did to files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deed {
+pub struct FileEffect {
     /// Which.
     pub of: Undoable,
     /// The tool whose call it is.
     pub tool: Option<ToolName>,
     /// What it changed.
-    pub known: Known,
+    pub known: KnownChanges,
     /// How much was kept before it.
     pub coverage: Coverage,
     /// What else it may have changed, unseen.
@@ -37,12 +37,12 @@ pub struct Deed {
     pub taken_back: Option<UndoId>,
 }
 
-impl Deed {
+impl FileEffect {
     /// Whether there is something to take back.
     fn is_in_force(&self) -> bool {
         let changed = match &self.known {
-            Known::Changes(changes) => !changes.is_empty(),
-            Known::BeforeOnly(_) => true,
+            KnownChanges::Changes(changes) => !changes.is_empty(),
+            KnownChanges::BeforeOnly(_) => true,
         };
         changed && self.taken_back.is_none()
     }
@@ -51,7 +51,7 @@ impl Deed {
 /// All deeds of a journal, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    deeds: Vec<Deed>,
+    file_effects: Vec<FileEffect>,
     /// Calls that may have done something outside, of which nothing is kept.
     uncovered: Vec<(CallId, ToolName)>,
 }
@@ -60,7 +60,7 @@ impl Ledger {
     /// Reads a journal.
     #[must_use]
     pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
-        let mut reading = Reading::default();
+        let mut reading = LedgerReader::default();
         for record in records {
             reading.record(record);
         }
@@ -69,14 +69,17 @@ impl Ledger {
 
     /// The deed of this name.
     #[must_use]
-    pub fn find(&self, of: Undoable) -> Option<&Deed> {
-        self.deeds.iter().find(|deed| deed.of == of)
+    pub fn find(&self, of: Undoable) -> Option<&FileEffect> {
+        self.file_effects.iter().find(|file_effect| file_effect.of == of)
     }
 
     /// What a bare undo means: the last call that changed files and was not taken back.
     #[must_use]
-    pub fn last(&self) -> Option<&Deed> {
-        self.deeds.iter().rev().find(|deed| matches!(deed.of, Undoable::Call(_)) && deed.is_in_force())
+    pub fn last(&self) -> Option<&FileEffect> {
+        self.file_effects
+            .iter()
+            .rev()
+            .find(|file_effect| matches!(file_effect.of, Undoable::Call(_)) && file_effect.is_in_force())
     }
 
     /// Calls made after this one that can't be undone.
@@ -87,24 +90,24 @@ impl Ledger {
     /// The deed in force, after this one, that made `path` what it is now.
     #[must_use]
     pub fn changed_since(&self, of: Undoable, path: &str, now: &FileState) -> Option<Undoable> {
-        let after = self.deeds.iter().skip_while(|deed| deed.of != of).skip(1);
-        let made = |deed: &&Deed| match &deed.known {
-            Known::Changes(changes) => changes.get(path).is_some_and(|change| change.now.is_like(now)),
-            Known::BeforeOnly(_) => false,
+        let after = self.file_effects.iter().skip_while(|file_effect| file_effect.of != of).skip(1);
+        let made = |file_effect: &&FileEffect| match &file_effect.known {
+            KnownChanges::Changes(changes) => changes.get(path).is_some_and(|change| change.now.is_like(now)),
+            KnownChanges::BeforeOnly(_) => false,
         };
-        after.filter(|deed| deed.is_in_force()).filter(made).last().map(|deed| deed.of)
+        after.filter(|file_effect| file_effect.is_in_force()).filter(made).last().map(|file_effect| file_effect.of)
     }
 
     fn settle(&mut self, of: Undoable, taken_back: Option<UndoId>) {
-        let Some(deed) = self.deeds.iter_mut().find(|deed| deed.of == of) else { return };
-        deed.taken_back = taken_back;
+        let Some(file_effect) = self.file_effects.iter_mut().find(|file_effect| file_effect.of == of) else { return };
+        file_effect.taken_back = taken_back;
     }
 }
 
 /// How the files a call may change were before it, as the journal says.
 #[must_use]
 pub fn files_before<'a>(records: impl IntoIterator<Item = &'a Record>, call: CallId) -> BTreeMap<String, FileState> {
-    let mut reading = Reading::default();
+    let mut reading = LedgerReader::default();
     for record in records {
         if let Record::SnapshotTaken(_) = record {
             reading.record(record);
@@ -115,21 +118,21 @@ pub fn files_before<'a>(records: impl IntoIterator<Item = &'a Record>, call: Cal
 
 /// A journal being read.
 #[derive(Default)]
-struct Reading<'a> {
+struct LedgerReader<'a> {
     ledger: Ledger,
     requested: BTreeMap<CallId, &'a CallRequested>,
     snapshots: BTreeMap<CallId, &'a SnapshotTaken>,
     undos: BTreeMap<UndoId, &'a UndoStarted>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> LedgerReader<'a> {
     fn record(&mut self, record: &'a Record) {
         match record {
             Record::CallRequested(requested) => drop(self.requested.insert(requested.call, requested)),
             Record::SnapshotTaken(taken) => drop(self.snapshots.entry(taken.call).or_insert(taken)),
             Record::CallFinished(finished) => self.finished(finished.call, finished.outcome),
             Record::FilesChanged(changed) => {
-                self.note(changed.call, Known::Changes(changed.changes.clone()), changed.unseen.clone());
+                self.note(changed.call, KnownChanges::Changes(changed.changes.clone()), changed.unseen.clone());
             }
             Record::UndoStarted(started) => drop(self.undos.insert(started.undo, started)),
             Record::Undone(undone) => {
@@ -172,7 +175,7 @@ impl<'a> Reading<'a> {
         if self.snapshots.contains_key(&call) {
             if cut_short {
                 let before = self.before(call);
-                self.note(call, Known::BeforeOnly(before), None);
+                self.note(call, KnownChanges::BeforeOnly(before), None);
             }
             return;
         }
@@ -204,9 +207,9 @@ impl<'a> Reading<'a> {
         files
     }
 
-    fn note(&mut self, call: CallId, known: Known, unseen: Option<String>) {
+    fn note(&mut self, call: CallId, known: KnownChanges, unseen: Option<String>) {
         let coverage = self.snapshots.get(&call).map(|taken| taken.coverage.clone());
-        let deed = Deed {
+        let file_effect = FileEffect {
             of: Undoable::Call(call),
             tool: self.requested.get(&call).and_then(|requested| requested.tool.clone()),
             known,
@@ -214,9 +217,9 @@ impl<'a> Reading<'a> {
             unseen,
             taken_back: None,
         };
-        match self.ledger.deeds.iter_mut().find(|known| known.of == deed.of) {
-            Some(known) => *known = deed,
-            None => self.ledger.deeds.push(deed),
+        match self.ledger.file_effects.iter_mut().find(|known| known.of == file_effect.of) {
+            Some(known) => *known = file_effect,
+            None => self.ledger.file_effects.push(file_effect),
         }
     }
 
@@ -225,10 +228,10 @@ impl<'a> Reading<'a> {
             // Nothing was put back, so nothing is undone.
             return;
         }
-        self.ledger.deeds.push(Deed {
+        self.ledger.file_effects.push(FileEffect {
             of: Undoable::Undo(started.undo),
             tool: started.tool.clone(),
-            known: Known::Changes(changes),
+            known: KnownChanges::Changes(changes),
             coverage: Coverage::Full,
             unseen: None,
             taken_back: None,

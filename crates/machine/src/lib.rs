@@ -15,12 +15,12 @@
 //!
 //! ```
 //! use windlass_machine::{Effect, Fact, Input, State, apply, decide, outstanding};
-//! use windlass_vocab::{At, LeaseTaken, SessionId, SessionOpened};
+//! use windlass_vocab::{Timestamp, LeaseTaken, SessionId, SessionOpened};
 //!
 //! let mut state = State::new("01890000-0000-7000-8000-000000000000".parse::<SessionId>()?);
 //! let opened = SessionOpened { owner: "me".into(), key: "k".into(), workspace: None, parent: None, version: "".into(), forked_from: vec![] };
 //! let taken = LeaseTaken { epoch: 1, holder: "here:1".into() };
-//! for record in decide(&state, Input { at: At(0), fact: Fact::Opened(opened, taken) }) {
+//! for record in decide(&state, Input { at: Timestamp(0), fact: Fact::Opened(opened, taken) }) {
 //!     apply(&mut state, &record);
 //! }
 //! assert_eq!(outstanding(&state), vec![Effect::Receive]);
@@ -30,7 +30,6 @@
 #![deny(missing_docs)]
 
 mod blank;
-mod book;
 mod call;
 mod calls;
 mod context;
@@ -40,14 +39,12 @@ mod draft;
 mod effect;
 mod elicit;
 mod fact;
-mod fatigue;
 mod fork;
 mod guard;
 mod import;
-mod judge;
-mod kept;
 mod ledger;
 mod machine;
+mod missing_calls;
 mod mistakes;
 mod output;
 mod presets;
@@ -58,23 +55,26 @@ mod repeated_read;
 mod replay;
 mod retry;
 mod settle;
+mod snapshot_state;
 mod state;
 mod stop;
+mod text_reply;
 mod texts;
+mod transcript;
 mod undo;
 mod undo_plan;
 
 pub use context::legal;
-pub use control::{Agreed, AskedBy, Call, CallState, Control, Paused, Phase, Run};
+pub use control::{AskedBy, Call, CallApproval, CallState, LoopState, PausedCall, Phase, Run};
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
-pub use fact::{Fact, Finished, Input, OpenApprovals, Terms, Verified};
-pub use kept::Kept;
-pub use ledger::{Deed, Known, Ledger, files_before};
+pub use fact::{CallResult, Fact, Input, OpenApprovals, RunSettings, VerifiedCall};
+pub use ledger::{FileEffect, KnownChanges, Ledger, files_before};
 pub use machine::{decide, decide_for};
 pub use output::read_output;
 pub use presets::{PRESETS, preset};
 pub use recall::recall;
-pub use replay::{Difference, Replayed, decide_again, replay};
-pub use state::{After, State, apply, apply_decided};
-pub use undo::UndoAsked;
+pub use replay::{Difference, ReplayOutcome, decide_again, replay};
+pub use snapshot_state::SnapshotState;
+pub use state::{DecidedState, State, apply, apply_decided};
+pub use undo::CheckedUndo;
 pub use undo_plan::{Conflict, Force, Obstacle, UndoPlan};

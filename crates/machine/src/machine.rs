@@ -13,9 +13,9 @@ use windlass_vocab::{
 use crate::blank::is_blank;
 use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
-use crate::fact::{Fact, Finished, Input, Terms, Verified};
+use crate::fact::{CallResult, Fact, Input, RunSettings, VerifiedCall};
 use crate::retry::{next_attempt, with_retry_time};
-use crate::state::{After, State};
+use crate::state::{DecidedState, State};
 use crate::{AttemptKey, elicit, prune, texts};
 
 /// What an input means: a batch of records, the first being the input's own fact; empty when the
@@ -28,9 +28,9 @@ pub fn decide(state: &State, input: Input) -> Vec<Record> {
 /// The same, for whoever will apply the records: with where the loop stands after them. Nothing when
 /// there are none.
 #[must_use]
-pub fn decide_for(state: &State, input: Input) -> Option<(Vec<Record>, After)> {
+pub fn decide_for(state: &State, input: Input) -> Option<(Vec<Record>, DecidedState)> {
     let draft = draft(state, input).filter(|draft| !draft.records.is_empty())?;
-    Some((draft.records, After(Box::new(draft.control))))
+    Some((draft.records, DecidedState(Box::new(draft.control))))
 }
 
 fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
@@ -45,19 +45,19 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         }
         Fact::Changed(changed) => draft.change(changed),
         Fact::LeaseTaken(taken) => draft.push(taken),
-        Fact::Message { message_id, text, terms } => draft.message(message_id, text, *terms),
-        Fact::Retried(terms) => draft.retry(*terms),
+        Fact::Message { message_id, text, run_settings } => draft.message(message_id, text, *run_settings),
+        Fact::Retried(run_settings) => draft.retry(*run_settings),
         Fact::Resumed { attendance, deadline, approvals } => draft.resume(attendance, deadline, approvals),
         Fact::Pinned(context) => draft.pin(context),
         Fact::OfferChanged { context, joined } => draft.pin_anew(context, joined),
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
         Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed } => {
-            draft.reply(attempt, parts, stop, usage, calls, Flaws { misfit, malformed });
+            draft.reply(attempt, parts, stop, usage, calls, ReplyFlaws { misfit, malformed });
         }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
-        Fact::CallHeld { call, preview, because } => draft.hold(call, preview, because),
-        Fact::CallCleared { call } => draft.clear(call),
+        Fact::CallNeedsApproval { call, preview, because } => draft.require_approval(call, preview, because),
+        Fact::CallAllowed { call } => draft.allow_call(call),
         Fact::CallPaused { call, pause } => draft.call_paused(call, pause),
         Fact::Elicited { call, elicitation } => draft.elicit(call, elicitation),
         Fact::CallVerified { call, verified } => draft.call_verified(call, verified),
@@ -73,7 +73,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
 }
 
 /// What is wrong with a reply.
-struct Flaws {
+struct ReplyFlaws {
     /// As the output that was asked for.
     misfit: Option<String>,
     /// As a call.
@@ -82,9 +82,9 @@ struct Flaws {
 
 impl Draft<'_> {
     /// A message begins a run, or joins the open one where the policy says so (L7).
-    fn message(&mut self, message_id: MessageId, text: String, terms: Terms) {
+    fn message(&mut self, message_id: MessageId, text: String, run_settings: RunSettings) {
         let busy = self.control.opened.is_none() || self.control.undo.is_some();
-        if busy || self.state.book.seen.contains_key(&message_id) {
+        if busy || self.state.transcript.seen.contains_key(&message_id) {
             return;
         }
         let joins = self.run().map(Run::takes_words);
@@ -93,18 +93,18 @@ impl Draft<'_> {
         }
         self.push(MessageAccepted { message_id, text });
         if joins.is_none() {
-            self.start_run(terms, None);
+            self.start_run(run_settings, None);
         }
     }
 
-    fn start_run(&mut self, terms: Terms, retry_of: Option<RunId>) {
-        let Terms { policy, agent, chain, deadline, attendance, output, server } = terms;
+    fn start_run(&mut self, run_settings: RunSettings, retry_of: Option<RunId>) {
+        let RunSettings { policy, agent, chain, deadline, attendance, output, server } = run_settings;
         let run = RunId(self.control.runs).next();
         self.push(RunStarted { run, policy, agent, chain, deadline, attendance, retry_of, output, server });
     }
 
     /// Another try at a run that ended badly, on the same history (J3).
-    fn retry(&mut self, terms: Terms) {
+    fn retry(&mut self, run_settings: RunSettings) {
         let idle = self.run().is_none() && self.control.undo.is_none();
         let Some((last, ended)) = self.control.last.clone().filter(|_| idle) else { return };
         match ended.reason {
@@ -112,7 +112,7 @@ impl Draft<'_> {
             | EndReason::TurnCap
             | EndReason::BudgetSpent
             | EndReason::Unfinished
-            | EndReason::Cancelled => self.start_run(terms, Some(last)),
+            | EndReason::Cancelled => self.start_run(run_settings, Some(last)),
             EndReason::Completed | EndReason::Asked | EndReason::Conversed => {}
         }
     }
@@ -120,7 +120,7 @@ impl Draft<'_> {
     fn pin(&mut self, context: PinnedContext) {
         let Some(run) = self.run().filter(|run| run.wants_context()) else { return };
         let begins = matches!(run.phase, Phase::Pinning);
-        let same = self.state.book.context.as_deref() == Some(&context);
+        let same = self.state.transcript.context.as_deref() == Some(&context);
         self.push(ContextPinned { context: (!same).then_some(context), joined: BTreeSet::new() });
         if begins {
             self.next_turn();
@@ -130,7 +130,7 @@ impl Draft<'_> {
     /// Pins what the open run offers anew; the turn under way goes on as it is.
     fn pin_anew(&mut self, context: PinnedContext, joined: BTreeSet<String>) {
         let pinned = self.run().is_some_and(|run| !run.wants_context());
-        if pinned && self.state.book.context.as_deref() != Some(&context) {
+        if pinned && self.state.transcript.context.as_deref() != Some(&context) {
             self.push(ContextPinned { context: Some(context), joined });
         }
     }
@@ -147,7 +147,8 @@ impl Draft<'_> {
     fn fail(&mut self, key: AttemptKey, failure: Failure, usage: Option<Usage>) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_none()) else { return };
         let mode = attempt.mode;
-        let shorter = if failure.class == FailureClass::Overflow { prune::shorten(&self.state.book) } else { None };
+        let shorter =
+            if failure.class == FailureClass::Overflow { prune::shorten(&self.state.transcript) } else { None };
         let dialect = if failure.no_tools { self.other_dialect() } else { None };
         let next = match (&shorter, dialect) {
             (Some(_), _) => NextAttempt::Shorter,
@@ -173,7 +174,7 @@ impl Draft<'_> {
         stop: StopReason,
         usage: Usage,
         mut calls: Vec<PreparedCall>,
-        Flaws { misfit, malformed }: Flaws,
+        ReplyFlaws { misfit, malformed }: ReplyFlaws,
     ) {
         let Some((run, attempt)) = self.current(key) else { return };
         if run.stop.is_some() {
@@ -215,11 +216,11 @@ impl Draft<'_> {
                 let text = if is_blank(&text) { texts::NOTHING_TO_SAY.to_owned() } else { text };
                 self.end(EndReason::Unfinished, text, None);
             }
-            TurnMode::Tools | TurnMode::Talk => self.judge_text(mode, stop, &text, misfit),
+            TurnMode::Tools | TurnMode::Talk => self.take_text_reply(mode, stop, &text, misfit),
         }
     }
 
-    fn call_done(&mut self, call: CallId, finished: Finished) {
+    fn call_done(&mut self, call: CallId, finished: CallResult) {
         let Some(running) = self.running(call) else { return };
         // What it asked dies with it.
         let asked = running.asks.clone();
@@ -261,16 +262,17 @@ impl Draft<'_> {
     /// The call with this id, if it may be running, or is being verified or judged.
     pub(crate) fn running(&self, call: CallId) -> Option<&Call> {
         let found = self.run()?.calls().iter().find(|known| known.request.call == call)?;
-        matches!(found.state, CallState::Started | CallState::Verifying | CallState::Unjudged).then_some(found)
+        matches!(found.state, CallState::Started | CallState::Verifying | CallState::NeedsPermissionCheck)
+            .then_some(found)
     }
 
-    fn call_verified(&mut self, call: CallId, verified: Verified) {
+    fn call_verified(&mut self, call: CallId, verified: VerifiedCall) {
         let known = self.running(call).filter(|known| known.state == CallState::Verifying);
         let Some(known) = known.cloned() else { return };
         match verified {
-            Verified::Done(finished) => return self.call_done(call, *finished),
-            Verified::NotDone => self.push(CallSettled { call, settlement: Settlement::RunAgain }),
-            Verified::Unknown => self.settle_by_policy(&known),
+            VerifiedCall::Done(finished) => return self.call_done(call, *finished),
+            VerifiedCall::NotDone => self.push(CallSettled { call, settlement: Settlement::RunAgain }),
+            VerifiedCall::Unknown => self.settle_by_policy(&known),
         }
         self.go_on_with_calls();
     }

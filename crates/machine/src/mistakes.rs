@@ -10,7 +10,7 @@ use windlass_vocab::{CallRequested, OutcomeKind, ToolName};
 
 /// What a result says about how the run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Bearing {
+enum ResultBearing {
     /// The tool did its work. A command's non-zero exit is such a result.
     Worked,
     /// The tool failed.
@@ -25,18 +25,18 @@ enum Bearing {
     CutShort,
 }
 
-fn bearing(outcome: OutcomeKind) -> Bearing {
+fn bearing(outcome: OutcomeKind) -> ResultBearing {
     match outcome {
-        OutcomeKind::Ok => Bearing::Worked,
-        OutcomeKind::ToolError | OutcomeKind::TimedOut => Bearing::Failed,
-        OutcomeKind::NotFound | OutcomeKind::InvalidArguments | OutcomeKind::Unknown => Bearing::Correctable,
-        OutcomeKind::InfrastructureError => Bearing::Unreachable,
-        OutcomeKind::Denied => Bearing::Refused,
-        OutcomeKind::Cancelled | OutcomeKind::Interrupted => Bearing::CutShort,
+        OutcomeKind::Ok => ResultBearing::Worked,
+        OutcomeKind::ToolError | OutcomeKind::TimedOut => ResultBearing::Failed,
+        OutcomeKind::NotFound | OutcomeKind::InvalidArguments | OutcomeKind::Unknown => ResultBearing::Correctable,
+        OutcomeKind::InfrastructureError => ResultBearing::Unreachable,
+        OutcomeKind::Denied => ResultBearing::Refused,
+        OutcomeKind::Cancelled | OutcomeKind::Interrupted => ResultBearing::CutShort,
     }
 }
 
-impl Bearing {
+impl ResultBearing {
     /// Whether an error came of it that the model should think about.
     fn is_error(self) -> bool {
         match self {
@@ -48,10 +48,10 @@ impl Bearing {
 
 /// A result of the turn under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Seen {
+struct TurnResult {
     /// The tool, where failures are counted for it.
     tool: Option<ToolName>,
-    bearing: Bearing,
+    bearing: ResultBearing,
     /// The hash of what the model is told.
     text: u64,
     /// A poll: it may show that something works, but its errors are expected.
@@ -70,7 +70,7 @@ struct FailedTurns {
 /// What went wrong in the turns before this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mistakes {
-    turn: Vec<Seen>,
+    turn: Vec<TurnResult>,
     tools: BTreeMap<ToolName, FailedTurns>,
     /// Turns in a row in which every call failed.
     error_turns: u32,
@@ -83,15 +83,15 @@ impl Mistakes {
     pub(crate) fn call_finished(&mut self, request: &CallRequested, outcome: OutcomeKind, text: u64) {
         // A loop-ending tool is never withheld: without it the run could not end.
         let tool = request.tool.clone().filter(|_| request.ending.is_none());
-        self.turn.push(Seen { tool, bearing: bearing(outcome), text, poll: request.repeatable });
+        self.turn.push(TurnResult { tool, bearing: bearing(outcome), text, poll: request.repeatable });
     }
 
     /// Every call of the turn has its result.
     pub(crate) fn turn_finished(&mut self) {
         let turn = std::mem::take(&mut self.turn);
         // What was cut short may have done its work.
-        let worked = turn.iter().any(|seen| matches!(seen.bearing, Bearing::Worked | Bearing::CutShort));
-        let counted: Vec<&Seen> = turn.iter().filter(|seen| !seen.poll).collect();
+        let worked = turn.iter().any(|seen| matches!(seen.bearing, ResultBearing::Worked | ResultBearing::CutShort));
+        let counted: Vec<&TurnResult> = turn.iter().filter(|seen| !seen.poll).collect();
         if counted.is_empty() && !worked {
             return;
         }
@@ -100,7 +100,7 @@ impl Mistakes {
             self.tools.retain(|tool, _| counted.iter().any(|seen| seen.tool.as_ref() == Some(tool)));
         }
         self.count_failed_tools(&counted);
-        let failed = |seen: &&Seen| seen.bearing.is_error() || seen.bearing == Bearing::Refused;
+        let failed = |seen: &&TurnResult| seen.bearing.is_error() || seen.bearing == ResultBearing::Refused;
         let all_failed = counted.iter().all(failed) && counted.iter().any(|seen| seen.bearing.is_error());
         self.error_turns = if all_failed && !worked { self.error_turns + 1 } else { 0 };
         let errors = counted.iter().filter(|seen| seen.bearing.is_error() && !worked).map(|seen| seen.text);
@@ -108,12 +108,12 @@ impl Mistakes {
         self.same_errors = errors.map(again).collect();
     }
 
-    fn count_failed_tools(&mut self, counted: &[&Seen]) {
+    fn count_failed_tools(&mut self, counted: &[&TurnResult]) {
         let called: BTreeSet<&ToolName> = counted.iter().filter_map(|seen| seen.tool.as_ref()).collect();
         for tool in called {
             let of_tool = || counted.iter().filter(|seen| seen.tool.as_ref() == Some(tool)).map(|seen| seen.bearing);
-            let by_tool = of_tool().all(|bearing| bearing == Bearing::Failed);
-            let by_any = of_tool().all(|bearing| matches!(bearing, Bearing::Failed | Bearing::Correctable));
+            let by_tool = of_tool().all(|bearing| bearing == ResultBearing::Failed);
+            let by_any = of_tool().all(|bearing| matches!(bearing, ResultBearing::Failed | ResultBearing::Correctable));
             if !by_any {
                 self.tools.remove(tool);
                 continue;

@@ -10,7 +10,7 @@ use windlass_vocab::{EndReason, Failure, FailureClass, Json, NudgeCause, TurnMod
 
 use crate::blank::is_blank;
 use crate::draft::Draft;
-use crate::fatigue::SAME_NUDGES;
+use crate::missing_calls::SAME_NUDGES;
 use crate::texts;
 
 /// The JSON in a model's answer: all of it, or what stands between its first opening bracket and its

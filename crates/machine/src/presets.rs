@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy,
-    Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy, Reasoning,
+    ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction, UnfinishedCall,
 };
 
 /// The presets' names.
@@ -14,13 +14,13 @@ pub const PRESETS: [&str; 6] = ["durable-chat", "local-model", "assistant", "tas
 /// The policy of a preset.
 #[must_use]
 pub fn preset(name: &str) -> Option<Policy> {
-    ROWS.iter().find(|row| row.name == name).map(Row::policy)
+    ROWS.iter().find(|row| row.name == name).map(PresetColumn::policy)
 }
 
 /// A column of the preset table.
-struct Row {
+struct PresetColumn {
     name: &'static str,
-    cap: (u32, AtCap),
+    cap: (u32, TurnCapAction),
     /// Tries, first wait, ceiling.
     retry: (u32, u64, u64),
     dialects: &'static [Dialect],
@@ -44,10 +44,10 @@ const OWN: Sampling =
     Sampling { tool_temperature_milli: None, talk_temperature_milli: None, max_tokens: MaxTokens::ModelOwn };
 const NO_CEILING: u64 = 60_000;
 
-const ROWS: [Row; 6] = [
-    Row {
+const ROWS: [PresetColumn; 6] = [
+    PresetColumn {
         name: "durable-chat",
-        cap: (20, AtCap::Fail),
+        cap: (20, TurnCapAction::Fail),
         retry: (3, 3_000, NO_CEILING),
         dialects: &[Dialect::Native],
         tools: &[ToolSource::Mcp],
@@ -64,9 +64,9 @@ const ROWS: [Row; 6] = [
         planning: Planning::No,
         history: HistoryKeeping::AllThatFits,
     },
-    Row {
+    PresetColumn {
         name: "local-model",
-        cap: (10, AtCap::WrapUp),
+        cap: (10, TurnCapAction::WrapUp),
         retry: (2, 1_000, NO_CEILING),
         dialects: &[Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
         tools: &[ToolSource::BuiltIn, ToolSource::Mcp],
@@ -87,9 +87,9 @@ const ROWS: [Row; 6] = [
         planning: Planning::Optional,
         history: HistoryKeeping::Summarised,
     },
-    Row {
+    PresetColumn {
         name: "assistant",
-        cap: (40, AtCap::WrapUp),
+        cap: (40, TurnCapAction::WrapUp),
         retry: (4, 1_000, NO_CEILING),
         dialects: &[Dialect::Native],
         tools: &[ToolSource::BuiltIn, ToolSource::Mcp],
@@ -110,9 +110,9 @@ const ROWS: [Row; 6] = [
         planning: Planning::No,
         history: HistoryKeeping::Consolidated { messages: 100 },
     },
-    Row {
+    PresetColumn {
         name: "task",
-        cap: (100, AtCap::Fail),
+        cap: (100, TurnCapAction::Fail),
         retry: (3, 1_000, NO_CEILING),
         dialects: &[Dialect::ToolBlock],
         tools: &[ToolSource::BuiltIn, ToolSource::Ending, ToolSource::Mcp],
@@ -129,9 +129,9 @@ const ROWS: [Row; 6] = [
         planning: Planning::No,
         history: HistoryKeeping::Pruned,
     },
-    Row {
+    PresetColumn {
         name: "operator",
-        cap: (50, AtCap::WrapUp),
+        cap: (50, TurnCapAction::WrapUp),
         retry: (6, 500, 32_000),
         dialects: &[Dialect::Native],
         tools: &[ToolSource::BuiltIn, ToolSource::Mcp, ToolSource::Remote],
@@ -152,9 +152,9 @@ const ROWS: [Row; 6] = [
         planning: Planning::No,
         history: HistoryKeeping::Summarised,
     },
-    Row {
+    PresetColumn {
         name: "default",
-        cap: (50, AtCap::WrapUp),
+        cap: (50, TurnCapAction::WrapUp),
         retry: (6, 500, 32_000),
         dialects: &[Dialect::Native, Dialect::Probe],
         tools: &[ToolSource::BuiltIn, ToolSource::Mcp],
@@ -173,7 +173,7 @@ const ROWS: [Row; 6] = [
     },
 ];
 
-impl Row {
+impl PresetColumn {
     fn policy(&self) -> Policy {
         let (tries, first_wait_ms, ceiling_ms) = self.retry;
         Policy {

@@ -3,34 +3,34 @@
 
 use windlass_vocab::{Compacted, CompactionMethod, Message, Part};
 
-use crate::book::Book;
+use crate::transcript::Transcript;
 
 /// What is kept of each result once whole turns can no longer be dropped, ever shorter.
 const SHRINK_TO: [u32; 3] = [2_000, 500, 100];
 
 /// The next shortening, or nothing when there is no more to shorten.
-pub(crate) fn shorten(book: &Book) -> Option<Compacted> {
-    let epoch = book.compactions + 1;
-    if let Some(cut) = oldest_half(book) {
-        let through = book.dropped + u64::try_from(cut).unwrap_or(0);
+pub(crate) fn shorten(transcript: &Transcript) -> Option<Compacted> {
+    let epoch = transcript.compactions + 1;
+    if let Some(cut) = oldest_half(transcript) {
+        let through = transcript.dropped + u64::try_from(cut).unwrap_or(0);
         return Some(Compacted { epoch, method: CompactionMethod::Pruned, through, result_chars: None });
     }
-    let longest = book.history.iter().map(result_chars).max().unwrap_or(0);
+    let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
     // A result that was cut before is longer than its limit by the note about it.
     let limit = SHRINK_TO.into_iter().find(|limit| longest > u64::from(*limit) + 100)?;
-    Some(Compacted { epoch, method: CompactionMethod::Shrunk, through: book.dropped, result_chars: Some(limit) })
+    Some(Compacted { epoch, method: CompactionMethod::Shrunk, through: transcript.dropped, result_chars: Some(limit) })
 }
 
 /// Where to cut so that at most half remains; `None` when only the goal and the last turn are left.
-fn oldest_half(book: &Book) -> Option<usize> {
-    let history = &book.history;
+fn oldest_half(transcript: &Transcript) -> Option<usize> {
+    let history = &transcript.history;
     let sizes: Vec<usize> = history.iter().map(size).collect();
     let total: usize = sizes.iter().sum();
-    let first_droppable = usize::from(book.goal() == Some(0));
+    let first_droppable = usize::from(transcript.goal() == Some(0));
     // What remains must begin with a person's words: the goal, if it is among what goes, or others.
     let boundaries = (first_droppable + 1..history.len()).filter(|at| match history[*at] {
         Message::User { .. } => true,
-        Message::Assistant { .. } => book.goal().is_some_and(|goal| goal < *at),
+        Message::Assistant { .. } => transcript.goal().is_some_and(|goal| goal < *at),
         Message::Tool { .. } => false,
     });
     let mut last = None;

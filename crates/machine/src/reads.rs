@@ -10,7 +10,7 @@ use windlass_vocab::CallId;
 
 /// A read that has its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Read {
+pub(crate) struct EarlierRead {
     /// The call.
     pub(crate) call: CallId,
     /// The hash of what was asked and what came of it.
@@ -18,18 +18,18 @@ pub(crate) struct Read {
 }
 
 /// A layer: sorted by what was asked, which is there once.
-type Layer = Arc<[(u64, Read)]>;
+type Layer = Arc<[(u64, EarlierRead)]>;
 
 /// The reads, by the hash of what they asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reads {
+pub(crate) struct EarlierReads {
     /// The oldest and longest first.
     layers: Vec<Layer>,
 }
 
-impl Reads {
+impl EarlierReads {
     /// The newest read that asked this.
-    pub(crate) fn get(&self, asked: u64) -> Option<Read> {
+    pub(crate) fn get(&self, asked: u64) -> Option<EarlierRead> {
         self.layers.iter().rev().find_map(|layer| {
             let place = layer.binary_search_by_key(&asked, |(hash, _)| *hash).ok()?;
             layer.get(place).map(|(_, read)| *read)
@@ -37,7 +37,7 @@ impl Reads {
     }
 
     /// Adds a read; from now on it is the one that asked this.
-    pub(crate) fn insert(&mut self, asked: u64, read: Read) {
+    pub(crate) fn insert(&mut self, asked: u64, read: EarlierRead) {
         let mut fresh = vec![(asked, read)];
         while let Some(older) = self.layers.pop_if(|layer| layer.len() < 2 * fresh.len()) {
             fresh = merged(&older, &fresh);
@@ -52,7 +52,7 @@ impl Reads {
 }
 
 /// Both layers as one; where both have an entry the newer counts.
-fn merged(older: &[(u64, Read)], newer: &[(u64, Read)]) -> Vec<(u64, Read)> {
+fn merged(older: &[(u64, EarlierRead)], newer: &[(u64, EarlierRead)]) -> Vec<(u64, EarlierRead)> {
     let mut all = [newer, older].concat();
     // Stable: of two that are equal the newer stays in front, and the first of equals is kept.
     all.sort_by_key(|(hash, _)| *hash);
@@ -67,15 +67,15 @@ mod tests {
     use proptest::prelude::{ProptestConfig, proptest};
     use windlass_vocab::{CallId, RunId, TurnId};
 
-    use super::{Read, Reads};
+    use super::{EarlierRead, EarlierReads};
 
-    fn call(index: u32) -> Read {
-        Read { call: CallId { run: RunId(1), turn: TurnId(1), index }, result: u64::from(index) }
+    fn call(index: u32) -> EarlierRead {
+        EarlierRead { call: CallId { run: RunId(1), turn: TurnId(1), index }, result: u64::from(index) }
     }
 
     #[test]
     fn a_copy_shares_what_was_read_however_much_it_is() {
-        let mut reads = Reads::default();
+        let mut reads = EarlierReads::default();
         for index in 0..10_000u32 {
             reads.insert(u64::from(index).wrapping_mul(0x9e37_79b9_7f4a_7c15), call(index));
         }
@@ -88,7 +88,7 @@ mod tests {
         #[test]
         fn reads_answer_as_a_map_would(asked: Vec<u8>, forgets_at: u8) {
             // proves L11
-            let (mut reads, mut map) = (Reads::default(), BTreeMap::new());
+            let (mut reads, mut map) = (EarlierReads::default(), BTreeMap::new());
             for (index, asked) in (0u32..).zip(asked) {
                 if asked == forgets_at {
                     reads.clear();

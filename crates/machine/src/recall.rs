@@ -8,10 +8,10 @@ use windlass_vocab::{
 
 use crate::AttemptKey;
 use crate::control::{CallState, Run};
-use crate::fact::{Fact, Finished, OpenApprovals, Terms, Verified};
+use crate::fact::{CallResult, Fact, OpenApprovals, RunSettings, VerifiedCall};
 use crate::settle::open_approvals;
 use crate::state::State;
-use crate::undo::UndoAsked;
+use crate::undo::CheckedUndo;
 
 /// The fact that `batch` was the answer to, given the state before it. `None` for a batch no input
 /// of this version causes.
@@ -30,13 +30,13 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             Some(Fact::Message {
                 message_id: accepted.message_id.clone(),
                 text: accepted.text.clone(),
-                terms: Box::new(terms(started)),
+                run_settings: Box::new(run_settings(started)),
             })
         }
-        Record::RunStarted(started) => Some(Fact::Retried(Box::new(terms(started)))),
+        Record::RunStarted(started) => Some(Fact::Retried(Box::new(run_settings(started)))),
         Record::RunResumed(resumed) => Some(resumed_fact(run, resumed)),
         Record::ContextPinned(pinned) => {
-            let context = pinned.context.clone().or_else(|| state.book.context.as_deref().cloned())?;
+            let context = pinned.context.clone().or_else(|| state.transcript.context.as_deref().cloned())?;
             let pins = run.is_some_and(Run::wants_context);
             let joined = pinned.joined.clone();
             Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged { context, joined } })
@@ -55,16 +55,16 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
                 Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? })
             }
             QuestionKind::Approval { call } => {
-                Some(Fact::CallHeld { call, preview: asked.preview.clone(), because: asked.because.clone() })
+                Some(Fact::CallNeedsApproval { call, preview: asked.preview.clone(), because: asked.because.clone() })
             }
             QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck => None,
         },
         Record::CallSettled(settled) => {
             let verified = match settled.settlement {
-                windlass_vocab::Settlement::RunAgain => Verified::NotDone,
+                windlass_vocab::Settlement::RunAgain => VerifiedCall::NotDone,
                 windlass_vocab::Settlement::Verify
                 | windlass_vocab::Settlement::Interrupt
-                | windlass_vocab::Settlement::Ask => Verified::Unknown,
+                | windlass_vocab::Settlement::Ask => VerifiedCall::Unknown,
             };
             Some(Fact::CallVerified { call: settled.call, verified })
         }
@@ -81,9 +81,9 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         }
         Record::SnapshotTaken(taken) => Some(Fact::Snapshot(taken.clone())),
         Record::FilesChanged(changed) => Some(Fact::FilesChanged(changed.clone())),
-        Record::UndoStarted(started) => Some(Fact::Undo(Box::new(undo_asked(started)))),
+        Record::UndoStarted(started) => Some(Fact::Undo(Box::new(checked_undo(started)))),
         Record::Undone(undone) => Some(Fact::Restored { undo: undone.undo, left_alone: undone.left_alone.clone() }),
-        Record::CallStarted(started) => Some(Fact::CallCleared { call: started.call }),
+        Record::CallStarted(started) => Some(Fact::CallAllowed { call: started.call }),
         Record::TurnStarted(_)
         | Record::CallRequested(_)
         | Record::Nudged(_)
@@ -97,14 +97,14 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
 fn resumed_fact(run: Option<&Run>, resumed: &RunResumed) -> Fact {
     let approvals = match &resumed.withdrawn {
         Some(withdrawn) if run.is_some_and(|run| open_approvals(run) != *withdrawn) => OpenApprovals::Answered,
-        Some(_) => OpenApprovals::JudgedAgain,
+        Some(_) => OpenApprovals::CheckedAgain,
         None => OpenApprovals::LeftAlone,
     };
     Fact::Resumed { attendance: resumed.attendance, deadline: resumed.deadline, approvals }
 }
 
-fn undo_asked(started: &UndoStarted) -> UndoAsked {
-    UndoAsked {
+fn checked_undo(started: &UndoStarted) -> CheckedUndo {
+    CheckedUndo {
         of: started.of,
         tool: started.tool.clone(),
         changes: started.changes.clone(),
@@ -116,8 +116,8 @@ fn started(record: &Record) -> Option<&RunStarted> {
     if let Record::RunStarted(started) = record { Some(started) } else { None }
 }
 
-fn terms(started: &RunStarted) -> Terms {
-    Terms {
+fn run_settings(started: &RunStarted) -> RunSettings {
+    RunSettings {
         policy: started.policy.clone(),
         agent: started.agent.clone(),
         chain: started.chain.clone(),
@@ -185,9 +185,9 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
     let text = match known.and_then(|known| known.edited.as_ref()) {
         Some(edited) => finished.text.strip_prefix(&crate::texts::edited(edited.as_str())).unwrap_or(&finished.text),
         // A result that only says that nothing changed stands for the earlier one.
-        None => finished.answered_from.and_then(|earlier| state.book.result(earlier)).unwrap_or(&finished.text),
+        None => finished.answered_from.and_then(|earlier| state.transcript.result(earlier)).unwrap_or(&finished.text),
     };
-    let result = Finished {
+    let result = CallResult {
         outcome: finished.outcome,
         text: text.to_owned(),
         cut: finished.cut.clone(),
@@ -201,7 +201,7 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
     };
     match known.map(|known| &known.state) {
         Some(CallState::Verifying) => {
-            Fact::CallVerified { call: finished.call, verified: Verified::Done(Box::new(result)) }
+            Fact::CallVerified { call: finished.call, verified: VerifiedCall::Done(Box::new(result)) }
         }
         _ => Fact::CallDone { call: finished.call, finished: result },
     }

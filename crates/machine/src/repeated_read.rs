@@ -17,7 +17,7 @@ impl Draft<'_> {
             return None;
         }
         let earlier = run.watch.earlier_read(&call.request)?;
-        let unchanged = self.state.book.result(earlier) == Some(finished.text.as_str());
+        let unchanged = self.state.transcript.result(earlier) == Some(finished.text.as_str());
         unchanged.then(|| CallFinished {
             text: texts::unchanged_since(earlier),
             answered_from: Some(earlier),

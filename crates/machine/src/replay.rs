@@ -4,7 +4,7 @@
 //! What a fork took over is decided as the session that wrote it would: ids and waits derive from the
 //! session's id.
 
-use windlass_vocab::{At, Envelope, Newer, Origin, Record, SessionId};
+use windlass_vocab::{Envelope, NewerRecord, Origin, Record, SessionId, Timestamp};
 
 use crate::fact::Input;
 use crate::machine::decide;
@@ -13,7 +13,7 @@ use crate::state::{State, apply};
 
 /// How deciding a journal again came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Replayed {
+pub enum ReplayOutcome {
     /// Every batch came out as it was recorded.
     Same {
         /// How many.
@@ -45,28 +45,28 @@ pub struct Difference {
 
 /// Decides the whole journal of `session` again.
 #[must_use]
-pub fn replay(session: SessionId, journal: &[Envelope]) -> Replayed {
+pub fn replay(session: SessionId, journal: &[Envelope]) -> ReplayOutcome {
     let mut state = State::new(session);
     let mut batches = 0;
     for batch in journal.chunk_by(|_, next| next.batch.0 > 0) {
-        if let Some(Newer { seq, kind, .. }) = Newer::first(batch) {
-            return Replayed::Unknown { seq, kind };
+        if let Some(NewerRecord { seq, kind, .. }) = NewerRecord::first(batch) {
+            return ReplayOutcome::Unknown { seq, kind };
         }
         let (first, at) = batch.first().map(|first| (first.seq, first.at)).unwrap_or_default();
         state = State { session: writer(&state, session, first), ..state };
         let recorded: Vec<Record> = batch.iter().map(|envelope| envelope.record.clone()).collect();
         if let Some(difference) = first_difference(first, &recorded, &decide_again(&state, at, &recorded)) {
-            return Replayed::Differs(Box::new(difference));
+            return ReplayOutcome::Differs(Box::new(difference));
         }
         recorded.iter().for_each(|record| apply(&mut state, record));
         batches += 1;
     }
-    Replayed::Same { batches }
+    ReplayOutcome::Same { batches }
 }
 
 /// What the input that `batch` answered means to this binary; nothing where it knows no such input.
 #[must_use]
-pub fn decide_again(state: &State, at: At, batch: &[Record]) -> Vec<Record> {
+pub fn decide_again(state: &State, at: Timestamp, batch: &[Record]) -> Vec<Record> {
     recall(state, batch).map(|fact| decide(state, Input { at, fact })).unwrap_or_default()
 }
 

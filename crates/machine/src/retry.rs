@@ -4,7 +4,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
-use windlass_vocab::{At, Failure, FailureClass, NextAttempt, Retry, SessionId};
+use windlass_vocab::{Failure, FailureClass, NextAttempt, Retry, SessionId, Timestamp};
 
 use crate::control::{Attempt, Run};
 use crate::{AttemptKey, texts};
@@ -18,7 +18,13 @@ const NOT_RUNNING_TRIES: u32 = 3;
 const NOT_RUNNING_WAIT_MS: u64 = 1_000;
 
 /// What follows `failure` of `attempt`. Overflow is the caller's business.
-pub(crate) fn next_attempt(session: SessionId, run: &Run, attempt: &Attempt, failure: &Failure, at: At) -> NextAttempt {
+pub(crate) fn next_attempt(
+    session: SessionId,
+    run: &Run,
+    attempt: &Attempt,
+    failure: &Failure,
+    at: Timestamp,
+) -> NextAttempt {
     let has_room = run.deadline.is_none_or(|deadline| deadline.ms_since(at) >= ROOM_FOR_WHOLE_MS);
     match failure.class {
         FailureClass::Transient if failure.first_byte && !attempt.whole && has_room => NextAttempt::Whole,
@@ -52,13 +58,13 @@ fn retry_of(run: &Run, failure: &Failure) -> Retry {
 
 /// Whether the server asks for a longer wait than the policy allows, or than the deadline leaves. A policy from
 /// before there was a limit has none, and waits whatever the deadline.
-fn asks_too_much(run: &Run, failure: &Failure, at: At) -> bool {
+fn asks_too_much(run: &Run, failure: &Failure, at: Timestamp) -> bool {
     let (Some(limit), Some(wait)) = (run.policy().retry_after_limit_ms, failure.retry_after_ms) else { return false };
     wait > limit || run.deadline.is_some_and(|deadline| at.plus_ms(wait) > deadline)
 }
 
 /// The failure as the end of the run tells it: with the time the server asks to come back at.
-pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: At) -> Failure {
+pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: Timestamp) -> Failure {
     let Some((limit, wait)) = run.policy().retry_after_limit_ms.zip(failure.retry_after_ms) else { return failure };
     let limit = (wait > limit).then_some(limit);
     Failure { message: texts::come_back(&failure.message, wait, at.plus_ms(wait), limit), ..failure }

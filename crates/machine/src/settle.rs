@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, Attendance, CallId, CallSettled, EffectClass, OutcomeKind, Preview, QuestionAnswered,
-    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, Settlement, UnfinishedCall,
+    Answer, AnsweredBy, Attendance, CallId, CallSettled, EffectClass, OutcomeKind, Preview, QuestionAnswered,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunResumed, Settlement, Timestamp, UnfinishedCall,
 };
 
 use crate::calls::rule_to_allow;
 use crate::control::{AskedBy, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::fact::OpenApprovals;
-use crate::kept::Kept;
+use crate::snapshot_state::SnapshotState;
 use crate::texts;
 
 /// Resumes without progress after which a run is parked.
@@ -20,10 +20,10 @@ const IDLE_RESUMES: u32 = 3;
 
 impl Draft<'_> {
     /// This process takes the run up.
-    pub(crate) fn resume(&mut self, attendance: Attendance, deadline: Option<At>, approvals: OpenApprovals) {
+    pub(crate) fn resume(&mut self, attendance: Attendance, deadline: Option<Timestamp>, approvals: OpenApprovals) {
         let Some(run) = self.run() else { return };
         let withdrawn = match approvals {
-            OpenApprovals::JudgedAgain => Some(open_approvals(run)),
+            OpenApprovals::CheckedAgain => Some(open_approvals(run)),
             OpenApprovals::Answered => Some(Vec::new()),
             OpenApprovals::LeftAlone => None,
         };
@@ -75,10 +75,10 @@ impl Draft<'_> {
     fn settle_calls(&mut self) {
         let started = |call: &&Call| match call.state {
             // What it may change is not kept yet, so it has not run.
-            CallState::Started if call.kept == Kept::Missing => false,
+            CallState::Started if call.kept == SnapshotState::Missing => false,
             CallState::Started | CallState::Verifying => true,
-            CallState::Held
-            | CallState::Unjudged
+            CallState::NeedsApproval
+            | CallState::NeedsPermissionCheck
             | CallState::Ready
             | CallState::Asking(_)
             | CallState::Paused
@@ -156,8 +156,8 @@ impl Draft<'_> {
             .iter()
             .filter_map(|call| match &call.state {
                 CallState::Asking(asked) => Some((call.request.call, Arc::clone(asked))),
-                CallState::Held
-                | CallState::Unjudged
+                CallState::NeedsApproval
+                | CallState::NeedsPermissionCheck
                 | CallState::Ready
                 | CallState::Started
                 | CallState::Paused
@@ -205,9 +205,9 @@ impl Run {
         for call in calls {
             call.asked_by = AskedBy::AnEarlierOne;
             let counts_no_more = match &call.state {
-                CallState::Held => true,
+                CallState::NeedsApproval => true,
                 CallState::Asking(asked) => withdrawn.contains(&asked.question),
-                CallState::Unjudged
+                CallState::NeedsPermissionCheck
                 | CallState::Ready
                 | CallState::Started
                 | CallState::Paused
@@ -215,7 +215,7 @@ impl Run {
                 | CallState::Finished(_) => false,
             };
             if counts_no_more {
-                call.state = CallState::Unjudged;
+                call.state = CallState::NeedsPermissionCheck;
             }
         }
     }

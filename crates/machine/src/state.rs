@@ -1,10 +1,10 @@
-//! The fold of a journal. `Control` is what deciding needs and stays small; `Book` is what was said
+//! The fold of a journal. `LoopState` is what deciding needs and stays small; `Transcript` is what was said
 //! and grows. Both are written by `apply` alone.
 
 use windlass_vocab::{Record, SessionId};
 
-use crate::book::Book;
-use crate::control::Control;
+use crate::control::LoopState;
+use crate::transcript::Transcript;
 
 /// Everything a journal says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,16 +12,16 @@ pub struct State {
     /// The session folded.
     pub session: SessionId,
     /// Where the loop stands.
-    pub control: Control,
+    pub control: LoopState,
     /// What was said.
-    pub book: Book,
+    pub transcript: Transcript,
 }
 
 impl State {
     /// Before the first record.
     #[must_use]
     pub fn new(session: SessionId) -> Self {
-        Self { session, control: Control::default(), book: Book::default() }
+        Self { session, control: LoopState::default(), transcript: Transcript::default() }
     }
 
     /// The state after these records.
@@ -38,18 +38,18 @@ impl State {
 /// Folds one record in. The only writer of `State`, but for [`apply_decided`], which does the same.
 pub fn apply(state: &mut State, record: &Record) {
     state.control.apply(record);
-    state.book.apply(record);
+    state.transcript.apply(record);
 }
 
 /// Folds in all records of a batch that was decided on this very state. Deciding has applied them to its
 /// copy of where the loop stands; that copy takes its place, so that nothing is folded twice.
-pub fn apply_decided<'a>(state: &mut State, after: After, records: impl IntoIterator<Item = &'a Record>) {
+pub fn apply_decided<'a>(state: &mut State, after: DecidedState, records: impl IntoIterator<Item = &'a Record>) {
     #[cfg(debug_assertions)]
     let mut folded = state.control.clone();
     for record in records {
         #[cfg(debug_assertions)]
         folded.apply(record);
-        state.book.apply(record);
+        state.transcript.apply(record);
     }
     state.control = *after.0;
     #[cfg(debug_assertions)]
@@ -58,4 +58,4 @@ pub fn apply_decided<'a>(state: &mut State, after: After, records: impl IntoIter
 
 /// Where the loop stands after a batch that was decided and not applied yet.
 #[derive(Clone, Debug)]
-pub struct After(pub(crate) Box<Control>);
+pub struct DecidedState(pub(crate) Box<LoopState>);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{AnsweredBy, At, CallId, Ending, TextOrigin, ToolSpec, UndoStarted, Undoable, shown_path};
+use windlass_vocab::{AnsweredBy, CallId, Ending, TextOrigin, Timestamp, ToolSpec, UndoStarted, Undoable, shown_path};
 
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
@@ -48,7 +48,7 @@ pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in 
 
 /// A failure with the time the server asks to come back at, and the limit that was set on such waits where that is
 /// why it is not waited for.
-pub(crate) fn come_back(message: &str, wait_ms: u64, until: At, limit_ms: Option<u64>) -> String {
+pub(crate) fn come_back(message: &str, wait_ms: u64, until: Timestamp, limit_ms: Option<u64>) -> String {
     let until = until.to_string();
     // 2026-01-31T23:59:59.999Z: to the minute, as the wait is told.
     let (day, time) = (&until[..10], &until[11..16]);

@@ -12,12 +12,12 @@ use windlass_vocab::{
 
 use crate::control::Run;
 use crate::draft::Draft;
-use crate::kept::Kept;
+use crate::snapshot_state::SnapshotState;
 use crate::texts;
 
 /// An undo that may begin: what would be put back was looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UndoAsked {
+pub struct CheckedUndo {
     /// What is undone.
     pub of: Undoable,
     /// The tool whose call it is.
@@ -42,7 +42,7 @@ pub(crate) fn settled(mut changes: Changes) -> Changes {
         otherwise().filter_map(|change| change.was.inode().filter(|inode| is_moved(&change.was, *inode))).collect();
     let plain = |state: &mut FileState| {
         if state.inode().is_some_and(|inode| !moved.contains(&inode)) {
-            *state = state.clone().anywhere();
+            *state = state.clone().without_inode();
         }
     };
     for change in changes.values_mut() {
@@ -56,7 +56,7 @@ impl Draft<'_> {
     /// The files are kept, so the call may run now.
     pub(crate) fn snapshot_taken(&mut self, taken: SnapshotTaken) {
         let calls = self.run().map(Run::calls).unwrap_or_default();
-        let awaits = calls.iter().any(|call| call.request.call == taken.call && call.kept == Kept::Missing);
+        let awaits = calls.iter().any(|call| call.request.call == taken.call && call.kept == SnapshotState::Missing);
         if awaits {
             self.push(taken);
         }
@@ -68,11 +68,11 @@ impl Draft<'_> {
     }
 
     /// Begins to put files back; nothing else may be under way.
-    pub(crate) fn undo(&mut self, asked: UndoAsked) {
+    pub(crate) fn undo(&mut self, asked: CheckedUndo) {
         if self.control.opened.is_none() || self.run().is_some() || self.control.undo.is_some() {
             return;
         }
-        let UndoAsked { of, tool, changes, unable } = asked;
+        let CheckedUndo { of, tool, changes, unable } = asked;
         let undo = UndoId(self.control.undos + 1);
         self.push(UndoStarted { undo, of, tool, changes: settled(changes), unable });
     }

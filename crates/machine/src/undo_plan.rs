@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use windlass_vocab::{Change, Changes, FileState};
 
-use crate::ledger::{Deed, Known};
+use crate::ledger::{FileEffect, KnownChanges};
 
 /// Why a path can't simply be put back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +79,21 @@ impl UndoPlan {
     }
 }
 
-impl Deed {
+impl FileEffect {
     /// What is recorded of them.
     #[must_use]
     pub fn states(&self) -> Vec<&FileState> {
         match &self.known {
-            Known::Changes(changes) => changes.values().flat_map(|change| [&change.was, &change.now]).collect(),
-            Known::BeforeOnly(before) => before.values().collect(),
+            KnownChanges::Changes(changes) => changes.values().flat_map(|change| [&change.was, &change.now]).collect(),
+            KnownChanges::BeforeOnly(before) => before.values().collect(),
         }
     }
 
     /// The paths it is about.
     pub fn paths(&self) -> Box<dyn Iterator<Item = &String> + '_> {
         match &self.known {
-            Known::Changes(changes) => Box::new(changes.keys()),
-            Known::BeforeOnly(before) => Box::new(before.keys()),
+            KnownChanges::Changes(changes) => Box::new(changes.keys()),
+            KnownChanges::BeforeOnly(before) => Box::new(before.keys()),
         }
     }
 
@@ -131,16 +131,16 @@ impl Deed {
     /// Each path, what it will be, and how the deed left it, if that is known.
     fn goals(&self) -> Vec<(&String, &FileState, Option<&FileState>)> {
         match &self.known {
-            Known::Changes(changes) => {
+            KnownChanges::Changes(changes) => {
                 changes.iter().map(|(path, change)| (path, &change.was, Some(&change.now))).collect()
             }
-            Known::BeforeOnly(before) => before.iter().map(|(path, was)| (path, was, None)).collect(),
+            KnownChanges::BeforeOnly(before) => before.iter().map(|(path, was)| (path, was, None)).collect(),
         }
     }
 
     /// Whether the deed put a link in the place of a folder above, which will be back: so nothing is here.
     fn is_below_own_link(&self, path: &str, now: &BTreeMap<String, FileState>) -> bool {
-        let Known::Changes(changes) = &self.known else { return false };
+        let KnownChanges::Changes(changes) = &self.known else { return false };
         let mut above = path.match_indices('/').filter_map(|(end, _)| changes.get_key_value(&path[..end]));
         above.any(|(above, change)| {
             let is_link = matches!(change.now, FileState::Link { .. });

@@ -21,9 +21,9 @@ use windlass_tools::{CallContext, OutputSchema, ServerStage, with_wait_notice};
 use windlass_vocab::{EffectClass, Outcome, OutcomeKind, ToolName, Wait, WaitFor};
 
 use crate::connect::challenge;
-use crate::connection::Connection;
-use crate::listing::Listed;
-use crate::pause::{self, Next, Round};
+use crate::connection::ServerConnection;
+use crate::listing::ListedTool;
+use crate::pause::{self, AfterInputRequired, Round};
 use crate::result;
 use crate::server::Server;
 use crate::stdio::UNREADABLE;
@@ -37,14 +37,14 @@ const STEP_UPS: usize = 3;
 const ROUNDS: u32 = 10;
 
 /// What is to be called.
-pub(crate) struct Ask {
+pub(crate) struct ToolCallRequest {
     pub(crate) server: Arc<Server>,
-    pub(crate) tool: Arc<Listed>,
+    pub(crate) tool: Arc<ListedTool>,
     pub(crate) output: Arc<OnceLock<Result<OutputSchema, String>>>,
     pub(crate) arguments: Map<String, Value>,
 }
 
-impl Ask {
+impl ToolCallRequest {
     /// What is said of the wait for the answer.
     fn wait(&self) -> Wait {
         let tool = ToolName(format!("{}.{}", self.server.name, self.tool.name));
@@ -53,7 +53,7 @@ impl Ask {
 }
 
 /// How one request ended.
-enum Ended {
+enum RequestEnd {
     Answered(Box<ServerResult>),
     Failed(ServiceError),
     Stopped,
@@ -62,7 +62,7 @@ enum Ended {
 }
 
 /// Makes the call.
-pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
+pub(crate) async fn run(ask: ToolCallRequest, context: CallContext) -> Outcome {
     let server = &ask.server;
     let connection = tokio::select! {
         biased;
@@ -88,7 +88,9 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
     loop {
         let ended = request(&ask, &connection, &context, &round).await;
         match ended {
-            Ended::Failed(ServiceError::TransportSend(error)) if step_ups < STEP_UPS && challenge(&error).is_some() => {
+            RequestEnd::Failed(ServiceError::TransportSend(error))
+                if step_ups < STEP_UPS && challenge(&error).is_some() =>
+            {
                 step_ups += 1;
                 let said = challenge(&error).flatten();
                 if let Err(reason) = server.step_up(said.as_deref()).await {
@@ -99,28 +101,28 @@ pub(crate) async fn run(ask: Ask, context: CallContext) -> Outcome {
                     Err(reason) => return unavailable(server, &reason),
                 }
             }
-            Ended::Answered(answer) => match *answer {
+            RequestEnd::Answered(answer) => match *answer {
                 ServerResult::InputRequiredResult(_) if round.count >= ROUNDS => {
                     return Outcome::error("The server wants the call made again and again, without end.");
                 }
                 ServerResult::InputRequiredResult(wanted) => {
                     match pause::next(&server.name, wanted, round.count, server.root_uri().as_deref()) {
-                        Next::Again(again) => round = again,
-                        Next::Settled(outcome) => return *outcome,
+                        AfterInputRequired::Again(again) => round = again,
+                        AfterInputRequired::Settled(outcome) => return *outcome,
                     }
                 }
                 answer => return result::outcome(&ask.tool, &ask.output, answer),
             },
-            Ended::Failed(error) => return failed(&ask, error),
-            Ended::Stopped => return stopped(&ask),
-            Ended::TimedOut => return timed_out(&ask),
-            Ended::Gone => return gone(&ask, &connection),
+            RequestEnd::Failed(error) => return failed(&ask, error),
+            RequestEnd::Stopped => return stopped(&ask),
+            RequestEnd::TimedOut => return timed_out(&ask),
+            RequestEnd::Gone => return connection_gone(&ask, &connection),
         }
     }
 }
 
 /// The connection, once it is there; what is waited for is said.
-async fn starting(server: &Arc<Server>, context: &CallContext) -> Result<Arc<Connection>, String> {
+async fn starting(server: &Arc<Server>, context: &CallContext) -> Result<Arc<ServerConnection>, String> {
     let wait = Wait {
         what: WaitFor::Servers(vec![server.name.to_string()]),
         limit_ms: milliseconds(server.config.startup_timeout),
@@ -142,7 +144,12 @@ fn unavailable(server: &Server, reason: &str) -> Outcome {
 }
 
 /// Sends the request and waits for whatever ends it.
-async fn request(ask: &Ask, connection: &Connection, context: &CallContext, round: &Round) -> Ended {
+async fn request(
+    ask: &ToolCallRequest,
+    connection: &ServerConnection,
+    context: &CallContext,
+    round: &Round,
+) -> RequestEnd {
     let mut params = CallToolRequestParams::new(ask.tool.name.clone());
     params.arguments = Some(ask.arguments.clone());
     params.input_responses = round.responses.clone();
@@ -153,15 +160,15 @@ async fn request(ask: &Ask, connection: &Connection, context: &CallContext, roun
     let options = PeerRequestOptions::no_options().with_meta(meta);
     let sent = tokio::select! {
         sent = connection.peer.send_request_with_option(request, options) => sent,
-        () = context.cancel.cancelled() => return Ended::Stopped,
-        () = connection.gone.cancelled() => return Ended::Gone,
+        () = context.cancel.cancelled() => return RequestEnd::Stopped,
+        () = connection.gone.cancelled() => return RequestEnd::Gone,
     };
     let RequestHandle { mut rx, id, progress_token, peer, .. } = match sent {
         Ok(handle) => handle,
-        Err(ServiceError::TransportClosed) => return Ended::Gone,
-        Err(error) => return Ended::Failed(error),
+        Err(ServiceError::TransportClosed) => return RequestEnd::Gone,
+        Err(error) => return RequestEnd::Failed(error),
     };
-    let mut abandoned = Abandoned { peer, id: Some(id.clone()) };
+    let mut abandoned = CancelOnDrop { peer, id: Some(id.clone()) };
     let pauses = watch::Sender::new(0);
     let _entry = connection.calls.enter(id, progress_token, context.clone(), pauses.clone());
     let limit = out_of_time(ask.server.config.call_timeout, pauses.subscribe());
@@ -175,17 +182,17 @@ async fn request(ask: &Ask, connection: &Connection, context: &CallContext, roun
         answer = answer => {
             abandoned.id = None;
             match answer {
-                Ok(Err(ServiceError::TransportClosed)) | Err(_) => Ended::Gone,
-                Ok(Err(error)) => Ended::Failed(error),
-                Ok(Ok(answer)) => Ended::Answered(Box::new(answer)),
+                Ok(Err(ServiceError::TransportClosed)) | Err(_) => RequestEnd::Gone,
+                Ok(Err(error)) => RequestEnd::Failed(error),
+                Ok(Ok(answer)) => RequestEnd::Answered(Box::new(answer)),
             }
         }
-        () = context.cancel.cancelled() => Ended::Stopped,
+        () = context.cancel.cancelled() => RequestEnd::Stopped,
         () = connection.gone.cancelled() => {
             abandoned.id = None;
-            Ended::Gone
+            RequestEnd::Gone
         }
-        () = limit => Ended::TimedOut,
+        () = limit => RequestEnd::TimedOut,
     }
 }
 
@@ -205,12 +212,12 @@ async fn out_of_time(limit: Duration, mut pauses: watch::Receiver<usize>) {
 }
 
 /// Tells the server that nobody waits for the answer any more, unless it has come.
-struct Abandoned {
+struct CancelOnDrop {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
 }
 
-impl Drop for Abandoned {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) {
             let peer = self.peer.clone();
@@ -222,7 +229,7 @@ impl Drop for Abandoned {
     }
 }
 
-fn failed(ask: &Ask, error: ServiceError) -> Outcome {
+fn failed(ask: &ToolCallRequest, error: ServiceError) -> Outcome {
     let server = &ask.server;
     match error {
         ServiceError::McpError(error) if error.code == UNREADABLE => {
@@ -244,18 +251,18 @@ fn failed(ask: &Ask, error: ServiceError) -> Outcome {
     }
 }
 
-fn stopped(ask: &Ask) -> Outcome {
+fn stopped(ask: &ToolCallRequest) -> Outcome {
     let text = cut_short("Stopped before it was done; the server was told.", ask.tool.effect);
     Outcome::new(OutcomeKind::Cancelled, text)
 }
 
-fn timed_out(ask: &Ask) -> Outcome {
+fn timed_out(ask: &ToolCallRequest) -> Outcome {
     let seconds = ask.server.config.call_timeout.as_secs_f32();
     let text = format!("Not done within {seconds} s, and given up; the server was told.");
     Outcome::new(OutcomeKind::TimedOut, cut_short(&text, ask.tool.effect))
 }
 
-fn gone(ask: &Ask, connection: &Connection) -> Outcome {
+fn connection_gone(ask: &ToolCallRequest, connection: &ServerConnection) -> Outcome {
     let why = ask.server.options.secrets.scrub(&connection.why_gone()).into_owned();
     let text = format!("MCP server `{}` {why}, in the middle of the call.", ask.server.name);
     Outcome::new(OutcomeKind::InfrastructureError, cut_short(&text, ask.tool.effect))

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::asked_back;
-use crate::calls::Calls;
+use crate::calls::ServerCalls;
 use crate::elicit;
 use crate::handshake::Introduction;
 use crate::name::ServerName;
@@ -24,7 +24,7 @@ use crate::name::ServerName;
 pub(crate) struct Callbacks {
     pub(crate) server: ServerName,
     pub(crate) introduction: Introduction,
-    pub(crate) calls: Calls,
+    pub(crate) calls: ServerCalls,
     /// Rung when the server says that its tools have changed.
     pub(crate) changed: Arc<Notify>,
     /// Cancelled when the server is gone: a question of it needs no answer any more.

@@ -7,18 +7,18 @@ use std::time::Duration;
 use rmcp::model::{ProgressNotificationParam, ProgressToken, RequestId};
 use windlass_tools::{CallContext, Secrets};
 
-use crate::notice::shown;
+use crate::notice::printable;
 
 /// The calls under way. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Calls {
-    under_way: Arc<Mutex<HashMap<RequestId, UnderWay>>>,
+pub(crate) struct ServerCalls {
+    under_way: Arc<Mutex<HashMap<RequestId, ServerCall>>>,
     /// What is not seen of what a server says of them.
     secrets: Secrets,
 }
 
 #[derive(Clone, Debug)]
-struct UnderWay {
+struct ServerCall {
     token: ProgressToken,
     context: CallContext,
     pauses: Pauses,
@@ -38,27 +38,33 @@ pub(crate) type Pauses = tokio::sync::watch::Sender<usize>;
 
 /// A call that is under way as long as this is held.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    calls: Calls,
+pub(crate) struct ServerCallEntry {
+    calls: ServerCalls,
     id: RequestId,
 }
 
-impl Drop for Entry {
+impl Drop for ServerCallEntry {
     fn drop(&mut self) {
         self.calls.lock().remove(&self.id);
     }
 }
 
-impl Calls {
+impl ServerCalls {
     /// None yet.
     pub(crate) fn hiding(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone(), ..Self::default() }
     }
 
     /// Adds a call.
-    pub(crate) fn enter(&self, id: RequestId, token: ProgressToken, context: CallContext, pauses: Pauses) -> Entry {
-        self.lock().insert(id.clone(), UnderWay { token, context, pauses, asked: 0 });
-        Entry { calls: self.clone(), id }
+    pub(crate) fn enter(
+        &self,
+        id: RequestId,
+        token: ProgressToken,
+        context: CallContext,
+        pauses: Pauses,
+    ) -> ServerCallEntry {
+        self.lock().insert(id.clone(), ServerCall { token, context, pauses, asked: 0 });
+        ServerCallEntry { calls: self.clone(), id }
     }
 
     /// Waits until a call is under way: a quick server may ask before its call is entered here.
@@ -83,7 +89,7 @@ impl Calls {
         let message = params
             .message
             .as_ref()
-            .map(|message| format!(" {}", shown(&self.secrets.scrub(message), 500)))
+            .map(|message| format!(" {}", printable(&self.secrets.scrub(message), 500)))
             .unwrap_or_default();
         (call.progress)(&format!("{done}{message}\n"));
     }
@@ -96,7 +102,7 @@ impl Calls {
         token: Option<&ProgressToken>,
     ) -> Option<(CallContext, Pauses)> {
         let mut calls = self.lock();
-        let by_token = |call: &UnderWay| token.is_some_and(|token| call.token == *token);
+        let by_token = |call: &ServerCall| token.is_some_and(|token| call.token == *token);
         let of_token = calls.iter().find(|(_, call)| by_token(call)).map(|(id, _)| id.clone());
         let only = calls.keys().next().filter(|_| calls.len() == 1).cloned();
         let named = request.filter(|id| calls.contains_key(id)).cloned().or(of_token).or(only)?;
@@ -105,7 +111,7 @@ impl Calls {
         (call.asked <= QUESTIONS).then(|| (call.context.clone(), call.pauses.clone()))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, UnderWay>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, ServerCall>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,13 +1,13 @@
 //! The `mcpServers` object (P1): what is configured of each server.
 //!
 //! ```
-//! use windlass_mcp::{Reach, servers_from_json};
+//! use windlass_mcp::{ServerTransport, servers_from_json};
 //!
 //! let servers = servers_from_json(&serde_json::json!({
 //!     "git": {"command": "uvx", "args": ["mcp-server-git"], "env": {"TOKEN": "${GIT_TOKEN:-}"}},
 //!     "docs": {"type": "http", "url": "https://example.com/mcp"}
 //! }))?;
-//! assert!(matches!(servers[&"docs".parse()?].reach, Reach::Http { .. }));
+//! assert!(matches!(servers[&"docs".parse()?].reach, ServerTransport::Http { .. }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -24,7 +24,7 @@ use crate::name::{NameError, ServerName};
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum ServerTransport {
     /// A child process, over its standard input and output.
     Stdio {
         /// The program.
@@ -59,14 +59,14 @@ pub struct OAuth {
     /// Where our client metadata document is published.
     pub client_metadata_url: Option<String>,
     /// Who is authorized.
-    pub bearer: Bearer,
+    pub bearer: TokenSubject,
     /// The loopback port for the redirect, where one must be registered; any free one otherwise.
     pub redirect_port: Option<u16>,
 }
 
 /// Whom a token speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Bearer {
+pub enum TokenSubject {
     /// A person, who agrees in a browser.
     #[default]
     Person,
@@ -86,7 +86,7 @@ pub enum Trust {
 
 /// Whether a server is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Use {
+pub enum ServerUse {
     /// It is.
     #[default]
     Enabled,
@@ -96,7 +96,7 @@ pub enum Use {
 
 /// Whether a server that is a child process is held by the sandbox (X3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Held {
+pub enum ServerConfinement {
     /// It has the files and the network of the person.
     #[default]
     Not,
@@ -108,7 +108,7 @@ pub enum Held {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
     /// How it is reached.
-    pub reach: Reach,
+    pub reach: ServerTransport,
     /// How long it may take until it has said what tools it has.
     pub startup_timeout: Duration,
     /// How long a call may take.
@@ -116,9 +116,9 @@ pub struct ServerConfig {
     /// Whether its annotations count.
     pub trust: Trust,
     /// Whether it is used.
-    pub usage: Use,
+    pub usage: ServerUse,
     /// Whether it runs in the sandbox.
-    pub sandbox: Held,
+    pub sandbox: ServerConfinement,
     /// Tags of all its tools.
     pub tags: BTreeSet<String>,
     /// Tools of it that are polls, by the names it gives them: exempt from the progress guards (L11).
@@ -129,14 +129,14 @@ pub struct ServerConfig {
 
 /// How long servers may take, unless their entries say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Until a server has said what tools it has.
     pub startup_timeout: Duration,
     /// For one call.
     pub call_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self { startup_timeout: STARTUP_TIMEOUT, call_timeout: CALL_TIMEOUT }
     }
@@ -150,14 +150,14 @@ pub const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 impl ServerConfig {
     /// A server reached like this, with everything else as usual.
     #[must_use]
-    pub fn new(reach: Reach) -> Self {
+    pub fn new(reach: ServerTransport) -> Self {
         Self {
             reach,
             startup_timeout: STARTUP_TIMEOUT,
             call_timeout: CALL_TIMEOUT,
             trust: Trust::default(),
-            usage: Use::default(),
-            sandbox: Held::default(),
+            usage: ServerUse::default(),
+            sandbox: ServerConfinement::default(),
             tags: BTreeSet::new(),
             repeatable: BTreeSet::new(),
             unread: BTreeSet::new(),
@@ -167,7 +167,7 @@ impl ServerConfig {
     /// A server at this address.
     #[must_use]
     pub fn http(url: impl Into<String>) -> Self {
-        Self::new(Reach::Http { url: url.into(), headers: BTreeMap::new(), oauth: OAuth::default() })
+        Self::new(ServerTransport::Http { url: url.into(), headers: BTreeMap::new(), oauth: OAuth::default() })
     }
 
     /// A digest of how the server is reached: what was remembered of another is not this one's.
@@ -184,7 +184,7 @@ impl ServerConfig {
         &self,
         server: &ServerName,
         variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Reach, ConfigError> {
+    ) -> Result<ServerTransport, ConfigError> {
         let text = |key: &str, text: &str| {
             expand(text, variable).map_err(|problem| ConfigError::Key {
                 server: server.clone(),
@@ -198,7 +198,7 @@ impl ServerConfig {
                 .collect::<Result<BTreeMap<_, _>, ConfigError>>()
         };
         match &self.reach {
-            Reach::Stdio { command, args, env, cwd } => Ok(Reach::Stdio {
+            ServerTransport::Stdio { command, args, env, cwd } => Ok(ServerTransport::Stdio {
                 command: text("command", command)?,
                 args: args.iter().map(|arg| text("args", arg)).collect::<Result<_, _>>()?,
                 env: texts("env", env)?,
@@ -207,7 +207,7 @@ impl ServerConfig {
                     None => None,
                 },
             }),
-            Reach::Http { url, headers, oauth } => Ok(Reach::Http {
+            ServerTransport::Http { url, headers, oauth } => Ok(ServerTransport::Http {
                 url: text("url", url)?,
                 headers: texts("headers", headers)?,
                 oauth: OAuth {

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::config::{Bearer, ConfigError, Held, Limits, OAuth, Reach, ServerConfig, Trust, Use};
+use crate::config::{
+    ConfigError, OAuth, ServerConfig, ServerConfinement, ServerLimits, ServerTransport, ServerUse, TokenSubject, Trust,
+};
 use crate::http;
 use crate::name::ServerName;
 
@@ -42,11 +44,14 @@ pub const KEYS: &[&str] = &[
 
 /// Every server of an `mcpServers` object. A file's whole content, with `mcpServers` in it, is taken too.
 pub fn servers_from_json(servers: &Value) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
-    servers_within(servers, Limits::default())
+    servers_within(servers, ServerLimits::default())
 }
 
 /// The same with these limits for entries that name none of their own.
-pub fn servers_within(servers: &Value, limits: Limits) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
+pub fn servers_within(
+    servers: &Value,
+    limits: ServerLimits,
+) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
     let servers = servers.get("mcpServers").filter(|inner| inner.is_object()).unwrap_or(servers);
     let entries = servers.as_object().ok_or(ConfigError::NoObject)?;
     entries
@@ -59,12 +64,12 @@ pub fn servers_within(servers: &Value, limits: Limits) -> Result<BTreeMap<Server
         .collect()
 }
 
-fn server(name: &ServerName, entry: &Value, limits: Limits) -> Result<ServerConfig, ConfigError> {
+fn server(name: &ServerName, entry: &Value, limits: ServerLimits) -> Result<ServerConfig, ConfigError> {
     let Value::Object(members) = entry else {
         return Err(wrong(name, "its entry", "must be an object with `command` or `url`"));
     };
-    let entry = Entry { server: name, members, path: "" };
-    let Limits { startup_timeout, call_timeout } = limits;
+    let entry = ConfigObject { server: name, members, path: "" };
+    let ServerLimits { startup_timeout, call_timeout } = limits;
     let mut config = ServerConfig { startup_timeout, call_timeout, ..ServerConfig::new(reach(&entry)?) };
     if let Some(timeout) = entry.milliseconds(&["startupTimeout", "startup_timeout_ms"])? {
         config.startup_timeout = timeout;
@@ -80,11 +85,11 @@ fn server(name: &ServerName, entry: &Value, limits: Limits) -> Result<ServerConf
         config.trust = Trust::Trusted;
     }
     if entry.yes("disabled")? == Some(true) || entry.yes("enabled")? == Some(false) {
-        config.usage = Use::Disabled;
+        config.usage = ServerUse::Disabled;
     }
     config.sandbox = match entry.string("sandbox")?.as_deref() {
-        None | Some("off") => Held::Not,
-        Some("workspace") => Held::InWorkspace,
+        None | Some("off") => ServerConfinement::Not,
+        Some("workspace") => ServerConfinement::InWorkspace,
         Some(_) => return Err(entry.wrong("sandbox", "must be `workspace` or `off`")),
     };
     config.tags = entry.strings("tags")?.into_iter().collect::<BTreeSet<_>>();
@@ -94,7 +99,7 @@ fn server(name: &ServerName, entry: &Value, limits: Limits) -> Result<ServerConf
     Ok(config)
 }
 
-fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
+fn reach(entry: &ConfigObject<'_>) -> Result<ServerTransport, ConfigError> {
     let kind = entry.string("type")?.or(entry.string("transport")?);
     let url = match entry.string("url")? {
         Some(url) => Some(url),
@@ -107,10 +112,10 @@ fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
                 return Err(entry.wrong("url", "must begin with http:// or https://"));
             }
             let oauth = match entry.members.get("oauth").or_else(|| entry.members.get("auth")) {
-                Some(Value::Object(members)) => oauth(&Entry { server: entry.server, members, path: "oauth." })?,
+                Some(Value::Object(members)) => oauth(&ConfigObject { server: entry.server, members, path: "oauth." })?,
                 Some(_) | None => OAuth::default(),
             };
-            Ok(Reach::Http { url, headers: headers(entry)?, oauth })
+            Ok(ServerTransport::Http { url, headers: headers(entry)?, oauth })
         }
         (Some("http" | "sse" | "streamable-http" | "streamable_http" | "streamableHttp"), None) => {
             Err(entry.wrong("url", "is missing: a server of this `type` is reached at an address"))
@@ -119,7 +124,7 @@ fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
             let command = entry.string("command")?.filter(|command| !command.trim().is_empty());
             let command =
                 command.ok_or_else(|| entry.wrong("command", "is missing: give a `command` to run, or a `url`"))?;
-            Ok(Reach::Stdio {
+            Ok(ServerTransport::Stdio {
                 command,
                 args: entry.strings("args")?,
                 env: entry.string_map("env")?,
@@ -133,7 +138,7 @@ fn reach(entry: &Entry<'_>) -> Result<Reach, ConfigError> {
 }
 
 /// A header that no request can carry is a mistake now; what a variable holds shows when it is put in.
-fn headers(entry: &Entry<'_>) -> Result<BTreeMap<String, String>, ConfigError> {
+fn headers(entry: &ConfigObject<'_>) -> Result<BTreeMap<String, String>, ConfigError> {
     let headers = entry.string_map("headers")?;
     let literal = |value: &str| if value.contains("${") { String::new() } else { value.to_owned() };
     let known = headers.iter().map(|(name, value)| (name.clone(), literal(value))).collect();
@@ -141,7 +146,7 @@ fn headers(entry: &Entry<'_>) -> Result<BTreeMap<String, String>, ConfigError> {
     Ok(headers)
 }
 
-fn oauth(entry: &Entry<'_>) -> Result<OAuth, ConfigError> {
+fn oauth(entry: &ConfigObject<'_>) -> Result<OAuth, ConfigError> {
     let either =
         |names: [&str; 2]| -> Result<_, ConfigError> { Ok(entry.string(names[0])?.or(entry.string(names[1])?)) };
     let port = entry.members.get("redirectPort").or_else(|| entry.members.get("callbackPort"));
@@ -151,8 +156,8 @@ fn oauth(entry: &Entry<'_>) -> Result<OAuth, ConfigError> {
         client_metadata_url: either(["clientMetadataUrl", "client_metadata_url"])?,
         scopes: entry.strings("scopes")?,
         bearer: match entry.string("grant")?.as_deref() {
-            None | Some("authorization_code") => Bearer::Person,
-            Some("client_credentials") => Bearer::Program,
+            None | Some("authorization_code") => TokenSubject::Person,
+            Some("client_credentials") => TokenSubject::Program,
             Some(_) => return Err(entry.wrong("grant", "must be authorization_code or client_credentials")),
         },
         redirect_port: match port {
@@ -166,13 +171,13 @@ fn oauth(entry: &Entry<'_>) -> Result<OAuth, ConfigError> {
 }
 
 /// An object of the configuration, and where it stands.
-struct Entry<'a> {
+struct ConfigObject<'a> {
     server: &'a ServerName,
     members: &'a Map<String, Value>,
     path: &'static str,
 }
 
-impl Entry<'_> {
+impl ConfigObject<'_> {
     fn wrong(&self, key: &str, problem: &str) -> ConfigError {
         wrong(self.server, &format!("{}{key}", self.path), problem)
     }
@@ -278,7 +283,7 @@ mod tests {
         .unwrap();
         assert_eq!(
             config.reach,
-            Reach::Stdio {
+            ServerTransport::Stdio {
                 command: "npx".into(),
                 args: ["-y", "server", "5"].map(String::from).into(),
                 env: [("A", "b"), ("PORT", "80")].map(|(a, b)| (a.into(), b.into())).into(),
@@ -289,7 +294,7 @@ mod tests {
             (config.call_timeout, config.startup_timeout),
             (Duration::from_millis(1500), Duration::from_millis(250))
         );
-        assert_eq!((config.trust, config.usage), (Trust::Trusted, Use::Enabled));
+        assert_eq!((config.trust, config.usage), (Trust::Trusted, ServerUse::Enabled));
         assert!(config.tags.contains("web") && config.repeatable.contains("status"));
         assert_eq!(Vec::from_iter(&config.unread), ["alwaysAllow", "autoApprove"]);
     }
@@ -309,9 +314,9 @@ mod tests {
     fn a_url_makes_a_server_one_over_http_whatever_its_type_is_called() {
         for kind in [json!(null), json!("http"), json!("sse"), json!("streamable-http")] {
             let config = one(&json!({"type": kind, "url": "https://x/mcp", "headers": {"A": "${B}"}})).unwrap();
-            assert!(matches!(config.reach, Reach::Http { url, .. } if url == "https://x/mcp"), "{kind}");
+            assert!(matches!(config.reach, ServerTransport::Http { url, .. } if url == "https://x/mcp"), "{kind}");
         }
-        assert_eq!(one(&json!({"url": "http://x", "disabled": true})).unwrap().usage, Use::Disabled);
+        assert_eq!(one(&json!({"url": "http://x", "disabled": true})).unwrap().usage, ServerUse::Disabled);
     }
 
     // proves P1
@@ -348,7 +353,9 @@ mod tests {
         let said = config.expanded(&name, &set).unwrap_err().to_string();
         assert!(said.contains("`s`") && said.contains("`env.K`") && said.contains("`KEY` is not set"), "{said}");
         let reach = config.expanded(&name, &|name| Some(format!("<{name}>"))).unwrap();
-        assert!(matches!(reach, Reach::Stdio { command, args, .. } if command == "<BIN>/x" && args == ["<A>"]));
+        assert!(
+            matches!(reach, ServerTransport::Stdio { command, args, .. } if command == "<BIN>/x" && args == ["<A>"])
+        );
     }
 
     #[test]

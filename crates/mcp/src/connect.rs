@@ -13,20 +13,20 @@ use rmcp::{RoleClient, service::ServiceError};
 use tokio::time::{Instant, timeout_at};
 use windlass_tools::Secrets;
 
-use crate::config::{Bearer, Held, OAuth, Reach, ServerConfig};
-use crate::connection::Connection;
+use crate::config::{OAuth, ServerConfig, ServerConfinement, ServerTransport, TokenSubject};
+use crate::connection::ServerConnection;
 use crate::handshake::{Approach, Era, Introduction, NoHandshake, shake};
-use crate::http::tokens::Tokens;
-use crate::http::{self, Clients, oauth};
-use crate::listing::{self, Listing};
+use crate::http::tokens::ServerTokens;
+use crate::http::{self, HttpClients, oauth};
+use crate::listing::{self, ToolListing};
 use crate::name::ServerName;
-use crate::notice::shown;
-use crate::options::Options;
-use crate::stdio::{self, Last, LineTransport, Program, Started, Tell};
+use crate::notice::printable;
+use crate::options::McpOptions;
+use crate::stdio::{self, LineTransport, NoticeSink, ProcessEnd, ServerProgram, StartedProcess};
 
 /// Why a server could not be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unreached {
+pub(crate) enum ConnectError {
     /// It wants a person to log in; what it said of that.
     NeedsAuth { challenge: Option<String> },
     /// Anything else, as the rest of a sentence that begins with the server.
@@ -34,19 +34,19 @@ pub(crate) enum Unreached {
 }
 
 /// A server as it is about to be reached.
-pub(crate) struct Attempt<'a> {
+pub(crate) struct ConnectAttempt<'a> {
     pub(crate) server: &'a ServerName,
     pub(crate) config: &'a ServerConfig,
-    pub(crate) options: &'a Options,
-    pub(crate) clients: &'a Clients,
-    pub(crate) tokens: Option<&'a Tokens>,
+    pub(crate) options: &'a McpOptions,
+    pub(crate) clients: &'a HttpClients,
+    pub(crate) tokens: Option<&'a ServerTokens>,
     /// The kind of server it was the last time.
     pub(crate) era: Option<Era>,
-    pub(crate) tell: Tell,
+    pub(crate) tell: NoticeSink,
 }
 
 /// The program itself can't tell which of its paths is not there.
-async fn runs_in(directory: &Path) -> Result<(), Unreached> {
+async fn runs_in(directory: &Path) -> Result<(), ConnectError> {
     let problem = match tokio::fs::metadata(directory).await {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
         Ok(_) => "it is no folder".to_owned(),
@@ -54,7 +54,7 @@ async fn runs_in(directory: &Path) -> Result<(), Unreached> {
         Err(error) => error.to_string(),
     };
     let folder = directory.display();
-    Err(Unreached::Failed(format!("could not be started in the folder {folder}: {problem}; see its `cwd`")))
+    Err(ConnectError::Failed(format!("could not be started in the folder {folder}: {problem}; see its `cwd`")))
 }
 
 /// A silence is a fifth of the time a server has, the probe is given up after three fifths of it: a
@@ -62,16 +62,16 @@ async fn runs_in(directory: &Path) -> Result<(), Unreached> {
 const SILENCE: f64 = 0.2;
 const GIVEN_UP: f64 = 0.6;
 
-impl Attempt<'_> {
+impl ConnectAttempt<'_> {
     /// Reaches the server and asks for its tools.
-    pub(crate) async fn reach(&self) -> Result<(Connection, Listing), Unreached> {
+    pub(crate) async fn reach(&self) -> Result<(ServerConnection, ToolListing), ConnectError> {
         let deadline = Instant::now() + self.config.startup_timeout;
         let reach = self
             .config
             .expanded(self.server, &*self.options.variables)
-            .map_err(|error| Unreached::Failed(format!("is not configured rightly: {}", error.problem())))?;
+            .map_err(|error| ConnectError::Failed(format!("is not configured rightly: {}", error.problem())))?;
         let connection = match reach {
-            Reach::Stdio { command, args, env, cwd } => {
+            ServerTransport::Stdio { command, args, env, cwd } => {
                 let scrubbed = self.options.secrets.scrubbed_names(std::env::vars_os());
                 let directory = match (cwd, &self.options.root) {
                     (Some(cwd), Some(root)) => root.join(cwd),
@@ -82,18 +82,18 @@ impl Attempt<'_> {
                 runs_in(&directory).await?;
                 let environment = env.into_iter().collect();
                 let sandbox = match (self.config.sandbox, &self.options.sandbox) {
-                    (Held::Not, _) => None,
-                    (Held::InWorkspace, Some(sandbox)) => Some(sandbox.clone()),
-                    (Held::InWorkspace, None) => {
-                        return Err(Unreached::Failed("is to run in a sandbox, and there is none".to_owned()));
+                    (ServerConfinement::Not, _) => None,
+                    (ServerConfinement::InWorkspace, Some(sandbox)) => Some(sandbox.clone()),
+                    (ServerConfinement::InWorkspace, None) => {
+                        return Err(ConnectError::Failed("is to run in a sandbox, and there is none".to_owned()));
                     }
                 };
                 let secrets = self.options.secrets.clone();
-                let program = Program { command, args, environment, scrubbed, directory, secrets, sandbox };
+                let program = ServerProgram { command, args, environment, scrubbed, directory, secrets, sandbox };
                 self.over_pipes(&program, deadline).await?
             }
-            Reach::Http { url, headers, oauth } => {
-                let headers = http::headers(&headers).map_err(Unreached::Failed)?;
+            ServerTransport::Http { url, headers, oauth } => {
+                let headers = http::headers(&headers).map_err(ConnectError::Failed)?;
                 self.over_http(&url, headers, &oauth, deadline).await?
             }
         };
@@ -101,29 +101,29 @@ impl Attempt<'_> {
             Ok(Ok(listing)) => Ok((connection, listing)),
             // A server that has no tools, but something else, need not know the question.
             Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
-                Ok((connection, Listing::default()))
+                Ok((connection, ToolListing::default()))
             }
             Ok(Err(error)) => Err(self.not_listed(&connection, error).await),
-            Err(_) => Err(Unreached::Failed(self.too_slow("did not say what tools it has"))),
+            Err(_) => Err(ConnectError::Failed(self.too_slow("did not say what tools it has"))),
         }
     }
 
     /// What a server said, without secrets, safe to show and cut.
     fn quoted(&self, said: &str, chars: usize) -> String {
-        shown(&self.options.secrets.scrub(said), chars)
+        printable(&self.options.secrets.scrub(said), chars)
     }
 
-    async fn not_listed(&self, connection: &Connection, error: ServiceError) -> Unreached {
+    async fn not_listed(&self, connection: &ServerConnection, error: ServiceError) -> ConnectError {
         match error {
             ServiceError::TransportSend(error) => not_sent(&error, &self.options.secrets),
             ServiceError::McpError(error) => {
-                Unreached::Failed(format!("would not say what tools it has: {}", self.quoted(&error.message, 300)))
+                ConnectError::Failed(format!("would not say what tools it has: {}", self.quoted(&error.message, 300)))
             }
             ServiceError::TransportClosed => {
                 let _ = tokio::time::timeout(Duration::from_secs(1), connection.gone.cancelled()).await;
-                Unreached::Failed(connection.why_gone())
+                ConnectError::Failed(connection.why_gone())
             }
-            error => Unreached::Failed(format!("gave no listing of its tools that can be read ({error})")),
+            error => ConnectError::Failed(format!("gave no listing of its tools that can be read ({error})")),
         }
     }
 
@@ -157,12 +157,12 @@ impl Attempt<'_> {
         }
     }
 
-    async fn over_pipes(&self, program: &Program, deadline: Instant) -> Result<Connection, Unreached> {
+    async fn over_pipes(&self, program: &ServerProgram, deadline: Instant) -> Result<ServerConnection, ConnectError> {
         let (mut approach, mut again) = self.approaches(deadline);
         loop {
             let (mut transport, last) = timeout_at(deadline, self.start(program.clone()))
                 .await
-                .map_err(|_| Unreached::Failed(self.too_slow("could not be started")))??;
+                .map_err(|_| ConnectError::Failed(self.too_slow("could not be started")))??;
             let introduction = self.introduction();
             let shaken = match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
                 // A pipe nobody reads: the server is gone, and how it went is known when its output ends.
@@ -176,14 +176,21 @@ impl Attempt<'_> {
             match shaken {
                 Ok(Ok(known)) => {
                     let secrets = &self.options.secrets;
-                    return Ok(Connection::open(transport, self.server, &introduction, known, Some(last), secrets));
+                    return Ok(ServerConnection::open(
+                        transport,
+                        self.server,
+                        &introduction,
+                        known,
+                        Some(last),
+                        secrets,
+                    ));
                 }
                 Ok(Err(NoHandshake::LateModern)) => approach = Approach::As(Era::Modern),
                 Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure) && !last.is_no_program()) {
                     Some(other) => approach = other,
-                    None => return Err(self.told(failure, Some(&last))),
+                    None => return Err(self.handshake_failure(failure, Some(&last))),
                 },
-                Err(_) => return Err(self.told(NoHandshake::Silent, Some(&last))),
+                Err(_) => return Err(self.handshake_failure(NoHandshake::Silent, Some(&last))),
             }
             // Gone before its successor comes: two of them may want the same port or file.
             let _ = timeout_at(deadline, transport.close()).await;
@@ -192,30 +199,32 @@ impl Attempt<'_> {
 
     async fn start(
         &self,
-        program: Program,
-    ) -> Result<(LineTransport<tokio::net::unix::pipe::Receiver, tokio::net::unix::pipe::Sender>, Last), Unreached>
-    {
+        program: ServerProgram,
+    ) -> Result<
+        (LineTransport<tokio::net::unix::pipe::Receiver, tokio::net::unix::pipe::Sender>, ProcessEnd),
+        ConnectError,
+    > {
         let Some(guard) = &self.options.guard else {
-            return Err(Unreached::Failed(
+            return Err(ConnectError::Failed(
                 "can't be started: no guard program is configured. Whoever embeds Windlass must set `Options::guard` \
                  to a program that calls `guard::run`"
                     .into(),
             ));
         };
         self.check_start().await?;
-        let Started { process, input, output, last } = stdio::start(guard, program)
+        let StartedProcess { process, input, output, last } = stdio::start(guard, program)
             .await
-            .map_err(|error| Unreached::Failed(format!("could not be started: {error}")))?;
+            .map_err(|error| ConnectError::Failed(format!("could not be started: {error}")))?;
         let transport = LineTransport::new(output, input, self.options.message_limit, self.tell.clone());
         Ok((transport.of(process), last))
     }
 
     /// Whether the program may be started: its files may have been exchanged since it was configured.
-    async fn check_start(&self) -> Result<(), Unreached> {
+    async fn check_start(&self) -> Result<(), ConnectError> {
         let (check, server) = (Arc::clone(&self.options.check_start), self.server.clone());
         let checked = tokio::task::spawn_blocking(move || check(&server)).await;
         let checked = checked.unwrap_or_else(|error| Err(error.to_string()));
-        checked.map_err(|reason| Unreached::Failed(format!("was not started: {reason}")))
+        checked.map_err(|reason| ConnectError::Failed(format!("was not started: {reason}")))
     }
 
     async fn over_http(
@@ -224,8 +233,9 @@ impl Attempt<'_> {
         headers: std::collections::HashMap<::http::HeaderName, ::http::HeaderValue>,
         oauth: &OAuth,
         deadline: Instant,
-    ) -> Result<Connection, Unreached> {
-        let client = self.clients.servers().map_err(|error| Unreached::Failed(format!("can't be reached: {error}")))?;
+    ) -> Result<ServerConnection, ConnectError> {
+        let client =
+            self.clients.servers().map_err(|error| ConnectError::Failed(format!("can't be reached: {error}")))?;
         let limit = self.options.message_limit;
         let Some(tokens) = self.tokens.filter(|_| !headers.contains_key(&::http::header::AUTHORIZATION)) else {
             let make = || http::transport(client.clone(), url, headers.clone(), limit);
@@ -235,16 +245,16 @@ impl Attempt<'_> {
         loop {
             let manager = timeout_at(deadline, oauth::ready(self.clients, url, oauth, tokens))
                 .await
-                .map_err(|_| Unreached::Failed(self.too_slow("'s authorization server did not answer")))?
-                .map_err(|error| Unreached::Failed(format!("could not be authorized: {error}")))?;
+                .map_err(|_| ConnectError::Failed(self.too_slow("'s authorization server did not answer")))?
+                .map_err(|error| ConnectError::Failed(format!("could not be authorized: {error}")))?;
             let authorized = AuthClient::new(client.clone(), manager);
             let make = || http::transport(authorized.clone(), url, headers.clone(), limit);
             match self.shake_http(make, deadline).await {
-                Err(Unreached::NeedsAuth { challenge }) if oauth.bearer == Bearer::Program && !asked => {
+                Err(ConnectError::NeedsAuth { challenge }) if oauth.bearer == TokenSubject::Program && !asked => {
                     asked = true;
                     oauth::as_program(self.clients, url, oauth, tokens, challenge.as_deref())
                         .await
-                        .map_err(|error| Unreached::Failed(format!("could not be authorized: {error}")))?;
+                        .map_err(|error| ConnectError::Failed(format!("could not be authorized: {error}")))?;
                 }
                 reached => return reached,
             }
@@ -255,7 +265,7 @@ impl Attempt<'_> {
         &self,
         make: impl Fn() -> T,
         deadline: Instant,
-    ) -> Result<Connection, Unreached> {
+    ) -> Result<ServerConnection, ConnectError> {
         let (mut approach, mut again) = self.approaches(deadline);
         // Over HTTP every question has its own answer: silence is silence, and is tried the old way anew.
         if let Approach::Probe { until, .. } = approach {
@@ -266,24 +276,24 @@ impl Attempt<'_> {
             match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
                 Ok(Ok(known)) => {
                     let secrets = &self.options.secrets;
-                    return Ok(Connection::open(transport, self.server, &introduction, known, None, secrets));
+                    return Ok(ServerConnection::open(transport, self.server, &introduction, known, None, secrets));
                 }
                 Ok(Err(failure)) => match again.take().filter(|_| may_try_again(&failure)) {
                     Some(other) => approach = other,
-                    None => return Err(self.told(failure, None)),
+                    None => return Err(self.handshake_failure(failure, None)),
                 },
-                Err(_) => return Err(self.told(NoHandshake::Silent, None)),
+                Err(_) => return Err(self.handshake_failure(NoHandshake::Silent, None)),
             }
         }
     }
 
     /// Why the handshake failed, for a sentence that begins with the server.
-    fn told(&self, failure: NoHandshake, last: Option<&Last>) -> Unreached {
+    fn handshake_failure(&self, failure: NoHandshake, last: Option<&ProcessEnd>) -> ConnectError {
         let words = last.map(|last| last.words.last_words()).filter(|words| !words.is_empty());
         let words = words.map(|words| format!("; its last words: {words}")).unwrap_or_default();
-        Unreached::Failed(match failure {
+        ConnectError::Failed(match failure {
             NoHandshake::Closed => match last {
-                Some(last) => last.told(" before it had said who it is"),
+                Some(last) => last.describe_end(" before it had said who it is"),
                 None => "closed the connection before it had said who it is".into(),
             },
             NoHandshake::Silent | NoHandshake::LateModern => {
@@ -339,13 +349,13 @@ pub(crate) fn challenge(error: &DynamicTransportError) -> Option<Option<String>>
     })
 }
 
-fn not_sent(error: &DynamicTransportError, secrets: &Secrets) -> Unreached {
+fn not_sent(error: &DynamicTransportError, secrets: &Secrets) -> ConnectError {
     if let Some(challenge) = challenge(error) {
-        return Unreached::NeedsAuth { challenge };
+        return ConnectError::NeedsAuth { challenge };
     }
     // The outermost words name types; the innermost say what happened.
     let mut words: Vec<String> = causes(error).map(ToString::to_string).collect();
     words.dedup();
     let said = words.last().cloned().unwrap_or_default();
-    Unreached::Failed(format!("can't be reached: {}", shown(&secrets.scrub(&said), 300)))
+    ConnectError::Failed(format!("can't be reached: {}", printable(&secrets.scrub(&said), 300)))
 }

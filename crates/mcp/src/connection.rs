@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 use windlass_tools::Secrets;
 
 use crate::callbacks::Callbacks;
-use crate::calls::Calls;
+use crate::calls::ServerCalls;
 use crate::handshake::{Era, Introduction};
 use crate::name::ServerName;
-use crate::stdio::Last;
+use crate::stdio::ProcessEnd;
 
 /// How long a connection may take to close.
 const CLOSING: Duration = Duration::from_secs(12);
@@ -25,16 +25,16 @@ const LISTEN_AGAIN: Duration = Duration::from_secs(2);
 
 /// A live connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ServerConnection {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) era: Era,
     pub(crate) info: ServerPeerInfo,
-    pub(crate) calls: Calls,
+    pub(crate) calls: ServerCalls,
     /// Rung when the server says that its tools have changed.
     pub(crate) changed: Arc<Notify>,
     /// Cancelled as soon as the server is gone.
     pub(crate) gone: CancellationToken,
-    last: Option<Last>,
+    last: Option<ProcessEnd>,
     running: tokio::sync::Mutex<Option<RunningService<RoleClient, Callbacks>>>,
 }
 
@@ -44,17 +44,17 @@ impl std::fmt::Debug for Callbacks {
     }
 }
 
-impl Connection {
+impl ServerConnection {
     /// Goes on with a transport over which the handshake is done.
     pub(crate) fn open<T: Transport<RoleClient> + 'static>(
         transport: T,
         server: &ServerName,
         introduction: &Introduction,
         (era, info): (Era, ServerPeerInfo),
-        last: Option<Last>,
+        last: Option<ProcessEnd>,
         secrets: &Secrets,
     ) -> Self {
-        let (calls, changed, gone) = (Calls::hiding(secrets), Arc::new(Notify::new()), CancellationToken::new());
+        let (calls, changed, gone) = (ServerCalls::hiding(secrets), Arc::new(Notify::new()), CancellationToken::new());
         let callbacks = Callbacks {
             server: server.clone(),
             introduction: introduction.clone(),
@@ -62,7 +62,7 @@ impl Connection {
             changed: Arc::clone(&changed),
             gone: gone.clone(),
         };
-        let watched = Watched { transport, calls: calls.clone(), gone: gone.clone() };
+        let watched = WatchedTransport { transport, calls: calls.clone(), gone: gone.clone() };
         let running = serve_directly(callbacks, watched, Some(info.clone()));
         let peer = running.peer().clone();
         let tools_change = info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
@@ -79,7 +79,7 @@ impl Connection {
 
     /// Why it is gone, for a sentence that begins with the server.
     pub(crate) fn why_gone(&self) -> String {
-        self.last.as_ref().map_or_else(|| "closed the connection".into(), |last| last.told(""))
+        self.last.as_ref().map_or_else(|| "closed the connection".into(), |last| last.describe_end(""))
     }
 
     /// Closes it: gently at first, and within a bound.
@@ -111,13 +111,13 @@ async fn listen(peer: Peer<RoleClient>, changed: Arc<Notify>, gone: Cancellation
 /// A transport that says at once when the other end is gone: calls in flight don't wait for rmcp to
 /// have cleared up. And it shows progress as it comes: rmcp would tell of it in no order, and of the last
 /// of it when the call is over.
-struct Watched<T> {
+struct WatchedTransport<T> {
     transport: T,
-    calls: Calls,
+    calls: ServerCalls,
     gone: CancellationToken,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for Watched<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for WatchedTransport<T> {
     type Error = T::Error;
 
     fn name() -> Cow<'static, str> {

@@ -1,7 +1,7 @@
 //! A server's question to the person, between the protocol's words and ours (P4).
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
-use windlass_vocab::{Answer, Elicitation, Json, QuestionOption, Wanted};
+use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, QuestionOption};
 
 use crate::name::ServerName;
 use crate::notice::is_hostile;
@@ -15,11 +15,11 @@ pub(crate) fn question(server: &ServerName, key: String, request: &ElicitRequest
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             // As text: the order of the fields is their author's.
             let schema = serde_json::to_string(requested_schema).ok()?;
-            (message, Wanted::Form { schema: Json::parse(&schema).ok()? })
+            (message, ElicitationKind::Form { schema: Json::parse(&schema).ok()? })
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
             let url = url.parse::<url::Url>().ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-            (message, Wanted::Visit { url: url.to_string() })
+            (message, ElicitationKind::Visit { url: url.to_string() })
         }
         _ => return None,
     };
@@ -59,7 +59,7 @@ mod tests {
 
     fn order(params: &ElicitRequestParams) -> Vec<usize> {
         let asked = question(&"s".parse().unwrap(), "k".into(), params).unwrap();
-        let Wanted::Form { schema } = asked.wants else { panic!("no form") };
+        let ElicitationKind::Form { schema } = asked.wants else { panic!("no form") };
         ["\"street\":", "\"city\":", "\"age\":"].map(|field| schema.as_str().find(field).unwrap()).to_vec()
     }
 

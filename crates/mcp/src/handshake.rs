@@ -86,7 +86,7 @@ pub(crate) async fn shake<T: Transport<RoleClient> + 'static>(
     introduction: &Introduction,
     approach: Approach,
 ) -> Result<(Era, ServerPeerInfo), NoHandshake> {
-    let mut talk = Talk { transport, introduction, next_id: FIRST_ID };
+    let mut talk = HandshakeTalk { transport, introduction, next_id: FIRST_ID };
     match approach {
         Approach::As(Era::Legacy) => talk.initialize(&ProtocolVersion::LATEST_WITH_INITIALIZE).await,
         Approach::As(Era::Modern) => talk.discover().await,
@@ -95,7 +95,7 @@ pub(crate) async fn shake<T: Transport<RoleClient> + 'static>(
 }
 
 /// What came of the probe.
-enum Probed {
+enum ProbeOutcome {
     Modern(Box<ServerPeerInfo>),
     /// It is to be asked the old way, for this revision.
     Legacy(ProtocolVersion),
@@ -103,17 +103,17 @@ enum Probed {
     Again,
 }
 
-struct Talk<'a, T> {
+struct HandshakeTalk<'a, T> {
     transport: &'a mut T,
     introduction: &'a Introduction,
     next_id: i64,
 }
 
-type Answer = Result<ServerResult, ErrorData>;
-type Known = Result<(Era, ServerPeerInfo), NoHandshake>;
+type ProbeAnswer = Result<ServerResult, ErrorData>;
+type HandshakeResult = Result<(Era, ServerPeerInfo), NoHandshake>;
 
-impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
-    async fn probe(&mut self, silence: Duration, until: Instant) -> Known {
+impl<T: Transport<RoleClient> + 'static> HandshakeTalk<'_, T> {
+    async fn probe(&mut self, silence: Duration, until: Instant) -> HandshakeResult {
         let probe = self.send_discover().await?;
         match timeout_at((Instant::now() + silence).min(until), self.answer_to(&probe)).await {
             Ok(answer) => self.probed(answer?).await,
@@ -125,7 +125,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
     }
 
     /// Whichever is answered first, though an unwilling answer to the probe says nothing now.
-    async fn either(&mut self, probe: &RequestId, question: &RequestId) -> Known {
+    async fn either(&mut self, probe: &RequestId, question: &RequestId) -> HandshakeResult {
         loop {
             let (id, answer) = self.next_answer().await?;
             if same(&id, question) {
@@ -137,35 +137,35 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
         }
     }
 
-    async fn discover(&mut self) -> Known {
+    async fn discover(&mut self) -> HandshakeResult {
         let probe = self.send_discover().await?;
         let answer = self.answer_to(&probe).await?;
         self.probed(answer).await
     }
 
-    async fn probed(&mut self, answer: Answer) -> Known {
+    async fn probed(&mut self, answer: ProbeAnswer) -> HandshakeResult {
         let mut verdict = judge(answer)?;
-        if matches!(verdict, Probed::Again) {
+        if matches!(verdict, ProbeOutcome::Again) {
             let probe = self.send_discover().await?;
             verdict = judge(self.answer_to(&probe).await?)?;
         }
         match verdict {
-            Probed::Modern(info) => Ok((Era::Modern, *info)),
-            Probed::Legacy(version) => self.initialize(&version).await,
-            Probed::Again => Err(NoHandshake::Revision(ProtocolVersion::LATEST.to_string())),
+            ProbeOutcome::Modern(info) => Ok((Era::Modern, *info)),
+            ProbeOutcome::Legacy(version) => self.initialize(&version).await,
+            ProbeOutcome::Again => Err(NoHandshake::Revision(ProtocolVersion::LATEST.to_string())),
         }
     }
 
-    async fn initialize(&mut self, version: &ProtocolVersion) -> Known {
+    async fn initialize(&mut self, version: &ProtocolVersion) -> HandshakeResult {
         let question = self.send_initialize(version).await?;
         let answer = self.answer_to(&question).await?;
         self.initialized(answer).await
     }
 
-    async fn initialized(&mut self, answer: Answer) -> Known {
+    async fn initialized(&mut self, answer: ProbeAnswer) -> HandshakeResult {
         let result: InitializeResult = match answer.map_err(NoHandshake::Refused)? {
             ServerResult::InitializeResult(result) => result,
-            other => return Err(NoHandshake::Nonsense(told(&other))),
+            other => return Err(NoHandshake::Nonsense(as_json_text(&other))),
         };
         if !ProtocolVersion::KNOWN_VERSIONS.contains(&result.protocol_version) {
             return Err(NoHandshake::Revision(result.protocol_version.to_string()));
@@ -203,7 +203,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
         sent.map_err(|error| NoHandshake::NotSent(DynamicTransportError::new::<T, _>(error)))
     }
 
-    async fn answer_to(&mut self, question: &RequestId) -> Result<Answer, NoHandshake> {
+    async fn answer_to(&mut self, question: &RequestId) -> Result<ProbeAnswer, NoHandshake> {
         loop {
             let (id, answer) = self.next_answer().await?;
             if same(&id, question) {
@@ -213,7 +213,7 @@ impl<T: Transport<RoleClient> + 'static> Talk<'_, T> {
     }
 
     /// The next answer to anything; whatever else comes is answered or left.
-    async fn next_answer(&mut self) -> Result<(RequestId, Answer), NoHandshake> {
+    async fn next_answer(&mut self) -> Result<(RequestId, ProbeAnswer), NoHandshake> {
         loop {
             match self.transport.receive().await.ok_or(NoHandshake::Closed)? {
                 ServerJsonRpcMessage::Response(response) => return Ok((response.id, Ok(response.result))),
@@ -240,19 +240,21 @@ fn same(got: &RequestId, asked: &RequestId) -> bool {
     got.to_string() == asked.to_string()
 }
 
-fn judge(answer: Answer) -> Result<Probed, NoHandshake> {
+fn judge(answer: ProbeAnswer) -> Result<ProbeOutcome, NoHandshake> {
     match answer {
         Ok(ServerResult::DiscoverResult(result)) => Ok(discovered(result)),
         // An old server may answer any question with something; that is no refusal to be asked properly.
-        Ok(_) => Ok(Probed::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
+        Ok(_) => Ok(ProbeOutcome::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
         Err(error) if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
             let supported = error.data.as_ref().and_then(|data| data.get("supported")).cloned();
             let supported: Vec<ProtocolVersion> =
                 supported.and_then(|list| serde_json::from_value(list).ok()).unwrap_or_default();
             if supported.contains(&ProtocolVersion::LATEST) {
-                return Ok(Probed::Again);
+                return Ok(ProbeOutcome::Again);
             }
-            newest_with_handshake(&supported).map(Probed::Legacy).ok_or_else(|| NoHandshake::Revision(list(&supported)))
+            newest_with_handshake(&supported)
+                .map(ProbeOutcome::Legacy)
+                .ok_or_else(|| NoHandshake::Revision(list(&supported)))
         }
         Err(error)
             if error.code == ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY
@@ -260,16 +262,16 @@ fn judge(answer: Answer) -> Result<Probed, NoHandshake> {
         {
             Err(NoHandshake::Refused(error))
         }
-        Err(_) => Ok(Probed::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
+        Err(_) => Ok(ProbeOutcome::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
     }
 }
 
-fn discovered(result: DiscoverResult) -> Probed {
+fn discovered(result: DiscoverResult) -> ProbeOutcome {
     if result.supported_versions.contains(&ProtocolVersion::LATEST) {
-        return Probed::Modern(Box::new(ServerPeerInfo::from_discover_result(ProtocolVersion::LATEST, result)));
+        return ProbeOutcome::Modern(Box::new(ServerPeerInfo::from_discover_result(ProtocolVersion::LATEST, result)));
     }
     let version = newest_with_handshake(&result.supported_versions);
-    Probed::Legacy(version.unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE))
+    ProbeOutcome::Legacy(version.unwrap_or(ProtocolVersion::LATEST_WITH_INITIALIZE))
 }
 
 fn newest_with_handshake(supported: &[ProtocolVersion]) -> Option<ProtocolVersion> {
@@ -281,7 +283,7 @@ fn list(versions: &[ProtocolVersion]) -> String {
     versions.iter().map(ProtocolVersion::as_str).collect::<Vec<_>>().join(", ")
 }
 
-fn told(result: &ServerResult) -> String {
+fn as_json_text(result: &ServerResult) -> String {
     serde_json::to_string(result).unwrap_or_default()
 }
 

@@ -27,13 +27,13 @@ const AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
 
 /// The clients of a process; made when the first server over HTTP is reached.
 #[derive(Debug, Default)]
-pub(crate) struct Clients {
+pub(crate) struct HttpClients {
     proxy: Option<String>,
-    made: OnceLock<Result<Made, String>>,
+    made: OnceLock<Result<BuiltClients, String>>,
 }
 
 #[derive(Clone, Debug)]
-struct Made {
+struct BuiltClients {
     /// Follows redirects within an origin.
     servers: reqwest::Client,
     /// Follows redirects.
@@ -42,29 +42,29 @@ struct Made {
     stopping: reqwest::Client,
 }
 
-impl Clients {
+impl HttpClients {
     /// Clients that go through `proxy`, if one is given.
     pub(crate) fn through(proxy: Option<String>) -> Self {
         Self { proxy, made: OnceLock::new() }
     }
 
-    fn made(&self) -> Result<&Made, String> {
+    fn built(&self) -> Result<&BuiltClients, String> {
         self.made.get_or_init(|| make(self.proxy.as_deref())).as_ref().map_err(Clone::clone)
     }
 
     /// The client that talks to servers.
     pub(crate) fn servers(&self) -> Result<reqwest::Client, String> {
-        Ok(self.made()?.servers.clone())
+        Ok(self.built()?.servers.clone())
     }
 
     /// The client that talks to authorization servers.
     pub(crate) fn oauth(&self) -> Result<oauth::OAuthClient, String> {
-        let made = self.made()?;
+        let made = self.built()?;
         Ok(oauth::OAuthClient { following: made.following.clone(), stopping: made.stopping.clone() })
     }
 }
 
-fn make(proxy: Option<&str>) -> Result<Made, String> {
+fn make(proxy: Option<&str>) -> Result<BuiltClients, String> {
     let tls =
         windlass_tls::client(windlass_tls::trusted()).map_err(|error| format!("TLS could not be set up: {error}"))?;
     let client = |redirects| {
@@ -80,8 +80,8 @@ fn make(proxy: Option<&str>) -> Result<Made, String> {
         }
         Ok(builder)
     };
-    let all = || -> Result<Made, reqwest::Error> {
-        Ok(Made {
+    let all = || -> Result<BuiltClients, reqwest::Error> {
+        Ok(BuiltClients {
             servers: client(within_origin())?.pool_idle_timeout(IDLE).build()?,
             following: client(reqwest::redirect::Policy::limited(REDIRECTS))?.pool_max_idle_per_host(0).build()?,
             stopping: client(reqwest::redirect::Policy::none())?.pool_max_idle_per_host(0).build()?,
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn clients_are_made_without_a_provider_of_the_process() {
-        assert!(Clients::default().servers().is_ok());
-        assert!(Clients::through(Some("http://proxy:3128".into())).oauth().is_ok());
+        assert!(HttpClients::default().servers().is_ok());
+        assert!(HttpClients::through(Some("http://proxy:3128".into())).oauth().is_ok());
     }
 }

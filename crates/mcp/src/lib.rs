@@ -7,11 +7,11 @@
 //! there. A server that hangs, dies or talks nonsense costs its own calls and nothing else.
 //!
 //! ```
-//! use windlass_mcp::{Options, Servers, State, servers_from_json};
+//! use windlass_mcp::{McpOptions, Servers, ConnectionState, servers_from_json};
 //!
 //! let config = servers_from_json(&serde_json::json!({"git": {"command": "uvx", "args": ["mcp-server-git"]}}))?;
-//! let servers = Servers::new(config, Options::default());
-//! assert_eq!(servers.states()[0].state, State::Idle);
+//! let servers = Servers::new(config, McpOptions::default());
+//! assert_eq!(servers.states()[0].state, ConnectionState::Idle);
 //! # Ok::<(), windlass_mcp::ConfigError>(())
 //! ```
 
@@ -44,14 +44,15 @@ mod tool;
 
 pub use call::EFFECT_ID;
 pub use config::{
-    Bearer, CALL_TIMEOUT, ConfigError, Held, Limits, OAuth, Reach, STARTUP_TIMEOUT, ServerConfig, Trust, Use,
+    CALL_TIMEOUT, ConfigError, OAuth, STARTUP_TIMEOUT, ServerConfig, ServerConfinement, ServerLimits, ServerTransport,
+    ServerUse, TokenSubject, Trust,
 };
 pub use config_json::{KEYS, servers_from_json, servers_within};
 pub use http::login::LoginError;
 pub use http::tokens::Logout;
 pub use name::{NameError, ServerName};
-pub use notice::{Fault, Notice, NoticeKind};
-pub use options::{MESSAGE_LIMIT, Options, ShowUrl, StartCheck, Variables};
+pub use notice::{Notice, NoticeKind, OutputFault};
+pub use options::{MESSAGE_LIMIT, McpOptions, ShowUrl, StartCheck, Variables};
 pub use servers::{ServerError, Servers};
-pub use state::{ChangedTool, LeftOut, ServerState, State};
-pub use stdio::{Line, Lines, Meant};
+pub use state::{ChangedTool, ConnectionState, ServerState, UnofferedTool};
+pub use stdio::{LineSplitter, MessagePurpose, ProtocolLine};

@@ -22,7 +22,7 @@ const DESCRIPTION: usize = 100_000;
 
 /// A tool as its server describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listed {
+pub(crate) struct ListedTool {
     /// Its name with the server.
     pub(crate) name: String,
     /// What it does.
@@ -39,14 +39,14 @@ pub(crate) struct Listed {
 
 /// The tools of a server, and what there is to say of those it does not have.
 #[derive(Debug, Default)]
-pub(crate) struct Listing {
-    pub(crate) tools: Vec<Listed>,
+pub(crate) struct ToolListing {
+    pub(crate) tools: Vec<ListedTool>,
     pub(crate) notices: Vec<NoticeKind>,
 }
 
 /// Asks for all tools.
-pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<Listing, ServiceError> {
-    let (mut reader, mut cursor, mut cursors) = (Reader::default(), None, BTreeSet::new());
+pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<ToolListing, ServiceError> {
+    let (mut reader, mut cursor, mut cursors) = (ListingReader::default(), None, BTreeSet::new());
     for _ in 0..PAGES {
         let params = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
         let request = ListToolsRequest { method: Default::default(), params, extensions: Default::default() };
@@ -70,22 +70,22 @@ pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<Listing, ServiceErro
 /// A page of the listing, its tools unread.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+struct ListingPage {
     tools: Vec<Json>,
     #[serde(default)]
     next_cursor: Option<String>,
 }
 
 #[derive(Debug, Default)]
-struct Reader {
+struct ListingReader {
     raw: Vec<Json>,
     notices: Vec<NoticeKind>,
 }
 
-impl Reader {
+impl ListingReader {
     /// Takes a page, gives the cursor to the next.
     fn page(&mut self, answer: ServerResult) -> Result<Option<String>, ServiceError> {
-        let page: Page = match answer {
+        let page: ListingPage = match answer {
             ServerResult::CustomResult(CustomResult(Value::String(text))) => serde_json::from_str(&text),
             ServerResult::CustomResult(CustomResult(value)) => serde_json::from_value(value),
             ServerResult::ListToolsResult(result) => {
@@ -104,13 +104,13 @@ impl Reader {
     }
 
     /// Compiling schemas takes its time; nobody else waits for it.
-    async fn finish(self) -> Listing {
+    async fn finish(self) -> ToolListing {
         tokio::task::spawn_blocking(|| sift(self)).await.unwrap_or_default()
     }
 }
 
-fn sift(reader: Reader) -> Listing {
-    let mut listing = Listing { tools: Vec::new(), notices: reader.notices };
+fn sift(reader: ListingReader) -> ToolListing {
+    let mut listing = ToolListing { tools: Vec::new(), notices: reader.notices };
     let mut names = BTreeSet::new();
     for raw in reader.raw {
         match read(&raw) {
@@ -133,7 +133,7 @@ fn skipped(tool: &str, reason: &str) -> NoticeKind {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Raw {
+struct RawTool {
     #[serde(default)]
     name: Option<Value>,
     #[serde(default)]
@@ -151,8 +151,8 @@ struct Raw {
 }
 
 /// Reads one tool, or says under which name it is to be told of and what is wrong with it.
-fn read(json: &Json) -> Result<Listed, (String, String)> {
-    let raw: Raw = serde_json::from_str(json.as_str())
+fn read(json: &Json) -> Result<ListedTool, (String, String)> {
+    let raw: RawTool = serde_json::from_str(json.as_str())
         .map_err(|error| (String::new(), format!("its entry can't be read: {error}")))?;
     let Some(Value::String(name)) = raw.name else {
         return Err((String::new(), "it has no name".into()));
@@ -173,7 +173,7 @@ fn read(json: &Json) -> Result<Listed, (String, String)> {
         (Some(_) | None, Some(_) | None) => String::new(),
     };
     let description = description.chars().filter(|c| !is_hostile(*c) || *c == '\n' || *c == '\t').take(DESCRIPTION);
-    Ok(Listed {
+    Ok(ListedTool {
         description: description.collect(),
         effect: effect(raw.annotations.as_ref()),
         name,
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     fn sifted(tools: &[Value]) -> (Vec<String>, Vec<String>) {
-        let reader = Reader { raw: tools.iter().map(Json::from).collect(), notices: Vec::new() };
+        let reader = ListingReader { raw: tools.iter().map(Json::from).collect(), notices: Vec::new() };
         let listing = sift(reader);
         let told = |notice: &NoticeKind| match notice {
             NoticeKind::ToolSkipped { tool, reason } => format!("{tool}: {reason}"),

@@ -9,11 +9,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use windlass_tools::{Readers, write_whole};
+use windlass_tools::{ReadableBy, write_whole};
 
 use crate::config::ServerConfig;
 use crate::handshake::Era;
-use crate::listing::Listed;
+use crate::listing::ListedTool;
 use crate::name::ServerName;
 
 /// A server that invents tools is not remembered for each of them.
@@ -21,7 +21,7 @@ const REMEMBERED: usize = 5_000;
 
 /// What is remembered of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Memory {
+pub(crate) struct ServerMemory {
     /// The handshake it wants; `None` if it is to be found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) handshake: Option<Handshake>,
@@ -33,10 +33,10 @@ pub(crate) struct Memory {
     pub(crate) version: Option<String>,
     /// Its tools; `None` if they were never seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tools: Option<Vec<Listed>>,
+    pub(crate) tools: Option<Vec<ListedTool>>,
     /// Its tools as they were accepted, by name: at first sight, or by a person since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) accepted: BTreeMap<String, Listed>,
+    pub(crate) accepted: BTreeMap<String, ListedTool>,
 }
 
 /// How a server is got to know.
@@ -67,7 +67,7 @@ impl From<Handshake> for Era {
     }
 }
 
-impl Memory {
+impl ServerMemory {
     /// What is remembered in `folder`; nothing if nothing is, or if it can't be read.
     pub(crate) fn load(folder: &Path, server: &ServerName, config: &ServerConfig) -> Self {
         let text = std::fs::read(path(folder, server, config)).unwrap_or_default();
@@ -77,11 +77,11 @@ impl Memory {
     /// Writes it down, whole or not at all.
     pub(crate) fn save(&self, folder: &Path, server: &ServerName, config: &ServerConfig) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
-        write_whole(&path(folder, server, config), &serde_json::to_vec(self)?, Readers::Usual)
+        write_whole(&path(folder, server, config), &serde_json::to_vec(self)?, ReadableBy::Usual)
     }
 
     /// Takes a new listing in: what was never seen before is accepted as it is.
-    pub(crate) fn learn(&mut self, tools: &[Listed]) {
+    pub(crate) fn learn(&mut self, tools: &[ListedTool]) {
         for tool in tools {
             self.accepted.entry(tool.name.clone()).or_insert_with(|| tool.clone());
         }
@@ -92,12 +92,12 @@ impl Memory {
     }
 
     /// The tools that are not what they were accepted as.
-    pub(crate) fn changed(&self) -> impl Iterator<Item = &Listed> {
+    pub(crate) fn changed(&self) -> impl Iterator<Item = &ListedTool> {
         self.tools.iter().flatten().filter(|tool| self.before(tool).is_some())
     }
 
     /// The tool as it was accepted, if it is another now.
-    pub(crate) fn before(&self, tool: &Listed) -> Option<&Listed> {
+    pub(crate) fn before(&self, tool: &ListedTool) -> Option<&ListedTool> {
         self.accepted.get(&tool.name).filter(|accepted| *accepted != tool)
     }
 }
@@ -112,8 +112,8 @@ mod tests {
 
     use super::*;
 
-    fn tool(description: &str) -> Listed {
-        Listed {
+    fn tool(description: &str) -> ListedTool {
+        ListedTool {
             name: "t".into(),
             description: description.into(),
             input: Json::default(),
@@ -128,11 +128,11 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let name: ServerName = "s".parse().unwrap();
         let (one, other) = (ServerConfig::http("http://a"), ServerConfig::http("http://b"));
-        let mut memory = Memory { handshake: Some(Handshake::Initialize), ..Memory::default() };
+        let mut memory = ServerMemory { handshake: Some(Handshake::Initialize), ..ServerMemory::default() };
         memory.learn(&[tool("first")]);
         memory.save(&room.path().join("deep/down"), &name, &one).unwrap();
-        assert_eq!(Memory::load(&room.path().join("deep/down"), &name, &one), memory);
-        assert_eq!(Memory::load(&room.path().join("deep/down"), &name, &other), Memory::default());
+        assert_eq!(ServerMemory::load(&room.path().join("deep/down"), &name, &one), memory);
+        assert_eq!(ServerMemory::load(&room.path().join("deep/down"), &name, &other), ServerMemory::default());
     }
 
     #[test]
@@ -140,13 +140,13 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let (name, config) = ("s".parse().unwrap(), ServerConfig::http("http://a"));
         std::fs::write(path(room.path(), &name, &config), "{\"tools\": [17").unwrap();
-        assert_eq!(Memory::load(room.path(), &name, &config), Memory::default());
+        assert_eq!(ServerMemory::load(room.path(), &name, &config), ServerMemory::default());
     }
 
     // proves P4
     #[test]
     fn a_tool_that_changes_after_it_was_seen_is_known_to_have_changed() {
-        let mut memory = Memory::default();
+        let mut memory = ServerMemory::default();
         memory.learn(&[tool("first")]);
         assert_eq!(memory.before(&tool("first")), None);
         memory.learn(&[tool("second")]);

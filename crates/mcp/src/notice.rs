@@ -19,7 +19,7 @@ pub enum NoticeKind {
     /// It printed something that is no message; told the 1st, 10th, 100th… time.
     Garbage {
         /// What was wrong.
-        fault: Fault,
+        fault: OutputFault,
         /// The beginning of it, safe to show.
         sample: String,
         /// How often so far.
@@ -65,7 +65,7 @@ pub enum NoticeKind {
 
 /// What can be wrong with what a server prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Fault {
+pub enum OutputFault {
     /// Text that is no JSON: a log line, mostly.
     NotJson,
     /// An empty line.
@@ -88,7 +88,7 @@ pub enum Fault {
     Unasked,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for OutputFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotJson => "a line that is no message",
@@ -143,7 +143,7 @@ pub(crate) const WANTS_LOGIN: &str = "wants a person to log in";
 pub(crate) const SAMPLE: usize = 80;
 
 /// Text from a server made safe to show: one line, no control or direction characters, cut at `chars`.
-pub(crate) fn shown(text: &str, chars: usize) -> String {
+pub(crate) fn printable(text: &str, chars: usize) -> String {
     let mut safe: String = text.chars().take(chars).map(|c| if is_hostile(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(chars).is_some() {
         safe.push('…');
@@ -164,8 +164,8 @@ mod tests {
 
     #[test]
     fn what_a_server_says_is_shown_without_tricks() {
-        assert_eq!(shown("a\u{1b}[2Jb\u{202e}c\n", 10), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}");
-        assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(printable("a\u{1b}[2Jb\u{202e}c\n", 10), "a\u{fffd}[2Jb\u{fffd}c\u{fffd}");
+        assert_eq!(printable("abcdef", 3), "abc…");
         let notice = Notice { server: "s".parse().unwrap(), what: NoticeKind::NeedsAuth };
         assert_eq!(notice.to_string(), "MCP server `s` wants a person to log in");
     }

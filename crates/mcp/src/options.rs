@@ -23,7 +23,7 @@ pub type StartCheck = Arc<dyn Fn(&ServerName) -> Result<(), String> + Send + Syn
 
 /// What the servers of a process share.
 #[derive(Clone)]
-pub struct Options {
+pub struct McpOptions {
     /// The folder where listings are remembered; without one nothing is.
     pub memory: Option<PathBuf>,
     /// The file where tokens are kept, readable by its owner alone; without one they last as long as
@@ -55,7 +55,7 @@ pub struct Options {
     pub check_start: StartCheck,
 }
 
-impl Default for Options {
+impl Default for McpOptions {
     fn default() -> Self {
         Self {
             memory: None,
@@ -75,9 +75,9 @@ impl Default for Options {
     }
 }
 
-impl fmt::Debug for Options {
+impl fmt::Debug for McpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("McpOptions")
             .field("memory", &self.memory)
             .field("tokens", &self.tokens)
             .field("guard", &self.guard)

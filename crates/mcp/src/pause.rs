@@ -29,7 +29,7 @@ pub(crate) struct Round {
 
 /// What is kept of a paused call.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct KeptCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_state: Option<String>,
     /// Who wants to know the workspace.
@@ -37,21 +37,21 @@ struct Kept {
     roots: BTreeSet<String>,
     /// Whether the answers go back to the server, or it only had to be waited for.
     #[serde(default)]
-    answers: Answers,
+    answers: GivenAnswers,
     #[serde(default)]
     count: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Answers {
+enum GivenAnswers {
     #[default]
     Returned,
     OnlyAwaited,
 }
 
 /// What follows when a server wants something first.
-pub(crate) enum Next {
+pub(crate) enum AfterInputRequired {
     /// The call is made again, with this.
     Again(Round),
     /// The call is over or paused.
@@ -59,7 +59,12 @@ pub(crate) enum Next {
 }
 
 /// What follows from what the server wants.
-pub(crate) fn next(server: &ServerName, wanted: InputRequiredResult, count: u32, root: Option<&str>) -> Next {
+pub(crate) fn next(
+    server: &ServerName,
+    wanted: InputRequiredResult,
+    count: u32,
+    root: Option<&str>,
+) -> AfterInputRequired {
     let (mut asks, mut roots) = (Vec::new(), BTreeSet::new());
     for (key, request) in wanted.input_requests.unwrap_or_default() {
         match request {
@@ -73,15 +78,16 @@ pub(crate) fn next(server: &ServerName, wanted: InputRequiredResult, count: u32,
             _ => return refused("a model's answer, and Windlass does not lend its model to servers"),
         }
     }
-    let kept = Kept { request_state: wanted.request_state, roots, answers: Answers::Returned, count: count + 1 };
+    let kept =
+        KeptCall { request_state: wanted.request_state, roots, answers: GivenAnswers::Returned, count: count + 1 };
     if asks.is_empty() {
-        return Next::Again(kept.round(InputResponses::new(), root));
+        return AfterInputRequired::Again(kept.round(InputResponses::new(), root));
     }
-    Next::Settled(Box::new(kept.pause(asks)))
+    AfterInputRequired::Settled(Box::new(kept.pause(asks)))
 }
 
-fn refused(what: &str) -> Next {
-    Next::Settled(Box::new(Outcome::error(format!("The server wants {what}: the call can't go on."))))
+fn refused(what: &str) -> AfterInputRequired {
+    AfterInputRequired::Settled(Box::new(Outcome::error(format!("The server wants {what}: the call can't go on."))))
 }
 
 /// The pause an error asks for, if it is one that asks for a page to be visited first.
@@ -99,11 +105,11 @@ pub(crate) fn of_error(server: &ServerName, error: &ErrorData) -> Option<Outcome
         })
         .collect();
     let asks = asks.filter(|asks| !asks.is_empty())?;
-    let kept = Kept { request_state: None, roots: BTreeSet::new(), answers: Answers::OnlyAwaited, count: 1 };
+    let kept = KeptCall { request_state: None, roots: BTreeSet::new(), answers: GivenAnswers::OnlyAwaited, count: 1 };
     Some(kept.pause(asks))
 }
 
-impl Kept {
+impl KeptCall {
     fn pause(&self, asks: Vec<Elicitation>) -> Outcome {
         let state = serde_json::to_value(self).unwrap_or_default();
         Outcome::paused(Pause { state: Json::from(&state), asks })
@@ -121,16 +127,16 @@ impl Kept {
 impl Round {
     /// What a paused call is made again with; or how it ends because of the answers.
     pub(crate) fn resumed(resumption: &Resumption, root: Option<&str>) -> Result<Self, Box<Outcome>> {
-        let kept: Kept = serde_json::from_str(resumption.state.as_str())
+        let kept: KeptCall = serde_json::from_str(resumption.state.as_str())
             .map_err(|error| Box::new(Outcome::error(format!("The paused call can't be taken up: {error}."))))?;
         match kept.answers {
-            Answers::Returned => {
+            GivenAnswers::Returned => {
                 let answered = resumption.answers.iter().map(|(key, answer)| {
                     (key.clone(), serde_json::to_value(elicit::result(answer)).unwrap_or_default())
                 });
                 Ok(kept.round(answered.collect(), root))
             }
-            Answers::OnlyAwaited => {
+            GivenAnswers::OnlyAwaited => {
                 let agreed = resumption.answers.iter().all(|(_, answer)| answer.option == QuestionOption::Submit);
                 if agreed { Ok(kept.round(InputResponses::new(), root)) } else { Err(Box::new(declined())) }
             }
@@ -145,7 +151,7 @@ fn declined() -> Outcome {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use windlass_vocab::{Answer, Wanted};
+    use windlass_vocab::{Answer, ElicitationKind};
 
     use super::*;
 
@@ -168,10 +174,10 @@ mod tests {
         let asked = wanted(json!({
             "resultType": "input_required", "requestState": "opaque/state+1", "inputRequests": form("who")
         }));
-        let Next::Settled(outcome) = next(&server(), asked, 0, None) else { panic!("not paused") };
+        let AfterInputRequired::Settled(outcome) = next(&server(), asked, 0, None) else { panic!("not paused") };
         let pause = outcome.pause.unwrap();
         assert_eq!((pause.asks[0].key.as_str(), pause.asks[0].message.as_str()), ("who", "Who?"));
-        assert!(matches!(&pause.asks[0].wants, Wanted::Form { schema } if schema.as_str().contains("name")));
+        assert!(matches!(&pause.asks[0].wants, ElicitationKind::Form { schema } if schema.as_str().contains("name")));
         let state = Json::parse(pause.state.as_str()).unwrap();
         for (option, content, want) in [
             (
@@ -194,10 +200,12 @@ mod tests {
     #[test]
     fn a_server_that_only_wants_its_state_back_or_the_workspace_asks_nobody() {
         let asked = wanted(json!({"resultType": "input_required", "requestState": "x"}));
-        let Next::Again(round) = next(&server(), asked, 2, None) else { panic!("not again") };
+        let AfterInputRequired::Again(round) = next(&server(), asked, 2, None) else { panic!("not again") };
         assert_eq!((round.count, round.state.as_deref(), round.responses), (3, Some("x"), None));
         let asked = wanted(json!({"resultType": "input_required", "inputRequests": {"r": {"method": "roots/list"}}}));
-        let Next::Again(round) = next(&server(), asked, 0, Some("file:///w/")) else { panic!("not again") };
+        let AfterInputRequired::Again(round) = next(&server(), asked, 0, Some("file:///w/")) else {
+            panic!("not again")
+        };
         assert_eq!(round.responses.unwrap()["r"]["roots"][0]["uri"], "file:///w/");
     }
 
@@ -209,7 +217,7 @@ mod tests {
         ]});
         let error = ErrorData::new(VISIT_FIRST, "visit", Some(data));
         let pause = of_error(&server(), &error).unwrap().pause.unwrap();
-        assert!(matches!(&pause.asks[0].wants, Wanted::Visit { url } if url == "https://x/login"));
+        assert!(matches!(&pause.asks[0].wants, ElicitationKind::Visit { url } if url == "https://x/login"));
         let answered =
             |option| Resumption { state: pause.state.clone(), answers: vec![("0".into(), Answer::plain(option))] };
         assert!(Round::resumed(&answered(QuestionOption::Submit), None).unwrap().responses.is_none());

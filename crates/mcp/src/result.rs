@@ -8,14 +8,18 @@ use serde_json::{Map, Value};
 use windlass_tools::OutputSchema;
 use windlass_vocab::{Json, Outcome, OutcomeKind};
 
-use crate::listing::Listed;
+use crate::listing::ListedTool;
 
 /// The outcome of an answer.
-pub(crate) fn outcome(tool: &Listed, schema: &OnceLock<Result<OutputSchema, String>>, answer: ServerResult) -> Outcome {
+pub(crate) fn outcome(
+    tool: &ListedTool,
+    schema: &OnceLock<Result<OutputSchema, String>>,
+    answer: ServerResult,
+) -> Outcome {
     match answer {
         ServerResult::CallToolResult(result) => match misfit(tool, schema, &result) {
             Some(problem) => Outcome::error(problem),
-            None => told(result),
+            None => call_outcome(result),
         },
         // An answer with something in it that the protocol does not know: better than none.
         ServerResult::CustomResult(CustomResult(value)) => unusual(&value),
@@ -28,7 +32,11 @@ pub(crate) fn outcome(tool: &Listed, schema: &OnceLock<Result<OutputSchema, Stri
 }
 
 /// What is wrong with a result by the server's own schema.
-fn misfit(tool: &Listed, schema: &OnceLock<Result<OutputSchema, String>>, result: &CallToolResult) -> Option<String> {
+fn misfit(
+    tool: &ListedTool,
+    schema: &OnceLock<Result<OutputSchema, String>>,
+    result: &CallToolResult,
+) -> Option<String> {
     let declared = tool.output.as_ref().filter(|_| result.is_error != Some(true))?;
     let Some(structured) = &result.structured_content else {
         return Some(
@@ -43,7 +51,7 @@ fn misfit(tool: &Listed, schema: &OnceLock<Result<OutputSchema, String>>, result
     }
 }
 
-fn told(result: CallToolResult) -> Outcome {
+fn call_outcome(result: CallToolResult) -> Outcome {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut beside = Vec::new();
     let mut words: Vec<String> = content.iter().map(|block| part(block, &mut beside)).collect();
@@ -116,8 +124,8 @@ mod tests {
 
     use super::*;
 
-    fn tool(output: Option<&Value>) -> Listed {
-        Listed {
+    fn tool(output: Option<&Value>) -> ListedTool {
+        ListedTool {
             name: "t".into(),
             description: String::new(),
             input: Json::default(),

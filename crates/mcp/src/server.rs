@@ -15,27 +15,27 @@ use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_tools::{ServerStage, Tool};
 
-use crate::config::{Reach, ServerConfig, Use};
-use crate::connect::Unreached;
-use crate::connection::Connection;
-use crate::http::Clients;
-use crate::http::tokens::Tokens;
-use crate::listing::Listed;
-use crate::memory::Memory;
+use crate::config::{ServerConfig, ServerTransport, ServerUse};
+use crate::connect::ConnectError;
+use crate::connection::ServerConnection;
+use crate::http::HttpClients;
+use crate::http::tokens::ServerTokens;
+use crate::listing::ListedTool;
+use crate::memory::ServerMemory;
 use crate::name::ServerName;
-use crate::notice::{Notice, NoticeKind, SAMPLE, WANTS_LOGIN, shown};
-use crate::options::Options;
-use crate::state::{LeftOut, ServerState, State};
+use crate::notice::{Notice, NoticeKind, SAMPLE, WANTS_LOGIN, printable};
+use crate::options::McpOptions;
+use crate::state::{ConnectionState, ServerState, UnofferedTool};
 use crate::tool::McpTool;
 
 /// A server.
 pub(crate) struct Server {
     pub(crate) name: ServerName,
     pub(crate) config: ServerConfig,
-    pub(crate) options: Arc<Options>,
-    clients: Arc<Clients>,
-    tokens: Option<Tokens>,
-    inner: Mutex<Inner>,
+    pub(crate) options: Arc<McpOptions>,
+    clients: Arc<HttpClients>,
+    tokens: Option<ServerTokens>,
+    inner: Mutex<ServerParts>,
     /// Held from looking at the memory to writing it down, so that no change of it is lost. Taken before `inner`.
     remembering: Mutex<()>,
     /// Notifies of every change of `inner`.
@@ -46,12 +46,12 @@ pub(crate) struct Server {
     stop: CancellationToken,
 }
 
-struct Inner {
-    standing: Standing,
+struct ServerParts {
+    phase: ConnectionPhase,
     start: Start,
-    memory: Memory,
+    memory: ServerMemory,
     tools: Vec<Arc<dyn Tool>>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<UnofferedTool>,
     last_error: Option<String>,
 }
 
@@ -65,18 +65,18 @@ enum Start {
 
 /// Where a server is.
 #[derive(Clone)]
-enum Standing {
+enum ConnectionPhase {
     Idle,
     Connecting,
-    Connected(Arc<Connection>),
+    Connected(Arc<ServerConnection>),
     Restarting,
     NeedsAuth { challenge: Option<String> },
     Failed,
     Closed,
 }
 
-impl Standing {
-    fn connection(&self) -> Option<&Connection> {
+impl ConnectionPhase {
+    fn connection(&self) -> Option<&ServerConnection> {
         if let Self::Connected(connection) = self { Some(connection) } else { None }
     }
 }
@@ -91,20 +91,20 @@ impl Server {
     pub(crate) fn new(
         name: ServerName,
         config: ServerConfig,
-        options: &Arc<Options>,
-        clients: &Arc<Clients>,
+        options: &Arc<McpOptions>,
+        clients: &Arc<HttpClients>,
         stop: CancellationToken,
     ) -> Arc<Self> {
         let memory = match &options.memory {
-            Some(folder) => Memory::load(folder, &name, &config),
-            None => Memory::default(),
+            Some(folder) => ServerMemory::load(folder, &name, &config),
+            None => ServerMemory::default(),
         };
         let tokens = match &config.reach {
-            Reach::Stdio { .. } => None,
-            Reach::Http { url, .. } => Some(Tokens::of(&name, url, options.tokens.as_deref())),
+            ServerTransport::Stdio { .. } => None,
+            ServerTransport::Http { url, .. } => Some(ServerTokens::of(&name, url, options.tokens.as_deref())),
         };
-        let inner = Inner {
-            standing: Standing::Idle,
+        let inner = ServerParts {
+            phase: ConnectionPhase::Idle,
             start: Start::Awaited,
             memory,
             tools: Vec::new(),
@@ -123,18 +123,18 @@ impl Server {
             hurry: Notify::new(),
             stop,
         });
-        let tools = server.made(&server.lock_memory());
+        let tools = server.make_tools(&server.lock_memory());
         server.lock().tools = tools;
         server
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, ServerParts> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where it is. A copy: a guard in the head of a `match` would be held through its arms.
-    fn standing(&self) -> Standing {
-        self.lock().standing.clone()
+    fn phase(&self) -> ConnectionPhase {
+        self.lock().phase.clone()
     }
 
     fn start(&self) -> Start {
@@ -145,7 +145,7 @@ impl Server {
         self.remembering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_memory(&self) -> Memory {
+    fn lock_memory(&self) -> ServerMemory {
         self.lock().memory.clone()
     }
 
@@ -153,37 +153,42 @@ impl Server {
     pub(crate) fn wake(self: &Arc<Self>) {
         let mut inner = self.lock();
         inner.start = Start::Awaited;
-        let asleep = match inner.standing {
-            Standing::Idle | Standing::Failed | Standing::NeedsAuth { .. } => true,
-            Standing::Connecting | Standing::Connected(_) | Standing::Restarting | Standing::Closed => false,
+        let asleep = match inner.phase {
+            ConnectionPhase::Idle | ConnectionPhase::Failed | ConnectionPhase::NeedsAuth { .. } => true,
+            ConnectionPhase::Connecting
+            | ConnectionPhase::Connected(_)
+            | ConnectionPhase::Restarting
+            | ConnectionPhase::Closed => false,
         };
-        if let (true, Use::Enabled, Ok(runtime)) = (asleep, self.config.usage, tokio::runtime::Handle::try_current()) {
+        if let (true, ServerUse::Enabled, Ok(runtime)) =
+            (asleep, self.config.usage, tokio::runtime::Handle::try_current())
+        {
             // Drop a wake-up left over from the previous connection.
             self.hurry.notified().now_or_never();
-            inner.standing = Standing::Connecting;
+            inner.phase = ConnectionPhase::Connecting;
             runtime.spawn(Arc::clone(self).keep());
         }
     }
 
     /// The connection, once it is there; or why there is none.
-    pub(crate) async fn connected(self: &Arc<Self>) -> Result<Arc<Connection>, String> {
+    pub(crate) async fn connected(self: &Arc<Self>) -> Result<Arc<ServerConnection>, String> {
         let mut changes = self.changed.subscribe();
-        if matches!(self.standing(), Standing::Idle) {
+        if matches!(self.phase(), ConnectionPhase::Idle) {
             self.wake();
         }
         self.hurry.notify_one();
         loop {
-            match self.standing() {
-                Standing::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
-                Standing::Restarting if self.start() == Start::Missed => {
+            match self.phase() {
+                ConnectionPhase::Connected(connection) if !connection.gone.is_cancelled() => return Ok(connection),
+                ConnectionPhase::Restarting if self.start() == Start::Missed => {
                     return Err(self.lock().last_error.clone().unwrap_or_default());
                 }
-                Standing::Connected(_) | Standing::Connecting | Standing::Restarting => {}
-                Standing::Idle if self.config.usage == Use::Disabled => return Err("is disabled".into()),
-                Standing::Idle => return Err("can't be reached outside of a runtime".into()),
-                Standing::NeedsAuth { .. } => return Err(WANTS_LOGIN.into()),
-                Standing::Failed => return Err(self.lock().last_error.clone().unwrap_or_default()),
-                Standing::Closed => return Err("was shut down".into()),
+                ConnectionPhase::Connected(_) | ConnectionPhase::Connecting | ConnectionPhase::Restarting => {}
+                ConnectionPhase::Idle if self.config.usage == ServerUse::Disabled => return Err("is disabled".into()),
+                ConnectionPhase::Idle => return Err("can't be reached outside of a runtime".into()),
+                ConnectionPhase::NeedsAuth { .. } => return Err(WANTS_LOGIN.into()),
+                ConnectionPhase::Failed => return Err(self.lock().last_error.clone().unwrap_or_default()),
+                ConnectionPhase::Closed => return Err("was shut down".into()),
             }
             if changes.changed().await.is_err() {
                 return Err("was shut down".into());
@@ -196,14 +201,14 @@ impl Server {
         let mut changes = self.changed.subscribe();
         self.hurry.notify_one();
         loop {
-            match self.standing() {
-                Standing::Restarting if self.start() == Start::Missed => return,
-                Standing::Connecting | Standing::Restarting => {}
-                Standing::Idle
-                | Standing::Connected(_)
-                | Standing::NeedsAuth { .. }
-                | Standing::Failed
-                | Standing::Closed => return,
+            match self.phase() {
+                ConnectionPhase::Restarting if self.start() == Start::Missed => return,
+                ConnectionPhase::Connecting | ConnectionPhase::Restarting => {}
+                ConnectionPhase::Idle
+                | ConnectionPhase::Connected(_)
+                | ConnectionPhase::NeedsAuth { .. }
+                | ConnectionPhase::Failed
+                | ConnectionPhase::Closed => return,
             }
             if changes.changed().await.is_err() {
                 return;
@@ -215,10 +220,13 @@ impl Server {
     pub(crate) async fn closed(&self) {
         let mut changes = self.changed.subscribe();
         loop {
-            match self.standing() {
-                Standing::Connecting | Standing::Connected(_) | Standing::Restarting => {}
-                Standing::Idle | Standing::NeedsAuth { .. } | Standing::Failed | Standing::Closed => {
-                    return self.set(Standing::Closed);
+            match self.phase() {
+                ConnectionPhase::Connecting | ConnectionPhase::Connected(_) | ConnectionPhase::Restarting => {}
+                ConnectionPhase::Idle
+                | ConnectionPhase::NeedsAuth { .. }
+                | ConnectionPhase::Failed
+                | ConnectionPhase::Closed => {
+                    return self.set(ConnectionPhase::Closed);
                 }
             }
             if changes.changed().await.is_err() {
@@ -235,26 +243,28 @@ impl Server {
             Some(_) => ServerStage::Remembered { limit },
         };
         let missed = |reason: Option<String>| ServerStage::Missed { reason: reason.unwrap_or_default() };
-        match (&inner.standing, inner.start) {
-            (Standing::Idle, _) => None,
-            (Standing::Connecting, _) | (Standing::Restarting, Start::Awaited) => Some(starting()),
-            (Standing::Connected(_), _) => Some(ServerStage::Listed),
-            (Standing::NeedsAuth { .. }, _) => Some(missed(Some(WANTS_LOGIN.into()))),
-            (Standing::Failed, _) | (Standing::Restarting, Start::Missed) => Some(missed(inner.last_error.clone())),
-            (Standing::Closed, _) => Some(missed(Some("was shut down".into()))),
+        match (&inner.phase, inner.start) {
+            (ConnectionPhase::Idle, _) => None,
+            (ConnectionPhase::Connecting, _) | (ConnectionPhase::Restarting, Start::Awaited) => Some(starting()),
+            (ConnectionPhase::Connected(_), _) => Some(ServerStage::Listed),
+            (ConnectionPhase::NeedsAuth { .. }, _) => Some(missed(Some(WANTS_LOGIN.into()))),
+            (ConnectionPhase::Failed, _) | (ConnectionPhase::Restarting, Start::Missed) => {
+                Some(missed(inner.last_error.clone()))
+            }
+            (ConnectionPhase::Closed, _) => Some(missed(Some("was shut down".into()))),
         }
     }
 
     /// The tools known now.
     pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
         match self.config.usage {
-            Use::Enabled => self.lock().tools.clone(),
-            Use::Disabled => Vec::new(),
+            ServerUse::Enabled => self.lock().tools.clone(),
+            ServerUse::Disabled => Vec::new(),
         }
     }
 
     /// Whether it still has the tool, just so; the sentence otherwise says what became of it.
-    pub(crate) fn still_has(&self, tool: &Listed) -> Result<(), String> {
+    pub(crate) fn still_has(&self, tool: &ListedTool) -> Result<(), String> {
         let inner = self.lock();
         let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool.name);
         match now {
@@ -266,17 +276,17 @@ impl Server {
 
     pub(crate) fn state(&self) -> ServerState {
         let inner = self.lock();
-        let state = match (&inner.standing, self.config.usage) {
-            (_, Use::Disabled) => State::Disabled,
-            (Standing::Idle, Use::Enabled) => State::Idle,
-            (Standing::Connecting, Use::Enabled) => State::Connecting,
-            (Standing::Connected(_), Use::Enabled) => State::Connected,
-            (Standing::Restarting, Use::Enabled) => State::Restarting,
-            (Standing::NeedsAuth { .. }, Use::Enabled) => State::NeedsAuth,
-            (Standing::Failed, Use::Enabled) => State::Failed,
-            (Standing::Closed, Use::Enabled) => State::Closed,
+        let state = match (&inner.phase, self.config.usage) {
+            (_, ServerUse::Disabled) => ConnectionState::Disabled,
+            (ConnectionPhase::Idle, ServerUse::Enabled) => ConnectionState::Idle,
+            (ConnectionPhase::Connecting, ServerUse::Enabled) => ConnectionState::Connecting,
+            (ConnectionPhase::Connected(_), ServerUse::Enabled) => ConnectionState::Connected,
+            (ConnectionPhase::Restarting, ServerUse::Enabled) => ConnectionState::Restarting,
+            (ConnectionPhase::NeedsAuth { .. }, ServerUse::Enabled) => ConnectionState::NeedsAuth,
+            (ConnectionPhase::Failed, ServerUse::Enabled) => ConnectionState::Failed,
+            (ConnectionPhase::Closed, ServerUse::Enabled) => ConnectionState::Closed,
         };
-        let connection = inner.standing.connection();
+        let connection = inner.phase.connection();
         let known = ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools);
         ServerState { left_out: inner.left_out.clone(), last_error: inner.last_error.clone(), ..known }
     }
@@ -296,10 +306,10 @@ impl Server {
         url::Url::from_directory_path(root).ok().map(String::from)
     }
 
-    fn sentence(&self, unreached: &Unreached) -> String {
+    fn sentence(&self, unreached: &ConnectError) -> String {
         match unreached {
-            Unreached::NeedsAuth { .. } => WANTS_LOGIN.to_owned(),
-            Unreached::Failed(reason) => self.options.secrets.scrub(reason).into_owned(),
+            ConnectError::NeedsAuth { .. } => WANTS_LOGIN.to_owned(),
+            ConnectError::Failed(reason) => self.options.secrets.scrub(reason).into_owned(),
         }
     }
 
@@ -307,10 +317,10 @@ impl Server {
         (self.options.notice)(Notice { server: self.name.clone(), what });
     }
 
-    fn set(&self, standing: Standing) {
+    fn set(&self, phase: ConnectionPhase) {
         let mut inner = self.lock();
-        if !matches!(inner.standing, Standing::Closed) {
-            inner.standing = standing;
+        if !matches!(inner.phase, ConnectionPhase::Closed) {
+            inner.phase = phase;
         }
         drop(inner);
         self.changed.send_replace(());
@@ -324,11 +334,11 @@ impl Server {
     fn scrubbed(&self, what: NoticeKind) -> NoticeKind {
         match what {
             NoticeKind::Garbage { fault, sample, times } => {
-                let sample = shown(&self.options.secrets.scrub_beginning(&sample), SAMPLE);
+                let sample = printable(&self.options.secrets.scrub_beginning(&sample), SAMPLE);
                 NoticeKind::Garbage { fault, sample, times }
             }
             NoticeKind::ToolSkipped { tool, reason } => {
-                let clean = |text: &str, chars| shown(&self.options.secrets.scrub(text), chars);
+                let clean = |text: &str, chars| printable(&self.options.secrets.scrub(text), chars);
                 NoticeKind::ToolSkipped { tool: clean(&tool, 60), reason: clean(&reason, 300) }
             }
             other => other,
@@ -336,14 +346,14 @@ impl Server {
     }
 
     /// Takes in what is known now. Whoever changes it holds `remembering` meanwhile.
-    fn remember(self: &Arc<Self>, memory: Memory) {
+    fn remember(self: &Arc<Self>, memory: ServerMemory) {
         if let Some(folder) = &self.options.memory
             && memory != self.lock_memory()
             && let Err(error) = memory.save(folder, &self.name, &self.config)
         {
             self.tell(NoticeKind::NotRemembered { reason: error.to_string() });
         }
-        let tools = self.made(&memory);
+        let tools = self.make_tools(&memory);
         let mut inner = self.lock();
         inner.tools = tools;
         inner.memory = memory;
@@ -351,7 +361,7 @@ impl Server {
         self.changed.send_replace(());
     }
 
-    fn made(self: &Arc<Self>, memory: &Memory) -> Vec<Arc<dyn Tool>> {
+    fn make_tools(self: &Arc<Self>, memory: &ServerMemory) -> Vec<Arc<dyn Tool>> {
         let tool = |listed| Arc::new(McpTool::new(self, listed, memory.before(listed))) as Arc<dyn Tool>;
         memory.tools.iter().flatten().map(tool).collect()
     }

@@ -11,11 +11,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use windlass_tools::{BoxFuture, ServerStage, Tool, ToolServers};
 
 use crate::config::ServerConfig;
-use crate::http::Clients;
+use crate::http::HttpClients;
 use crate::http::login::LoginError;
 use crate::http::tokens::Logout;
 use crate::name::ServerName;
-use crate::options::{Options, ShowUrl};
+use crate::options::{McpOptions, ShowUrl};
 use crate::server::Server;
 use crate::state::ServerState;
 
@@ -26,10 +26,10 @@ const SHUTDOWN: Duration = Duration::from_secs(15);
 /// when the last clone is dropped they are let go.
 #[derive(Clone)]
 pub struct Servers {
-    all: Arc<All>,
+    all: Arc<AllServers>,
 }
 
-struct All {
+struct AllServers {
     servers: BTreeMap<ServerName, Arc<Server>>,
     withheld: BTreeSet<ServerName>,
     stop: CancellationToken,
@@ -61,9 +61,9 @@ pub enum ServerError {
 impl Servers {
     /// Servers of this configuration. Nothing is started; what is remembered of them is read.
     #[must_use]
-    pub fn new(configs: BTreeMap<ServerName, ServerConfig>, options: Options) -> Self {
+    pub fn new(configs: BTreeMap<ServerName, ServerConfig>, options: McpOptions) -> Self {
         let stop = CancellationToken::new();
-        let clients = Arc::new(Clients::through(options.proxy.clone()));
+        let clients = Arc::new(HttpClients::through(options.proxy.clone()));
         let withheld = options.withheld.clone();
         let options = Arc::new(options);
         let server = |(name, config): (ServerName, ServerConfig)| {
@@ -71,7 +71,7 @@ impl Servers {
             (name, server)
         };
         let servers = configs.into_iter().map(server).collect();
-        Self { all: Arc::new(All { servers, withheld, _let_go: stop.clone().drop_guard(), stop }) }
+        Self { all: Arc::new(AllServers { servers, withheld, _let_go: stop.clone().drop_guard(), stop }) }
     }
 
     /// Where each of them is.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use windlass_tools::Tool;
 use windlass_vocab::ToolSpec;
 
-use crate::connection::Connection;
-use crate::memory::Memory;
+use crate::connection::ServerConnection;
+use crate::memory::ServerMemory;
 use crate::name::ServerName;
 
 /// Where a server is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ConnectionState {
     /// It is configured not to be used.
     Disabled,
     /// Nobody has needed it yet.
@@ -36,7 +36,7 @@ pub struct ServerState {
     /// Its name.
     pub name: ServerName,
     /// Where it is.
-    pub state: State,
+    pub state: ConnectionState,
     /// The revision of the protocol it speaks, or spoke the last time.
     pub revision: Option<String>,
     /// What it calls itself, and its version.
@@ -48,14 +48,14 @@ pub struct ServerState {
     /// Those that are not what they were when they were first seen.
     pub changed: Vec<ChangedTool>,
     /// What it lists and can't be offered, as far as it was listed since the start.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<UnofferedTool>,
     /// Why it is not there, for a sentence that begins with the server.
     pub last_error: Option<String>,
 }
 
 /// A tool that a server lists and that can't be offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnofferedTool {
     /// Its name, safe to show.
     pub tool: String,
     /// Why.
@@ -76,9 +76,9 @@ pub struct ChangedTool {
 impl ServerState {
     pub(crate) fn new(
         name: &ServerName,
-        state: State,
-        connection: Option<&Connection>,
-        memory: &Memory,
+        state: ConnectionState,
+        connection: Option<&ServerConnection>,
+        memory: &ServerMemory,
         tools: &[Arc<dyn Tool>],
     ) -> Self {
         let about = connection.and_then(|connection| connection.info.server_info.as_ref());

@@ -14,8 +14,8 @@ mod tail;
 mod transport;
 
 pub(crate) use frame::UNREADABLE;
-pub use lines::{Line, Lines};
-pub(crate) use process::{Last, Program, Started, start};
-pub use scan::Meant;
-pub(crate) use tail::Tail;
-pub(crate) use transport::{LineTransport, Tell};
+pub use lines::{LineSplitter, ProtocolLine};
+pub(crate) use process::{ProcessEnd, ServerProgram, StartedProcess, start};
+pub use scan::MessagePurpose;
+pub(crate) use tail::StderrTail;
+pub(crate) use transport::{LineTransport, NoticeSink};

@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
-use windlass_tools::{Asks, BoxFuture, CallContext, OutputSchema, Tool};
+use windlass_tools::{AskPolicy, BoxFuture, CallContext, OutputSchema, Tool};
 use windlass_vocab::{Outcome, OutcomeKind, Preview, TextOrigin, ToolName, ToolSpec};
 
-use crate::call::{self, Ask};
+use crate::call::{self, ToolCallRequest};
 use crate::config::Trust;
-use crate::listing::Listed;
+use crate::listing::ListedTool;
 use crate::server::Server;
 
 /// A person may take this long to answer a server in mid-call; then the call is given up whole.
@@ -23,17 +23,17 @@ const TITLE: usize = 160;
 pub(crate) struct McpTool {
     /// The server holds its tools; they don't hold it.
     server: Weak<Server>,
-    listed: Arc<Listed>,
+    listed: Arc<ListedTool>,
     output: Arc<OnceLock<Result<OutputSchema, String>>>,
     spec: ToolSpec,
     trust: Trust,
     /// What it was when it was accepted, if that was something else.
-    before: Option<Listed>,
+    before: Option<ListedTool>,
     timeout: Duration,
 }
 
 impl McpTool {
-    pub(crate) fn new(server: &Arc<Server>, listed: &Listed, before: Option<&Listed>) -> Self {
+    pub(crate) fn new(server: &Arc<Server>, listed: &ListedTool, before: Option<&ListedTool>) -> Self {
         let name = format!("{}.{}", server.name, listed.name);
         let spec = ToolSpec {
             wire_name: name.clone(),
@@ -65,11 +65,11 @@ impl Tool for McpTool {
 
     /// What a server says of its own tools decides only where the user trusts it, and not while it
     /// says something else than it did.
-    fn asks(&self) -> Asks {
+    fn ask_policy(&self) -> AskPolicy {
         match (self.trust, &self.before) {
-            (_, Some(_)) => Asks::Anew,
-            (Trust::Trusted, None) => Asks::ByEffect,
-            (Trust::Untrusted, None) => Asks::Always,
+            (_, Some(_)) => AskPolicy::Anew,
+            (Trust::Trusted, None) => AskPolicy::ByEffect,
+            (Trust::Untrusted, None) => AskPolicy::Always,
         }
     }
 
@@ -95,7 +95,8 @@ impl Tool for McpTool {
             let text = "The arguments must be a JSON object.";
             return Box::pin(std::future::ready(Outcome::new(OutcomeKind::InvalidArguments, text)));
         };
-        let ask = Ask { server, tool: Arc::clone(&self.listed), output: Arc::clone(&self.output), arguments };
+        let ask =
+            ToolCallRequest { server, tool: Arc::clone(&self.listed), output: Arc::clone(&self.output), arguments };
         Box::pin(call::run(ask, context))
     }
 
@@ -110,7 +111,7 @@ impl Tool for McpTool {
 }
 
 /// What a person must know of a tool that is not what it was.
-fn changed(before: &Listed, now: &Listed) -> String {
+fn changed(before: &ListedTool, now: &ListedTool) -> String {
     let mut text = String::from("This tool is not what it was when you first saw it.");
     if before.description != now.description {
         text += &format!("\nIt said: {}\nIt says: {}", before.description, now.description);

@@ -1,10 +1,10 @@
 //! A model call that failed, and what follows.
 
-use windlass_vocab::{At, AttemptFailed, NextAttempt};
+use windlass_vocab::{AttemptFailed, NextAttempt, Timestamp};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
-use crate::line::{Line, Tone};
+use crate::line::{NarratedLine, Tone};
 
 /// What went wrong with an attempt, in few words.
 #[must_use]
@@ -15,9 +15,9 @@ pub fn problem_of_attempt(attempt: &AttemptFailed) -> String {
 
 /// The problem of the retry that was told last, until something else happens.
 #[derive(Debug, Default)]
-pub(crate) struct ToldRetry(Option<String>);
+pub(crate) struct LastRetry(Option<String>);
 
-impl ToldRetry {
+impl LastRetry {
     /// Something else happened.
     pub(crate) fn forget(&mut self) {
         self.0 = None;
@@ -25,27 +25,28 @@ impl ToldRetry {
 
     /// Why an attempt failed and what follows; nothing where the end of the run says it all. A retry for the reason
     /// that was told last only passes: how often it is tried is not worth a line each.
-    pub(crate) fn brief(&mut self, attempt: &AttemptFailed, at: At) -> Option<Line> {
+    pub(crate) fn brief(&mut self, attempt: &AttemptFailed, at: Timestamp) -> Option<NarratedLine> {
         let (problem, told) = (problem_of_attempt(attempt), self.0.take());
         let next = match what_follows(&attempt.next) {
             Follows::Retry(due) => {
                 let tone = if told.as_ref() == Some(&problem) { Tone::Passing } else { Tone::Delay };
-                let line = Line::new(tone, Activity::Retry { left_ms: due.ms_since(at), why: &problem }.to_string());
+                let line =
+                    NarratedLine::new(tone, Activity::Retry { left_ms: due.ms_since(at), why: &problem }.to_string());
                 self.0 = Some(problem);
                 return Some(line);
             }
             Follows::Other(next) => next,
             Follows::Nothing => {
                 let tries = attempt.attempt;
-                return (tries > 1).then(|| Line::new(Tone::Plain, format!("gave up after {tries} tries")));
+                return (tries > 1).then(|| NarratedLine::new(Tone::Plain, format!("gave up after {tries} tries")));
             }
         };
-        Some(Line::new(Tone::Plain, format!("{problem}; {next}")))
+        Some(NarratedLine::new(Tone::Plain, format!("{problem}; {next}")))
     }
 }
 
 /// The same for whoever reads it later, with the model.
-pub(crate) fn full(attempt: &AttemptFailed, at: At) -> Line {
+pub(crate) fn full(attempt: &AttemptFailed, at: Timestamp) -> NarratedLine {
     let problem = format!("{}: {}", attempt.model, problem_of_attempt(attempt));
     let text = match what_follows(&attempt.next) {
         Follows::Retry(due) => {
@@ -54,12 +55,12 @@ pub(crate) fn full(attempt: &AttemptFailed, at: At) -> Line {
         Follows::Other(next) => format!("{problem}; {next}"),
         Follows::Nothing => problem,
     };
-    Line::new(Tone::Failure, text)
+    NarratedLine::new(Tone::Failure, text)
 }
 
 /// What follows, in words where it is no wait.
 enum Follows {
-    Retry(At),
+    Retry(Timestamp),
     Other(String),
     Nothing,
 }

@@ -1,45 +1,47 @@
 //! Each record for whoever watches: what happens, in short lines.
 
-use windlass_vocab::{At, PlanChanged, Record};
+use windlass_vocab::{PlanChanged, Record, Timestamp};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
-use crate::known::Known;
-use crate::line::{Line, Speaker, Tone};
+use crate::line::{LineSpeaker, NarratedLine, Tone};
+use crate::memory::NarratorMemory;
 use crate::{nudge, question, reply, run};
 
 /// The lines of a record. How a run ended is not among them: a door shows the answer in its own way, or else
 /// [`crate::RunEndWords`].
-pub(crate) fn lines(known: &mut Known, record: &Record, at: At) -> Vec<Line> {
+pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
-        Record::MessageAccepted(accepted) => Line::new(Tone::Said, &accepted.text).by(Speaker::Person),
-        Record::RunResumed(_) => Line::new(Tone::Quiet, run::RESUMED),
+        Record::MessageAccepted(accepted) => NarratedLine::new(Tone::Said, &accepted.text).by(LineSpeaker::Person),
+        Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
         Record::ContextPinned(pinned) => match run::without_servers(pinned) {
-            Some(text) => Line::new(Tone::Plain, text),
+            Some(text) => NarratedLine::new(Tone::Plain, text),
             None => return Vec::new(),
         },
-        Record::TurnStarted(started) => Line::new(Tone::Passing, format!("turn {}: {}", started.turn, Activity::Model)),
-        Record::AttemptFailed(failed) => return known.told_retry.brief(failed, at).into_iter().collect(),
+        Record::TurnStarted(started) => {
+            NarratedLine::new(Tone::Passing, format!("turn {}: {}", started.turn, Activity::Model))
+        }
+        Record::AttemptFailed(failed) => return memory.last_retry.brief(failed, at).into_iter().collect(),
         Record::ModelReplied(replied) => return reply::beside_calls(&replied.parts),
-        Record::CallStarted(started) if known.knows(started.call) => {
-            known.started(started);
-            let name = known.name(started.call);
-            Line::new(Tone::Passing, Activity::Calls(&[&name]).to_string()).about(started.call)
+        Record::CallStarted(started) if memory.knows(started.call) => {
+            memory.started(started);
+            let name = memory.name(started.call);
+            NarratedLine::new(Tone::Passing, Activity::Calls(&[&name]).to_string()).about(started.call)
         }
         Record::CallSettled(settled) => {
-            Line::new(Tone::Quiet, run::settled(settled, &known.name(settled.call))).about(settled.call)
+            NarratedLine::new(Tone::Quiet, run::settled(settled, &memory.name(settled.call))).about(settled.call)
         }
-        Record::CallFinished(finished) => return known.finished(finished),
+        Record::CallFinished(finished) => return memory.finished(finished),
         Record::QuestionAsked(asked) => question::asked(asked),
         Record::QuestionAnswered(answered) => question::answered(answered),
-        Record::Nudged(nudged) => Line::new(Tone::Quiet, nudge::nudged(nudged)),
-        Record::ToolWithheld(withheld) => Line::new(Tone::Plain, nudge::withheld(withheld)),
+        Record::Nudged(nudged) => NarratedLine::new(Tone::Quiet, nudge::nudged(nudged)),
+        Record::ToolWithheld(withheld) => NarratedLine::new(Tone::Plain, nudge::withheld(withheld)),
         Record::PlanChanged(plan) => return steps(plan),
-        Record::Compacted(compacted) => Line::new(Tone::Quiet, run::compacted(compacted)),
-        Record::CancelAsked(asked) => Line::new(Tone::Plain, run::cancel_asked(asked)),
+        Record::Compacted(compacted) => NarratedLine::new(Tone::Quiet, run::compacted(compacted)),
+        Record::CancelAsked(asked) => NarratedLine::new(Tone::Plain, run::cancel_asked(asked)),
         Record::Unknown(unknown) => {
             let kind = short_line(&unknown.kind, TEXT);
-            Line::new(Tone::Quiet, format!("{kind}: a record of a newer version of Windlass, not shown"))
+            NarratedLine::new(Tone::Quiet, format!("{kind}: a record of a newer version of Windlass, not shown"))
         }
         Record::SessionOpened(_)
         | Record::SessionChanged(_)
@@ -58,6 +60,6 @@ pub(crate) fn lines(known: &mut Known, record: &Record, at: At) -> Vec<Line> {
 }
 
 /// The plan, a line for each step.
-pub(crate) fn steps(plan: &PlanChanged) -> Vec<Line> {
-    plan.items.iter().map(|item| Line::new(Tone::Step(item.status), short_line(&item.step, TEXT))).collect()
+pub(crate) fn steps(plan: &PlanChanged) -> Vec<NarratedLine> {
+    plan.items.iter().map(|item| NarratedLine::new(Tone::Step(item.status), short_line(&item.step, TEXT))).collect()
 }

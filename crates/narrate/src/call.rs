@@ -2,12 +2,12 @@
 //! where nobody was asked about it.
 
 use serde_json::{Map, Value};
-use windlass_tools::diff::{self, Limits};
+use windlass_tools::diff::{self, DiffLimits};
 use windlass_tools::sandbox_notes;
 use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, ToolName, Verdict};
 
 use crate::harmless::short_line;
-use crate::line::{Line, Tone};
+use crate::line::{NarratedLine, Tone};
 
 /// Characters of the argument that leads, and of all others together, where there is room.
 const ARGUMENTS: usize = 100;
@@ -25,18 +25,18 @@ const RUN_COMMAND: &str = "run_command";
 
 /// The tool as people name it: without its server where that is ours.
 pub(crate) fn tool_name(call: &CallRequested) -> &str {
-    call.tool.as_ref().map_or(call.name.as_str(), ToolName::familiar)
+    call.tool.as_ref().map_or(call.name.as_str(), ToolName::display_name)
 }
 
 /// A call that has no result yet.
 #[derive(Clone, Debug)]
-pub(crate) struct OpenCall {
+pub(crate) struct CallInProgress {
     tool: String,
     line: String,
-    changes: Vec<Line>,
+    changes: Vec<NarratedLine>,
 }
 
-impl OpenCall {
+impl CallInProgress {
     pub(crate) fn of(call: &CallRequested) -> Self {
         let tool = tool_name(call).to_owned();
         Self { line: call_line(&tool, &call.arguments), changes: unasked_changes(call), tool }
@@ -55,11 +55,11 @@ impl OpenCall {
 
     /// What belongs below the line once the call has ended: what it changed unasked, in lines that begin with `+`, `-` or
     /// a blank, and what the sandbox had to do with it.
-    pub(crate) fn below(self, finished: &CallFinished) -> Vec<Line> {
+    pub(crate) fn below(self, finished: &CallFinished) -> Vec<NarratedLine> {
         let mut lines = if finished.outcome == OutcomeKind::Ok { self.changes } else { Vec::new() };
         if self.tool == RUN_COMMAND {
             let notes = sandbox_notes(&finished.text).into_iter();
-            lines.extend(notes.map(|note| Line::new(Tone::Note, short_line(note, CHANGED_COLUMNS))));
+            lines.extend(notes.map(|note| NarratedLine::new(Tone::Note, short_line(note, CHANGED_COLUMNS))));
         }
         lines.into_iter().map(|line| line.about(finished.call)).collect()
     }
@@ -119,7 +119,7 @@ fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
 }
 
 /// The change an edit makes, if it was allowed: where a person is asked they see it in the question.
-fn unasked_changes(call: &CallRequested) -> Vec<Line> {
+fn unasked_changes(call: &CallRequested) -> Vec<NarratedLine> {
     if tool_name(call) != "edit_file" || call.verdict != Verdict::Allow {
         return Vec::new();
     }
@@ -127,26 +127,26 @@ fn unasked_changes(call: &CallRequested) -> Vec<Line> {
     let (Some(old), Some(new)) = (arguments["old_text"].as_str(), arguments["new_text"].as_str()) else {
         return Vec::new();
     };
-    let whole = diff::unified(old, new, "", Limits { columns: CHANGED_COLUMNS, ..Limits::WHOLE });
+    let whole = diff::unified(old, new, "", DiffLimits { columns: CHANGED_COLUMNS, ..DiffLimits::WHOLE });
     // The head names the file, as the line above does; where in the file the text stands is not known here.
     let is_change = |line: &&str| !line.starts_with("@@ ") && !line.starts_with('\\');
     let changed: Vec<&str> = whole.lines().skip(2).filter(is_change).collect();
-    let mut lines: Vec<Line> = changed.iter().take(CHANGED_LINES).map(|line| changed_line(line)).collect();
+    let mut lines: Vec<NarratedLine> = changed.iter().take(CHANGED_LINES).map(|line| changed_line(line)).collect();
     match changed.len().saturating_sub(CHANGED_LINES) {
         0 => {}
-        1 => lines.push(Line::new(Tone::Note, "… 1 more line")),
-        more => lines.push(Line::new(Tone::Note, format!("… {more} more lines"))),
+        1 => lines.push(NarratedLine::new(Tone::Note, "… 1 more line")),
+        more => lines.push(NarratedLine::new(Tone::Note, format!("… {more} more lines"))),
     }
     lines
 }
 
-fn changed_line(line: &str) -> Line {
+fn changed_line(line: &str) -> NarratedLine {
     let tone = match line.as_bytes().first() {
         Some(b'+') => Tone::Added,
         Some(b'-') => Tone::Removed,
         Some(_) | None => Tone::Note,
     };
-    Line::new(tone, line.replace('\t', "    "))
+    NarratedLine::new(tone, line.replace('\t', "    "))
 }
 
 #[cfg(test)]

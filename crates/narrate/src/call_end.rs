@@ -4,14 +4,14 @@ use windlass_vocab::{CallFinished, CommandExit, OutcomeKind};
 
 use crate::duration::duration;
 use crate::harmless::{TEXT, short_line};
-use crate::line::{CallEnd, Problem};
+use crate::line::{NarratedCallEnd, Problem};
 
 /// What stands behind a call that has ended.
-pub(crate) fn call_end(finished: &CallFinished) -> CallEnd {
+pub(crate) fn call_end(finished: &CallFinished) -> NarratedCallEnd {
     let again = if finished.answered_from.is_some() { ", as before" } else { "" };
     let problem = outcome_problem(finished.outcome, finished.exit)
         .map(|word| Problem { word, detail: short_line(telling_line(finished), TEXT) });
-    CallEnd { took: took(finished), again, problem }
+    NarratedCallEnd { took: took(finished), again, problem }
 }
 
 /// How long a call took, where its tool gave the result: one that was cut off from outside has no time of its own.

@@ -1,51 +1,53 @@
 //! Each record for whoever was not there: all of them, whole. Lines that only keep the books say so in their tone.
 
 use windlass_vocab::{
-    At, CallFinished, CallRequested, Changes, Coverage, Imported, Origin, Record, RunEnded, SessionChanged,
-    SessionOpened, SnapshotTaken, StopBy, shown_path,
+    CallFinished, CallRequested, Changes, Coverage, ImportDetails, Origin, Record, RunEnded, SessionChanged,
+    SessionOpened, SnapshotTaken, StopBy, Timestamp, shown_path,
 };
 
 use crate::brief::steps;
 use crate::call::{call_line, tool_name};
 use crate::call_end::call_end;
 use crate::count::counted;
-use crate::known::Known;
-use crate::line::{Line, Speaker, Tone};
+use crate::line::{LineSpeaker, NarratedLine, Tone};
+use crate::memory::NarratorMemory;
 use crate::run_end::RunEndWords;
 use crate::{attempt, nudge, question, reply, run};
 
 /// The lines of a record: one, but for a plan and for a reply with more than words in it.
-pub(crate) fn lines(known: &Known, record: &Record, at: At) -> Vec<Line> {
+pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
-        Record::MessageAccepted(accepted) => Line::new(Tone::Said, &accepted.text).by(Speaker::Person),
-        Record::RunStarted(started) => Line::new(Tone::Quiet, run::started(started)),
-        Record::RunResumed(_) => Line::new(Tone::Quiet, run::RESUMED),
+        Record::MessageAccepted(accepted) => NarratedLine::new(Tone::Said, &accepted.text).by(LineSpeaker::Person),
+        Record::RunStarted(started) => NarratedLine::new(Tone::Quiet, run::started(started)),
+        Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
         Record::AttemptFailed(failed) => attempt::full(failed, at),
         Record::ModelReplied(replied) => return reply::whole(&replied.parts),
-        Record::CallRequested(call) => Line::new(Tone::Plain, requested(call)).by(Speaker::Model).about(call.call),
+        Record::CallRequested(call) => {
+            NarratedLine::new(Tone::Plain, requested(call)).by(LineSpeaker::Model).about(call.call)
+        }
         Record::CallSettled(settled) => {
-            Line::new(Tone::Quiet, run::settled(settled, &run::numbered(settled.call))).about(settled.call)
+            NarratedLine::new(Tone::Quiet, run::settled(settled, &run::numbered(settled.call))).about(settled.call)
         }
         Record::CallFinished(finished) => result(finished),
         Record::QuestionAsked(asked) => question::asked(asked),
         Record::QuestionAnswered(answered) => question::answered(answered),
         Record::Nudged(nudged) => {
-            Line::new(Tone::Quiet, format!("{}; it is told: {}", nudge::nudged(nudged), nudged.text))
+            NarratedLine::new(Tone::Quiet, format!("{}; it is told: {}", nudge::nudged(nudged), nudged.text))
         }
-        Record::ToolWithheld(withheld) => Line::new(Tone::Plain, nudge::withheld(withheld)),
+        Record::ToolWithheld(withheld) => NarratedLine::new(Tone::Plain, nudge::withheld(withheld)),
         Record::PlanChanged(plan) => return steps(plan),
         Record::Compacted(compacted) => {
             let text = format!("{} (through message {})", run::compacted(compacted), compacted.through);
-            Line::new(Tone::Quiet, text)
+            NarratedLine::new(Tone::Quiet, text)
         }
         Record::CancelAsked(asked) => {
-            let line = Line::new(Tone::Plain, run::cancel_asked(asked));
+            let line = NarratedLine::new(Tone::Plain, run::cancel_asked(asked));
             match asked.by {
-                StopBy::Person => line.by(Speaker::Person),
+                StopBy::Person => line.by(LineSpeaker::Person),
                 StopBy::Deadline | StopBy::Fork => line,
             }
         }
-        Record::RunEnded(ended) => end(ended, known),
+        Record::RunEnded(ended) => end(ended, memory),
         Record::SessionOpened(opened) => book(session_opened(opened)),
         Record::SessionChanged(changed) => book(session_changed(changed)),
         Record::LeaseTaken(taken) => book(format!("{} (epoch {})", taken.holder, taken.epoch)),
@@ -69,8 +71,8 @@ pub(crate) fn lines(known: &Known, record: &Record, at: At) -> Vec<Line> {
     vec![line]
 }
 
-fn book(text: impl Into<String>) -> Line {
-    Line::new(Tone::Bookkeeping, text)
+fn book(text: impl Into<String>) -> NarratedLine {
+    NarratedLine::new(Tone::Bookkeeping, text)
 }
 
 fn session_opened(opened: &SessionOpened) -> String {
@@ -81,7 +83,7 @@ fn session_opened(opened: &SessionOpened) -> String {
 }
 
 fn session_changed(changed: &SessionChanged) -> String {
-    let folder = |imported: &Imported| imported.workspace.clone().unwrap_or_else(|| "no folder".to_owned());
+    let folder = |imported: &ImportDetails| imported.workspace.clone().unwrap_or_else(|| "no folder".to_owned());
     let imported = changed.imported.as_ref().map(|imported| format!("imported into {}", folder(imported)));
     let parts = [changed.title.clone(), changed.key.clone(), imported];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -95,24 +97,27 @@ fn requested(call: &CallRequested) -> String {
 }
 
 /// `result of 1.1.0 (12 ms, error): no such file`.
-fn result(finished: &CallFinished) -> Line {
+fn result(finished: &CallFinished) -> NarratedLine {
     let end = call_end(finished);
     let tone = if end.problem.is_some() { Tone::Failure } else { Tone::Plain };
     let about =
         [end.took, end.problem.map(|problem| problem.word)].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let text = format!("result of {} ({about}): {}", finished.call, finished.text);
-    Line { remedy: finished.remedy.clone(), ..Line::new(tone, text).by(Speaker::Tool).about(finished.call) }
+    NarratedLine {
+        remedy: finished.remedy.clone(),
+        ..NarratedLine::new(tone, text).by(LineSpeaker::Tool).about(finished.call)
+    }
 }
 
 /// Why a run ended, and its answer where the model did not say it right before: a tool may have.
-fn end(ended: &RunEnded, known: &Known) -> Line {
+fn end(ended: &RunEnded, memory: &NarratorMemory) -> NarratedLine {
     if let Some(words) = RunEndWords::of(ended) {
-        return Line::new(words.tone, format!("the run ended: {}", words.advised("")));
+        return NarratedLine::new(words.tone, format!("the run ended: {}", words.advised("")));
     }
     let answer = ended.answer.trim();
-    let is_said = known.last_reply.trim_end().ends_with(answer);
+    let is_said = memory.last_reply.trim_end().ends_with(answer);
     let answer = if is_said { String::new() } else { format!(", with the answer: {answer}") };
-    Line::new(Tone::Quiet, format!("the run ended: done{answer}"))
+    NarratedLine::new(Tone::Quiet, format!("the run ended: done{answer}"))
 }
 
 fn snapshot(taken: &SnapshotTaken) -> String {

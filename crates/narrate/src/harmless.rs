@@ -9,7 +9,7 @@ pub(crate) const TEXT: usize = 200;
 /// `text` on one line: line breaks and tabs become blanks.
 #[must_use]
 pub fn harmless_line(text: &str) -> String {
-    shown(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
+    made_harmless(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
 }
 
 /// `text` with its line breaks and tabs.
@@ -54,11 +54,11 @@ pub fn harmless_json(json: String) -> String {
 /// `text` with its line breaks and tabs, character for character.
 #[must_use]
 pub fn harmless_chars(text: &str) -> String {
-    shown(text, |c| matches!(c, '\n' | '\t').then_some(c))
+    made_harmless(text, |c| matches!(c, '\n' | '\t').then_some(c))
 }
 
 /// Every character made harmless, but for those that `kept` has a say on.
-fn shown(text: &str, kept: impl Fn(char) -> Option<char>) -> String {
+fn made_harmless(text: &str, kept: impl Fn(char) -> Option<char>) -> String {
     let mut before = '\0';
     let mut shown = |c| {
         let joins = matches!(c, '\u{200c}' | '\u{200d}');

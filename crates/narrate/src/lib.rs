@@ -1,7 +1,7 @@
 //! What happens in a session, in words: the one place where a record or an event becomes text.
 //!
 //! The protocol: make a [`Narrator`], for whoever watches a run ([`Detail::Brief`]) or reads what is on record
-//! ([`Detail::Full`]); give it every event of the session in order; draw the [`Line`]s it gives back. A door that begins
+//! ([`Detail::Full`]); give it every event of the session in order; draw the [`NarratedLine`]s it gives back. A door that begins
 //! in the middle of a run hands over the calls it missed with [`Narrator::recall`].
 //!
 //! A line says *what* in its text and *how it is meant* in its [`Tone`]. Which lines a door shows, and their colours,
@@ -10,10 +10,10 @@
 //!
 //! ```
 //! use windlass_narrate::{Detail, Narrator};
-//! use windlass_vocab::{At, CancelAsked, Record, StopBy};
+//! use windlass_vocab::{CancelAsked, Record, StopBy, Timestamp};
 //!
 //! let mut narrator = Narrator::new(Detail::Brief);
-//! let lines = narrator.record(&Record::from(CancelAsked { by: StopBy::Deadline }), At(0));
+//! let lines = narrator.record(&Record::from(CancelAsked { by: StopBy::Deadline }), Timestamp(0));
 //! assert_eq!(lines[0].to_string(), "stopping: the deadline is reached");
 //! ```
 //!
@@ -32,8 +32,8 @@ mod count;
 mod duration;
 mod full;
 mod harmless;
-mod known;
 mod line;
+mod memory;
 mod narrator;
 mod nudge;
 mod question;
@@ -51,7 +51,7 @@ pub use call::call_line_in;
 pub use call_end::outcome_problem;
 pub use duration::duration;
 pub use harmless::{harmless_chars, harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
-pub use line::{CallEnd, Line, Problem, Speaker, Tone};
+pub use line::{LineSpeaker, NarratedCallEnd, NarratedLine, Problem, Tone};
 pub use narrator::{Detail, Narrator};
 pub use question::{about, answer_words, expiry_words, preview_text};
 pub use run_end::{RunEndWords, answer_of};

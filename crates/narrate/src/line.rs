@@ -6,7 +6,7 @@ use windlass_vocab::{CallId, PlanItem, PlanStatus, Remedy};
 
 /// Who said or did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Speaker {
+pub enum LineSpeaker {
     /// A person.
     Person,
     /// The model.
@@ -50,15 +50,15 @@ pub enum Tone {
 
 /// Something to show. Displayed it is its words, without colour or width; the text may have several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct NarratedLine {
     /// Who said or did it.
-    pub by: Speaker,
+    pub by: LineSpeaker,
     /// How it is meant.
     pub tone: Tone,
     /// What is said. Of a call that has ended, what it was about: this gives way where there is too little room.
     pub text: String,
     /// How the call ended, where the line tells that.
-    pub end: Option<CallEnd>,
+    pub end: Option<NarratedCallEnd>,
     /// The call it is about.
     pub call: Option<CallId>,
     /// What a person could change to let the call run. How that is done here is for the door to say.
@@ -67,7 +67,7 @@ pub struct Line {
 
 /// How a call ended, as it stands behind what the call was about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallEnd {
+pub struct NarratedCallEnd {
     /// How long it took; nothing where it was cut off from outside.
     pub took: Option<String>,
     /// `, as before` where an earlier result came out again.
@@ -85,14 +85,14 @@ pub struct Problem {
     pub detail: String,
 }
 
-impl Line {
+impl NarratedLine {
     /// A line of the loop's own.
     #[must_use]
     pub fn new(tone: Tone, text: impl Into<String>) -> Self {
-        Self { by: Speaker::Windlass, tone, text: text.into(), end: None, call: None, remedy: None }
+        Self { by: LineSpeaker::Windlass, tone, text: text.into(), end: None, call: None, remedy: None }
     }
 
-    pub(crate) fn by(self, by: Speaker) -> Self {
+    pub(crate) fn by(self, by: LineSpeaker) -> Self {
         Self { by, ..self }
     }
 
@@ -101,12 +101,12 @@ impl Line {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for NarratedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tone {
             Tone::Step(status) => return PlanItem { step: self.text.clone(), status }.fmt(f),
             Tone::Question => f.write_str("asks: ")?,
-            Tone::Answer if self.by == Speaker::Person => f.write_str("answers: ")?,
+            Tone::Answer if self.by == LineSpeaker::Person => f.write_str("answers: ")?,
             Tone::Bookkeeping
             | Tone::Passing
             | Tone::Delay
@@ -125,7 +125,7 @@ impl fmt::Display for Line {
 }
 
 /// ` 12 ms, as before, error: no such file`, as it follows the text of a line.
-impl fmt::Display for CallEnd {
+impl fmt::Display for NarratedCallEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(took) = &self.took {
             write!(f, " {took}")?;

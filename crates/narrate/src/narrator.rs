@@ -1,9 +1,9 @@
 //! The narrator: events in, lines out, with what little it has to remember.
 
-use windlass_vocab::{At, CallId, CallRequested, Delta, DeltaBody, Event, Record};
+use windlass_vocab::{CallId, CallRequested, Delta, DeltaBody, Event, Record, Timestamp};
 
-use crate::known::Known;
-use crate::line::{Line, Tone};
+use crate::line::{NarratedLine, Tone};
+use crate::memory::NarratorMemory;
 use crate::wait::waiting;
 use crate::{brief, full};
 
@@ -20,18 +20,18 @@ pub enum Detail {
 #[derive(Debug)]
 pub struct Narrator {
     detail: Detail,
-    known: Known,
+    memory: NarratorMemory,
 }
 
 impl Narrator {
     /// A narrator at the beginning of a session, or of what is shown of it.
     #[must_use]
     pub fn new(detail: Detail) -> Self {
-        Self { detail, known: Known::default() }
+        Self { detail, memory: NarratorMemory::default() }
     }
 
     /// What an event is worth.
-    pub fn event(&mut self, event: &Event) -> Vec<Line> {
+    pub fn event(&mut self, event: &Event) -> Vec<NarratedLine> {
         match event {
             Event::Record(envelope) => self.record(&envelope.record, envelope.at),
             Event::Delta(delta) => delta_line(delta).into_iter().collect(),
@@ -39,36 +39,38 @@ impl Narrator {
     }
 
     /// What a record that was written at this time is worth.
-    pub fn record(&mut self, record: &Record, at: At) -> Vec<Line> {
+    pub fn record(&mut self, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
         let lines = match self.detail {
-            Detail::Brief => brief::lines(&mut self.known, record, at),
-            Detail::Full => full::lines(&self.known, record, at),
+            Detail::Brief => brief::lines(&mut self.memory, record, at),
+            Detail::Full => full::lines(&self.memory, record, at),
         };
-        self.known.take_in(record);
+        self.memory.take_in(record);
         lines
     }
 
     /// Takes in a call that was asked for before the first event, so that what becomes of it can name it.
     pub fn recall(&mut self, call: &CallRequested) {
-        self.known.requested(call);
+        self.memory.requested(call);
     }
 
     /// Forgets the calls it was told of: another run is shown now, perhaps of another session.
     pub fn forget_calls(&mut self) {
-        self.known.forget_calls();
+        self.memory.forget_calls();
     }
 
     /// What a call is called: `read_file src/main.rs`, or its number once it has ended.
     #[must_use]
     pub fn call_name(&self, call: CallId) -> String {
-        self.known.name(call)
+        self.memory.name(call)
     }
 }
 
 /// What a fragment is worth. Words as they come are no lines: whoever shows them draws them.
-fn delta_line(delta: &Delta) -> Option<Line> {
+fn delta_line(delta: &Delta) -> Option<NarratedLine> {
     match &delta.body {
-        DeltaBody::Waiting { call, wait } => Some(Line { call: *call, ..Line::new(Tone::Delay, waiting(wait)) }),
+        DeltaBody::Waiting { call, wait } => {
+            Some(NarratedLine { call: *call, ..NarratedLine::new(Tone::Delay, waiting(wait)) })
+        }
         DeltaBody::TextDelta { .. }
         | DeltaBody::ThinkingStarted {}
         | DeltaBody::ThinkingEnded {}

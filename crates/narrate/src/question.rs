@@ -2,7 +2,7 @@
 
 use windlass_vocab::{AnsweredBy, Preview, QuestionAnswered, QuestionAsked, QuestionKind, QuestionOption};
 
-use crate::line::{Line, Speaker, Tone};
+use crate::line::{LineSpeaker, NarratedLine, Tone};
 
 /// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
 /// begins with is not said twice.
@@ -60,12 +60,12 @@ pub fn expiry_words(option: QuestionOption) -> String {
 }
 
 /// A question, whole.
-pub(crate) fn asked(asked: &QuestionAsked) -> Line {
+pub(crate) fn asked(asked: &QuestionAsked) -> NarratedLine {
     let text = asked.preview.as_ref().map(|preview| preview_text(preview, "  "));
-    with_call(Line::new(Tone::Question, text.unwrap_or_else(|| about(&asked.kind).to_owned())), &asked.kind)
+    with_call(NarratedLine::new(Tone::Question, text.unwrap_or_else(|| about(&asked.kind).to_owned())), &asked.kind)
 }
 
-fn with_call(line: Line, kind: &QuestionKind) -> Line {
+fn with_call(line: NarratedLine, kind: &QuestionKind) -> NarratedLine {
     match kind {
         QuestionKind::Approval { call } | QuestionKind::Settlement { call } | QuestionKind::Elicitation { call } => {
             line.about(*call)
@@ -75,10 +75,10 @@ fn with_call(line: Line, kind: &QuestionKind) -> Line {
 }
 
 /// Its answer.
-pub(crate) fn answered(answered: &QuestionAnswered) -> Line {
+pub(crate) fn answered(answered: &QuestionAnswered) -> NarratedLine {
     let option = answered.answer.option;
     match answered.by {
-        AnsweredBy::Person => Line::new(Tone::Answer, answer_words(option)).by(Speaker::Person),
-        AnsweredBy::Expiry => Line::new(Tone::Answer, expiry_words(option)),
+        AnsweredBy::Person => NarratedLine::new(Tone::Answer, answer_words(option)).by(LineSpeaker::Person),
+        AnsweredBy::Expiry => NarratedLine::new(Tone::Answer, expiry_words(option)),
     }
 }

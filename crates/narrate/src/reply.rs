@@ -3,16 +3,16 @@
 use windlass_vocab::Part;
 
 use crate::harmless::{TEXT, short_line};
-use crate::line::{Line, Speaker, Tone};
+use crate::line::{LineSpeaker, NarratedLine, Tone};
 
 /// Text beside calls is progress, not the answer.
-pub(crate) fn beside_calls(parts: &[Part]) -> Vec<Line> {
+pub(crate) fn beside_calls(parts: &[Part]) -> Vec<NarratedLine> {
     if !parts.iter().any(|part| matches!(part, Part::Call { .. })) {
         return Vec::new();
     }
     let said = |part: &Part| match part {
         Part::Text { text } if !text.trim().is_empty() => {
-            Some(Line::new(Tone::Quiet, short_line(text.trim(), TEXT)).by(Speaker::Model))
+            Some(NarratedLine::new(Tone::Quiet, short_line(text.trim(), TEXT)).by(LineSpeaker::Model))
         }
         Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
     };
@@ -20,16 +20,17 @@ pub(crate) fn beside_calls(parts: &[Part]) -> Vec<Line> {
 }
 
 /// What the model said, and below it what else was in its reply.
-pub(crate) fn whole(parts: &[Part]) -> Vec<Line> {
+pub(crate) fn whole(parts: &[Part]) -> Vec<NarratedLine> {
     let text = words(parts);
-    let said = (!text.is_empty()).then(|| Line::new(Tone::Said, text).by(Speaker::Model));
+    let said = (!text.is_empty()).then(|| NarratedLine::new(Tone::Said, text).by(LineSpeaker::Model));
     let other = |part: &Part| match part {
         Part::Text { .. } => None,
         Part::Thinking { .. } => Some("(thinking)".to_owned()),
         Part::Call { index } => Some(format!("(call {index})")),
     };
     let others: Vec<String> = parts.iter().filter_map(other).collect();
-    let others = (!others.is_empty()).then(|| Line::new(Tone::Bookkeeping, others.join(" ")).by(Speaker::Model));
+    let others =
+        (!others.is_empty()).then(|| NarratedLine::new(Tone::Bookkeeping, others.join(" ")).by(LineSpeaker::Model));
     said.into_iter().chain(others).collect()
 }
 

@@ -16,8 +16,8 @@ fn record(kind: &str, body: &str) -> Event {
     Event::Record(Envelope::decode(&line).unwrap_or_else(|error| panic!("{kind} {body}: {error}")).into())
 }
 
-/// What is told of these records, a line each: `Speaker Tone [call] words`.
-fn told(detail: Detail, events: &[Event]) -> Vec<String> {
+/// What is told of these records, a line each: `LineSpeaker Tone [call] words`.
+fn narrated(detail: Detail, events: &[Event]) -> Vec<String> {
     let mut narrator = Narrator::new(detail);
     let lines = events.iter().flat_map(|event| narrator.event(event));
     lines
@@ -31,14 +31,14 @@ fn told(detail: Detail, events: &[Event]) -> Vec<String> {
 /// What is told of one record.
 fn check(kind: &str, body: &str, brief: &[&str], full: &[&str]) {
     let event = [record(kind, body)];
-    assert_eq!(told(Detail::Brief, &event), brief, "{kind} in brief: {body}");
-    assert_eq!(told(Detail::Full, &event), full, "{kind} in full: {body}");
+    assert_eq!(narrated(Detail::Brief, &event), brief, "{kind} in brief: {body}");
+    assert_eq!(narrated(Detail::Full, &event), full, "{kind} in full: {body}");
 }
 
 /// A kind, a body, what is told of it in brief and in full.
-type Row = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+type NarrationCase = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
-const SESSIONS: &[Row] = &[
+const SESSIONS: &[NarrationCase] = &[
     (
         "SessionOpened",
         r#"{"owner":"o","key":"notes","workspace":"/notes","forked_from":
@@ -68,7 +68,7 @@ const SESSIONS: &[Row] = &[
     ),
 ];
 
-const RUNS: &[Row] = &[
+const RUNS: &[NarrationCase] = &[
     (
         "RunResumed",
         "{}",
@@ -158,7 +158,7 @@ const RUNS: &[Row] = &[
     ),
 ];
 
-const ATTEMPTS: &[Row] = &[
+const ATTEMPTS: &[NarrationCase] = &[
     (
         "AttemptFailed",
         r#"{"attempt":1,"model":"m","failure":{"class":"transient","message":"Rate limit reached for x","status":429},
@@ -197,7 +197,7 @@ const ATTEMPTS: &[Row] = &[
 const REQUESTED: &str = r#"{"call":"1.1.0","name":"read_file","tool":"local.read_file","arguments":{"path":"a.txt"},
     "repairs":["syntax"],"effect":"read_only","effect_id":"e","verdict":{"verdict":"allow"}}"#;
 
-const CALLS: &[Row] = &[
+const CALLS: &[NarrationCase] = &[
     ("CallRequested", REQUESTED, &[], &["Model Plain [1.1.0] calls 1.1.0 (mended: malformed JSON) read_file a.txt"]),
     ("CallStarted", r#"{"call":"1.1.0"}"#, &[], &["Windlass Bookkeeping [1.1.0] 1.1.0 may have started"]),
     (
@@ -311,7 +311,7 @@ fn a_call_is_named_until_it_has_ended() {
         record("CallFinished", finished),
     ];
     assert_eq!(
-        told(Detail::Brief, &events),
+        narrated(Detail::Brief, &events),
         [
             "Windlass Quiet [1.1.0] read_file a.txt was cut short by a crash: it is run again",
             "Windlass Passing [1.1.0] running read_file b.txt",
@@ -329,7 +329,7 @@ fn edit(verdict: &str, new_text: &str, outcome: &str) -> Vec<String> {
             "effect_id":"e","verdict":{{"verdict":"{verdict}"}}}}"#
     );
     let finished = format!(r#"{{"call":"1.1.0","outcome":"{outcome}","text":"","took_ms":1}}"#);
-    let lines = told(Detail::Brief, &[record("CallRequested", &requested), record("CallFinished", &finished)]);
+    let lines = narrated(Detail::Brief, &[record("CallRequested", &requested), record("CallFinished", &finished)]);
     lines.into_iter().skip(1).collect()
 }
 
@@ -356,7 +356,7 @@ fn a_retry_for_the_reason_that_was_told_last_only_passes() {
     };
     let turn = record("TurnStarted", r#"{"turn":1,"mode":"tools"}"#);
     assert_eq!(
-        told(Detail::Brief, &[retry("down"), retry("down"), retry("full"), retry("down"), turn, retry("down")]),
+        narrated(Detail::Brief, &[retry("down"), retry("down"), retry("full"), retry("down"), turn, retry("down")]),
         [
             "Windlass Delay trying again in 1 s: down",
             "Windlass Passing trying again in 1 s: down",
@@ -372,7 +372,7 @@ fn a_retry_for_the_reason_that_was_told_last_only_passes() {
 fn an_answer_that_the_model_said_is_not_told_again() {
     let reply = r#"{"attempt":1,"model":"m","parts":[{"type":"text","text":"First.\nDone.\n"}]}"#;
     let ended = r#"{"reason":"completed","answer":"Done."}"#;
-    let lines = told(Detail::Full, &[record("ModelReplied", reply), record("RunEnded", ended)]);
+    let lines = narrated(Detail::Full, &[record("ModelReplied", reply), record("RunEnded", ended)]);
     assert_eq!(lines, ["Model Said First.\nDone.\n", "Windlass Quiet the run ended: done"]);
 }
 
@@ -393,7 +393,7 @@ fn of_what_is_never_stored_only_waits_are_lines() {
         waiting(Some(call), WaitFor::Answer("git.log".into())),
     ];
     assert_eq!(
-        told(Detail::Brief, &events.map(delta)),
+        narrated(Detail::Brief, &events.map(delta)),
         [
             "Windlass Delay waiting for the servers a, b to start (up to 30 s)",
             "Windlass Delay [1.1.0] waiting for git.log (up to 30 s)",

@@ -16,7 +16,7 @@ pub fn waiting(wait: &Wait) -> String {
             [server] => format!("the server {} to start", short_line(server, NAMES)),
             servers => format!("the servers {} to start", short_line(&servers.join(", "), NAMES)),
         },
-        WaitFor::Answer(tool) => short_line(tool.familiar(), NAMES),
+        WaitFor::Answer(tool) => short_line(tool.display_name(), NAMES),
     };
     format!("waiting for {what} (up to {})", duration(wait.limit_ms))
 }

@@ -1,7 +1,7 @@
 //! Connections.
 //!
-//! The protocol: take a connection from its shelf or open one ([`Shelf::take_or`]), [`Connection::ask`]
-//! it, read the [`Answering`] to its end; then it goes back to its shelf. An answer dropped before its end
+//! The protocol: take a connection from its shelf or open one ([`IdlePool::take_or`]), [`Connection::ask`]
+//! it, read the [`PendingResponse`] to its end; then it goes back to its shelf. An answer dropped before its end
 //! takes its connection with it.
 //!
 //! A connection has no task of its own: whoever waits for its answer drives it. So bytes that come wake
@@ -21,20 +21,20 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::http::{Halves, Lost};
-use crate::shelf::Shelf;
+use crate::http::{ConnectionError, TwoPartBody};
+use crate::idle_pool::IdlePool;
 
 /// The most that is read at once, and so kept per connection. Bytes of an answer are small and many.
 const READ_BYTES: usize = 8 << 10;
 
 /// What a connection runs over.
-pub(crate) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+pub(crate) type ByteStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    sender: http1::SendRequest<Halves>,
-    driven: Driven,
+    sender: http1::SendRequest<TwoPartBody>,
+    driven: DrivenConnection,
     /// How many answers it has brought.
     answers: u32,
     /// Since when nobody needs it, if nobody does.
@@ -43,20 +43,20 @@ pub(crate) struct Connection {
 
 /// A connection until it ends.
 #[derive(Debug)]
-struct Driven {
-    open: Option<http1::Connection<Stream, Halves>>,
-    unread: Unread,
+struct DrivenConnection {
+    open: Option<http1::Connection<ByteStream, TwoPartBody>>,
+    unread: UnreadBytes,
 }
 
 /// Whether a connection that ended had brought bytes that nobody read: part of an answer's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unread {
+enum UnreadBytes {
     Some,
     None,
 }
 
 /// Why a request got no answer.
-pub(crate) enum Unanswered {
+pub(crate) enum UnansweredRequest {
     /// The connection had ended since it brought its last answer, before anything of this request was sent.
     Unsent,
     /// It had brought an answer before, and ended without one byte of this one. What the server saw of the
@@ -67,10 +67,10 @@ pub(crate) enum Unanswered {
 }
 
 impl Connection {
-    pub(crate) async fn open(stream: Stream) -> Result<Box<Self>, Lost> {
+    pub(crate) async fn open(stream: ByteStream) -> Result<Box<Self>, ConnectionError> {
         let opened = http1::Builder::new().read_buf_exact_size(Some(READ_BYTES)).handshake(stream).await;
-        let (sender, driven) = opened.map_err(|error| Lost::Connecting(Box::new(error)))?;
-        let driven = Driven { open: Some(driven), unread: Unread::None };
+        let (sender, driven) = opened.map_err(|error| ConnectionError::Connecting(Box::new(error)))?;
+        let driven = DrivenConnection { open: Some(driven), unread: UnreadBytes::None };
         Ok(Box::new(Self { sender, driven, answers: 0, idle_since: Instant::now() }))
     }
 
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// Sends a request; gives the answer's head and the body that will follow.
-    pub(crate) async fn ask(&mut self, request: Request<Halves>) -> Result<Response<Incoming>, Unanswered> {
+    pub(crate) async fn ask(&mut self, request: Request<TwoPartBody>) -> Result<Response<Incoming>, UnansweredRequest> {
         let mut answer = pin!(self.sender.try_send_request(request));
         let asked = std::future::poll_fn(|context| {
             self.driven.poll(context);
@@ -95,14 +95,14 @@ impl Connection {
         };
         let sent = error.take_message().is_none();
         Err(match (self.answers, sent, self.driven.end()) {
-            (1.., false, _) => Unanswered::Unsent,
-            (1.., true, Unread::None) => Unanswered::Stale,
-            (0, _, _) | (1.., true, Unread::Some) => Unanswered::Lost(error.into_error()),
+            (1.., false, _) => UnansweredRequest::Unsent,
+            (1.., true, UnreadBytes::None) => UnansweredRequest::Stale,
+            (0, _, _) | (1.., true, UnreadBytes::Some) => UnansweredRequest::Lost(error.into_error()),
         })
     }
 }
 
-impl Driven {
+impl DrivenConnection {
     /// Lets the connection do what it can. Nothing but this moves an answer on, so an answer is asked with
     /// a waker that wakes nobody.
     fn poll(&mut self, context: &mut Context<'_>) {
@@ -114,9 +114,9 @@ impl Driven {
     }
 
     /// Ends it, if that has not happened.
-    fn end(&mut self) -> Unread {
+    fn end(&mut self) -> UnreadBytes {
         if self.open.take().is_some_and(|open| !open.into_parts().read_buf.is_empty()) {
-            self.unread = Unread::Some;
+            self.unread = UnreadBytes::Some;
         }
         self.unread
     }
@@ -124,23 +124,23 @@ impl Driven {
 
 /// An answer on its way.
 #[derive(Debug)]
-pub(crate) struct Answering {
+pub(crate) struct PendingResponse {
     status: StatusCode,
     headers: HeaderMap,
     body: Incoming,
     connection: Option<Box<Connection>>,
-    shelf: Arc<Shelf>,
+    idle_pool: Arc<IdlePool>,
 }
 
-impl Answering {
-    pub(crate) fn new(response: Response<Incoming>, connection: Box<Connection>, shelf: Arc<Shelf>) -> Self {
+impl PendingResponse {
+    pub(crate) fn new(response: Response<Incoming>, connection: Box<Connection>, idle_pool: Arc<IdlePool>) -> Self {
         let (head, body) = response.into_parts();
         let (status, mut headers) = (head.status, head.headers);
         // They hold on to the buffer they were read into, which is wanted for the body.
         if status.is_success() {
             headers = HeaderMap::new();
         }
-        Self { status, headers, body, connection: Some(connection), shelf }
+        Self { status, headers, body, connection: Some(connection), idle_pool }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -153,11 +153,11 @@ impl Answering {
     }
 
     /// The next bytes; none at the end.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Lost> {
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ConnectionError> {
         std::future::poll_fn(|context| self.poll_chunk(context)).await
     }
 
-    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Lost>> {
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Result<Option<Bytes>, ConnectionError>> {
         loop {
             let read = match (self.poll_body(), &mut self.connection) {
                 (Poll::Pending, Some(connection)) => {
@@ -173,7 +173,7 @@ impl Answering {
                         return Poll::Ready(Ok(Some(bytes)));
                     }
                 }
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(Lost::Connected(Box::new(error)))),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(Err(ConnectionError::Connected(Box::new(error)))),
                 Poll::Ready(None) => {
                     self.give_back();
                     return Poll::Ready(Ok(None));
@@ -195,7 +195,7 @@ impl Answering {
             connection.driven.poll(&mut Context::from_waker(Waker::noop()));
         }
         if connection.sender.is_ready() {
-            Shelf::put(&self.shelf, connection);
+            IdlePool::put(&self.idle_pool, connection);
         }
     }
 }

@@ -27,9 +27,9 @@ use rustls::RootCertStore;
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use crate::connection::{Answering, Connection, Unanswered};
+use crate::connection::{Connection, PendingResponse, UnansweredRequest};
 use crate::future::BoxFuture;
-use crate::shelf::Shelf;
+use crate::idle_pool::IdlePool;
 
 /// A connection whose other end is gone is noticed by these.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -69,10 +69,10 @@ pub enum HttpError {
 
 /// The shared client. Cloning shares the pool.
 #[derive(Clone, Debug)]
-pub struct HttpClient(Arc<Clients>);
+pub struct HttpClient(Arc<ClientPools>);
 
 #[derive(Debug)]
-struct Clients {
+struct ClientPools {
     config: HttpConfig,
     plain: Pool,
     secure: OnceLock<Pool>,
@@ -81,9 +81,9 @@ struct Clients {
 /// What there is for one kind of address.
 #[derive(Debug)]
 struct Pool {
-    connector: HttpsConnector<Reach>,
+    connector: HttpsConnector<ServerConnector>,
     /// By host and port.
-    shelves: Mutex<HashMap<String, Arc<Shelf>>>,
+    shelves: Mutex<HashMap<String, Arc<IdlePool>>>,
 }
 
 impl HttpClient {
@@ -91,12 +91,12 @@ impl HttpClient {
     pub fn new(config: HttpConfig) -> Result<Self, HttpError> {
         // Plain addresses never look at certificates, so this half starts without any.
         let plain = Pool::new(&config, RootCertStore::empty())?;
-        Ok(Self(Arc::new(Clients { config, plain, secure: OnceLock::new() })))
+        Ok(Self(Arc::new(ClientPools { config, plain, secure: OnceLock::new() })))
     }
 
     /// What sends requests to `server`, an address of which the host, as a header has it, is `host`.
-    pub(crate) fn to(&self, server: Uri, host: &str) -> Result<Sender, HttpError> {
-        let Clients { config, plain, secure } = &*self.0;
+    pub(crate) fn to(&self, server: Uri, host: &str) -> Result<RequestSender, HttpError> {
+        let ClientPools { config, plain, secure } = &*self.0;
         if server.scheme_str() != Some("https") {
             return Ok(plain.sender(server, host));
         }
@@ -111,28 +111,28 @@ impl HttpClient {
 impl Pool {
     fn new(config: &HttpConfig, roots: RootCertStore) -> Result<Self, HttpError> {
         let tls = windlass_tls::client(roots).map_err(|error| HttpError::Setup(error.to_string()))?;
-        Ok(Self { connector: HttpsConnector::from((Reach::new(config)?, tls)), shelves: Mutex::default() })
+        Ok(Self { connector: HttpsConnector::from((ServerConnector::new(config)?, tls)), shelves: Mutex::default() })
     }
 
-    fn sender(&self, server: Uri, host: &str) -> Sender {
+    fn sender(&self, server: Uri, host: &str) -> RequestSender {
         let mut shelves = self.shelves.lock().unwrap_or_else(PoisonError::into_inner);
-        let shelf = Arc::clone(shelves.entry(host.to_owned()).or_default());
-        Sender { connector: self.connector.clone(), server, shelf }
+        let idle_pool = Arc::clone(shelves.entry(host.to_owned()).or_default());
+        RequestSender { connector: self.connector.clone(), server, idle_pool }
     }
 }
 
 /// A request, which can be sent again: its body is shared, not copied.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct RepeatableRequest<'a> {
     pub(crate) method: &'a Method,
     /// What follows the server's name in an address.
     pub(crate) path: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) body: &'a Halves,
+    pub(crate) body: &'a TwoPartBody,
 }
 
-impl Asked<'_> {
-    fn request(&self) -> Request<Halves> {
+impl RepeatableRequest<'_> {
+    fn request(&self) -> Request<TwoPartBody> {
         let mut request = Request::new(self.body.clone());
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.path.clone();
@@ -143,60 +143,60 @@ impl Asked<'_> {
 
 /// Sends requests to one server.
 #[derive(Clone, Debug)]
-pub(crate) struct Sender {
-    connector: HttpsConnector<Reach>,
+pub(crate) struct RequestSender {
+    connector: HttpsConnector<ServerConnector>,
     server: Uri,
-    shelf: Arc<Shelf>,
+    idle_pool: Arc<IdlePool>,
 }
 
-impl Sender {
+impl RequestSender {
     /// Sends a request; gives the answer once its head has come. A connection that brought an answer before
     /// and ends without a byte of this one is replaced by a new one, once: the server most likely closed it
     /// at the end of its last answer. It is not known whether the server has read the request, so it has to
     /// be one that may be sent twice, as every call of a model may.
-    pub(crate) async fn send(&self, asked: &Asked<'_>) -> Result<Answering, Lost> {
+    pub(crate) async fn send(&self, asked: &RepeatableRequest<'_>) -> Result<PendingResponse, ConnectionError> {
         let mut fresh = None;
         loop {
             let mut connection = match fresh.take() {
                 Some(fresh) => fresh,
-                None => self.shelf.take_or(|| Box::pin(self.open())).await?,
+                None => self.idle_pool.take_or(|| Box::pin(self.open())).await?,
             };
             match connection.ask(asked.request()).await {
-                Ok(response) => return Ok(Answering::new(response, connection, Arc::clone(&self.shelf))),
-                Err(Unanswered::Unsent) => self.shelf.note_end(&connection),
-                Err(Unanswered::Stale) => {
-                    self.shelf.note_end(&connection);
+                Ok(response) => return Ok(PendingResponse::new(response, connection, Arc::clone(&self.idle_pool))),
+                Err(UnansweredRequest::Unsent) => self.idle_pool.note_end(&connection),
+                Err(UnansweredRequest::Stale) => {
+                    self.idle_pool.note_end(&connection);
                     // The other idle ones may be stale as well; a new one can't be.
                     fresh = Some(Box::pin(self.open()).await?);
                 }
-                Err(Unanswered::Lost(error)) => return Err(Lost::Connected(Box::new(error))),
+                Err(UnansweredRequest::Lost(error)) => return Err(ConnectionError::Connected(Box::new(error))),
             }
         }
     }
 
-    async fn open(&self) -> Result<Box<Connection>, Lost> {
+    async fn open(&self) -> Result<Box<Connection>, ConnectionError> {
         let mut connector = self.connector.clone();
         let ready = std::future::poll_fn(|context| connector.poll_ready(context)).await;
-        ready.map_err(Lost::Connecting)?;
-        Connection::open(connector.call(self.server.clone()).await.map_err(Lost::Connecting)?).await
+        ready.map_err(ConnectionError::Connecting)?;
+        Connection::open(connector.call(self.server.clone()).await.map_err(ConnectionError::Connecting)?).await
     }
 }
 
 /// A connection that could not be opened, or was lost.
 #[derive(Debug)]
-pub(crate) enum Lost {
+pub(crate) enum ConnectionError {
     Connecting(Box<dyn Error + Send + Sync>),
     Connected(Box<dyn Error + Send + Sync>),
 }
 
 /// Reaches a server: straight, or through a tunnel.
 #[derive(Clone, Debug)]
-struct Reach {
+struct ServerConnector {
     straight: HttpConnector,
     proxy: Option<Arc<Matcher>>,
 }
 
-impl Reach {
+impl ServerConnector {
     fn new(config: &HttpConfig) -> Result<Self, HttpError> {
         let mut straight = HttpConnector::new();
         straight.enforce_http(false);
@@ -212,7 +212,7 @@ impl Reach {
     }
 }
 
-impl Service<Uri> for Reach {
+impl Service<Uri> for ServerConnector {
     type Response = TokioIo<TcpStream>;
     type Error = Box<dyn Error + Send + Sync>;
     type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
@@ -249,9 +249,9 @@ fn proxy(address: &str) -> Result<Matcher, HttpError> {
 /// A body of two parts, sent without joining them. Boxed, because every connection keeps room for 32
 /// requests.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Halves(pub(crate) Box<[Bytes; 2]>);
+pub(crate) struct TwoPartBody(pub(crate) Box<[Bytes; 2]>);
 
-impl Body for Halves {
+impl Body for TwoPartBody {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 

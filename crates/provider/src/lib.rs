@@ -12,10 +12,10 @@
 mod connection;
 mod future;
 mod http;
+mod idle_pool;
 pub mod openai;
 mod secret;
 mod segments;
-mod shelf;
 mod sse;
 mod think;
 

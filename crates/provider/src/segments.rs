@@ -50,12 +50,12 @@ impl Segments {
 mod tests {
     use super::Segments;
 
-    struct Count {
+    struct WriteCounter {
         prefixes: usize,
         messages: usize,
     }
 
-    fn extend(segments: &mut Segments, count: &mut Count, epoch: u64, history: &[&str]) -> bytes::Bytes {
+    fn extend(segments: &mut Segments, count: &mut WriteCounter, epoch: u64, history: &[&str]) -> bytes::Bytes {
         let (mut prefixes, mut messages) = (0, 0);
         let bytes = segments.extend(
             epoch,
@@ -78,7 +78,7 @@ mod tests {
     // proves M6
     #[test]
     fn each_message_is_written_once_while_the_epoch_holds() {
-        let (mut segments, mut count) = (Segments::default(), Count { prefixes: 0, messages: 0 });
+        let (mut segments, mut count) = (Segments::default(), WriteCounter { prefixes: 0, messages: 0 });
         let history = ["a", "b", "c", "d"];
         for turn in 1..=history.len() {
             let bytes = extend(&mut segments, &mut count, 1, &history[..turn]);
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_new_epoch_or_a_shorter_history_is_written_afresh() {
-        let (mut segments, mut count) = (Segments::default(), Count { prefixes: 0, messages: 0 });
+        let (mut segments, mut count) = (Segments::default(), WriteCounter { prefixes: 0, messages: 0 });
         extend(&mut segments, &mut count, 1, &["a", "b"]);
         assert_eq!(extend(&mut segments, &mut count, 2, &["s", "b"]), "[sb");
         assert_eq!(extend(&mut segments, &mut count, 2, &["s"]), "[s");
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn bytes_in_flight_stay_as_they_are_when_the_history_grows() {
-        let (mut segments, mut count) = (Segments::default(), Count { prefixes: 0, messages: 0 });
+        let (mut segments, mut count) = (Segments::default(), WriteCounter { prefixes: 0, messages: 0 });
         let in_flight = extend(&mut segments, &mut count, 1, &["a"]);
         let next = extend(&mut segments, &mut count, 1, &["a", "b"]);
         assert_eq!((&in_flight[..], &next[..]), (&b"[a"[..], &b"[ab"[..]));

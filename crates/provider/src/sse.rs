@@ -24,7 +24,7 @@ pub(crate) struct SseEvent<'a> {
 
 /// An event is longer than the cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooLong;
+pub(crate) struct EventTooLong;
 
 /// What is known between two pushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Sse {
 
     /// Takes bytes up to the end of an event and hands that over, or all where none ends in them. Gives
     /// back the bytes that follow it.
-    pub(crate) fn take<'b, E: From<TooLong>>(
+    pub(crate) fn take<'b, E: From<EventTooLong>>(
         &mut self,
         mut bytes: &'b [u8],
         each: &mut dyn FnMut(SseEvent<'_>) -> Result<(), E>,
@@ -97,7 +97,7 @@ impl Sse {
     }
 
     /// The bytes are over: what was pending counts as complete.
-    pub(crate) fn end<E: From<TooLong>>(
+    pub(crate) fn end<E: From<EventTooLong>>(
         &mut self,
         each: &mut dyn FnMut(SseEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -108,9 +108,9 @@ impl Sse {
         self.dispatch(each)
     }
 
-    fn room_for(&self, more: usize) -> Result<(), TooLong> {
+    fn room_for(&self, more: usize) -> Result<(), EventTooLong> {
         let held = self.line.len() + self.name.len() + self.data.len();
-        if held + more > self.cap { Err(TooLong) } else { Ok(()) }
+        if held + more > self.cap { Err(EventTooLong) } else { Ok(()) }
     }
 
     fn line<E>(&mut self, line: &[u8], each: &mut dyn FnMut(SseEvent<'_>) -> Result<(), E>) -> Result<(), E> {
@@ -158,16 +158,16 @@ impl Sse {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sse, SseEvent, TooLong};
+    use super::{EventTooLong, Sse, SseEvent};
 
     /// The events of `pushes`, as (name, data).
-    fn read(cap: usize, pushes: &[&[u8]]) -> Result<Vec<(String, String)>, TooLong> {
+    fn read(cap: usize, pushes: &[&[u8]]) -> Result<Vec<(String, String)>, EventTooLong> {
         let mut sse = Sse::new(cap);
         let mut events = Vec::new();
         let mut each = |event: SseEvent<'_>| {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             events.push((text(event.name), text(event.data)));
-            Ok::<(), TooLong>(())
+            Ok::<(), EventTooLong>(())
         };
         for mut bytes in pushes.iter().copied() {
             while !bytes.is_empty() {
@@ -215,13 +215,13 @@ mod tests {
         let mut sse = Sse::new(1000);
         let mut pushed = 0;
         let refused = loop {
-            match sse.take(&[b'x'; 100], &mut |_| Ok::<(), TooLong>(())) {
+            match sse.take(&[b'x'; 100], &mut |_| Ok::<(), EventTooLong>(())) {
                 Ok(_) => pushed += 100,
-                Err(TooLong) => break pushed,
+                Err(EventTooLong) => break pushed,
             }
         };
         assert_eq!(refused, 1000);
         assert!(sse.line.capacity() <= 2000, "kept {}", sse.line.capacity());
-        assert_eq!(read(10, &[b"data: 1234\ndata: 5678\ndata: 90\n\n"]), Err(TooLong));
+        assert_eq!(read(10, &[b"data: 1234\ndata: 5678\ndata: 90\n\n"]), Err(EventTooLong));
     }
 }

@@ -6,7 +6,7 @@
 
 /// Where the text stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Think {
+pub(crate) enum ThinkSplitter {
     /// Nothing but white space and perhaps the start of the opening tag came so far.
     Start {
         /// What is held back.
@@ -25,7 +25,7 @@ pub(crate) enum Think {
 
 /// A fragment, sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sorted<'a> {
+pub(crate) enum ThinkPiece<'a> {
     /// Reasoning.
     Thinking(&'a str),
     /// Words of the answer.
@@ -37,15 +37,15 @@ const OPEN: &str = "<think>";
 const LONGEST_LEAD: usize = 64;
 const CLOSE: &str = "</think>";
 
-impl Default for Think {
+impl Default for ThinkSplitter {
     fn default() -> Self {
         Self::Start { held: String::new() }
     }
 }
 
-impl Think {
+impl ThinkSplitter {
     /// Takes a fragment of the answer.
-    pub(crate) fn push(&mut self, text: &str, each: &mut dyn FnMut(Sorted<'_>)) {
+    pub(crate) fn push(&mut self, text: &str, each: &mut dyn FnMut(ThinkPiece<'_>)) {
         match self {
             Self::Start { held } if held.is_empty() => self.start(text, each),
             Self::Start { held } => {
@@ -62,10 +62,10 @@ impl Think {
                 let words = text.trim_start();
                 if !words.is_empty() {
                     *self = Self::Answer;
-                    each(Sorted::Words(words));
+                    each(ThinkPiece::Words(words));
                 }
             }
-            Self::Answer => emit(Sorted::Words, text, each),
+            Self::Answer => emit(ThinkPiece::Words, text, each),
         }
     }
 
@@ -75,15 +75,15 @@ impl Think {
     }
 
     /// The answer is over: what was held back is what it looked like.
-    pub(crate) fn end(&mut self, each: &mut dyn FnMut(Sorted<'_>)) {
+    pub(crate) fn end(&mut self, each: &mut dyn FnMut(ThinkPiece<'_>)) {
         match std::mem::replace(self, Self::Answer) {
-            Self::Start { held } => emit(Sorted::Words, &held, each),
-            Self::Inside { held } => emit(Sorted::Thinking, &held, each),
+            Self::Start { held } => emit(ThinkPiece::Words, &held, each),
+            Self::Inside { held } => emit(ThinkPiece::Thinking, &held, each),
             Self::Behind | Self::Answer => {}
         }
     }
 
-    fn start(&mut self, text: &str, each: &mut dyn FnMut(Sorted<'_>)) {
+    fn start(&mut self, text: &str, each: &mut dyn FnMut(ThinkPiece<'_>)) {
         let begun = text.trim_start();
         let lead = text.len() - begun.len();
         if let Some(inside) = begun.strip_prefix(OPEN).filter(|_| lead <= LONGEST_LEAD) {
@@ -92,19 +92,19 @@ impl Think {
             *self = Self::Start { held: text.to_owned() };
         } else {
             *self = Self::Answer;
-            each(Sorted::Words(text));
+            each(ThinkPiece::Words(text));
         }
     }
 
-    fn inside(&mut self, text: &str, each: &mut dyn FnMut(Sorted<'_>)) {
+    fn inside(&mut self, text: &str, each: &mut dyn FnMut(ThinkPiece<'_>)) {
         if let Some((thinking, rest)) = text.split_once(CLOSE) {
-            emit(Sorted::Thinking, thinking, each);
+            emit(ThinkPiece::Thinking, thinking, each);
             *self = Self::Behind;
             self.push(rest, each);
             return;
         }
         let (sure, held) = text.split_at(text.len() - open_end(text));
-        emit(Sorted::Thinking, sure, each);
+        emit(ThinkPiece::Thinking, sure, each);
         *self = Self::Inside { held: held.to_owned() };
     }
 }
@@ -114,7 +114,7 @@ fn open_end(text: &str) -> usize {
     (1..CLOSE.len()).rev().find(|length| text.ends_with(&CLOSE[..*length])).unwrap_or(0)
 }
 
-fn emit<'a>(kind: fn(&'a str) -> Sorted<'a>, text: &'a str, each: &mut dyn FnMut(Sorted<'_>)) {
+fn emit<'a>(kind: fn(&'a str) -> ThinkPiece<'a>, text: &'a str, each: &mut dyn FnMut(ThinkPiece<'_>)) {
     if !text.is_empty() {
         each(kind(text));
     }
@@ -122,15 +122,15 @@ fn emit<'a>(kind: fn(&'a str) -> Sorted<'a>, text: &'a str, each: &mut dyn FnMut
 
 #[cfg(test)]
 mod tests {
-    use super::{Sorted, Think};
+    use super::{ThinkPiece, ThinkSplitter};
 
     fn sort<'a>(fragments: impl IntoIterator<Item = &'a str>) -> (String, String) {
         let (mut thinking, mut words) = (String::new(), String::new());
-        let mut each = |sorted: Sorted<'_>| match sorted {
-            Sorted::Thinking(text) => thinking.push_str(text),
-            Sorted::Words(text) => words.push_str(text),
+        let mut each = |sorted: ThinkPiece<'_>| match sorted {
+            ThinkPiece::Thinking(text) => thinking.push_str(text),
+            ThinkPiece::Words(text) => words.push_str(text),
         };
-        let mut think = Think::default();
+        let mut think = ThinkSplitter::default();
         for fragment in fragments {
             think.push(fragment, &mut each);
         }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing::Span;
 use windlass_machine::{AttemptKey, Fact, Phase, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
-use windlass_tools::dialect::{Ended, Reader, Said};
+use windlass_tools::dialect::{ReplyPiece, ReplyReader, TextEnd};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Json, MaxTokens, Message, ModelName, OutsideText, Part,
@@ -19,15 +19,15 @@ use crate::cut_call::refuse_cut;
 use crate::feed::Feed;
 use crate::known_names::KnownNames;
 use crate::output::misfit;
-use crate::outside::{Agent, Outside};
+use crate::services::{AgentSettings, Services};
 use crate::spans;
-use crate::textual::{self, Textual};
+use crate::textual::{self, TextualHistory};
 
 /// What of a session was written out for its models, kept so that none of it is written out again.
 #[derive(Debug, Default)]
-pub(crate) struct Written {
+pub(crate) struct EncodedHistory {
     segments: SegmentsByModel,
-    textual: Textual,
+    textual: TextualHistory,
 }
 
 /// The segments of each model; of few, so they are looked through.
@@ -46,9 +46,9 @@ impl SegmentsByModel {
 
 /// What an attempt has streamed so far: the text to hand back if it is aborted.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Streamed(Arc<Mutex<String>>);
+pub(crate) struct StreamedText(Arc<Mutex<String>>);
 
-impl Streamed {
+impl StreamedText {
     fn add(&self, text: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
     }
@@ -59,7 +59,7 @@ impl Streamed {
 }
 
 /// What is asked of the model in this attempt.
-pub(crate) struct Asked<'a> {
+pub(crate) struct AttemptRequest<'a> {
     pub(crate) key: AttemptKey,
     pub(crate) model: &'a ModelName,
     pub(crate) mode: TurnMode,
@@ -70,26 +70,26 @@ pub(crate) struct Asked<'a> {
 
 /// Starts the call: the body is written out now, the rest happens when the future is polled.
 pub(crate) fn start(
-    outside: &Outside,
+    services: &Services,
     state: &State,
-    written: &mut Written,
+    written: &mut EncodedHistory,
     feed: &Feed,
-    asked: &Asked<'_>,
-    streamed: &Streamed,
+    asked: &AttemptRequest<'_>,
+    streamed: &StreamedText,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
     let (Some(model), Some(run), Some(context)) =
-        (outside.models.model(asked.model), &state.control.run, &state.book.context)
+        (services.models.model(asked.model), &state.control.run, &state.transcript.context)
     else {
         let message = format!("The model `{}` of this run is not configured any more; name it again.", asked.model);
         return Box::pin(std::future::ready(Err(Failure::new(FailureClass::BadRequest, message))));
     };
     let policy = run.policy();
-    let history = legal(&state.book.history);
+    let history = legal(&state.transcript.history);
     let tail = plan_reminder(state);
     let request = ModelRequest {
         context,
         history: &history,
-        epoch: state.book.epoch,
+        epoch: state.transcript.epoch,
         tail: &tail,
         mode: asked.mode,
         delivery: asked.delivery,
@@ -108,31 +108,31 @@ pub(crate) fn start(
         stop: &[],
     };
     let reader = textual::reader(policy, context, &asked.known);
-    let sink = sink(outside, feed.clone(), asked.key, streamed.clone(), reader);
+    let sink = sink(services, feed.clone(), asked.key, streamed.clone(), reader);
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
-    written.textual.render(dialect, context, &history, state.book.epoch);
+    written.textual.render(dialect, context, &history, state.transcript.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
     model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
 
 /// The plan, for this turn only.
 fn plan_reminder(state: &State) -> String {
-    if state.book.plan.is_empty() {
+    if state.transcript.plan.is_empty() {
         return String::new();
     }
-    let steps: Vec<String> = state.book.plan.iter().map(ToString::to_string).collect();
+    let steps: Vec<String> = state.transcript.plan.iter().map(ToString::to_string).collect();
     format!("Your plan:\n{}", steps.join("\n"))
 }
 
 /// A stream of one kind within an attempt.
-struct Channel {
+struct AttemptChannel {
     scrubber: StreamScrubber,
     offset: u64,
 }
 
-impl Channel {
+impl AttemptChannel {
     fn new(secrets: &Secrets) -> Self {
         Self { scrubber: secrets.stream(), offset: 0 }
     }
@@ -154,45 +154,51 @@ impl Channel {
 }
 
 /// Where the pieces of one attempt are taken apart.
-struct Pieces {
+struct PieceReader {
     /// Takes the calls out of the text, where text may hold some.
-    reader: Option<Reader<'static>>,
-    shown: Shown,
+    reader: Option<ReplyReader<'static>>,
+    shown: DeltaPublisher,
 }
 
 /// Where they become deltas.
-struct Shown {
+struct DeltaPublisher {
     secrets: Arc<Secrets>,
     feed: Feed,
     key: AttemptKey,
-    streamed: Streamed,
-    text: Channel,
-    thinking: Channel,
-    thought: Thought,
-    calls: HashMap<u32, Channel>,
+    streamed: StreamedText,
+    text: AttemptChannel,
+    thinking: AttemptChannel,
+    thought: ThinkingState,
+    calls: HashMap<u32, AttemptChannel>,
 }
 
 /// Whether subscribers were told that the model thinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Thought {
+enum ThinkingState {
     Started,
     Ended,
 }
 
-fn sink(outside: &Outside, feed: Feed, key: AttemptKey, streamed: Streamed, reader: Option<Reader<'static>>) -> Sink {
-    let secrets = Arc::clone(&outside.secrets);
-    let (text, thinking) = (Channel::new(&secrets), Channel::new(&secrets));
-    let (thought, calls) = (Thought::Ended, HashMap::new());
-    let shown = Shown { secrets, feed, key, streamed, text, thinking, thought, calls };
-    let mut pieces = Pieces { reader, shown };
+fn sink(
+    services: &Services,
+    feed: Feed,
+    key: AttemptKey,
+    streamed: StreamedText,
+    reader: Option<ReplyReader<'static>>,
+) -> Sink {
+    let secrets = Arc::clone(&services.secrets);
+    let (text, thinking) = (AttemptChannel::new(&secrets), AttemptChannel::new(&secrets));
+    let (thought, calls) = (ThinkingState::Ended, HashMap::new());
+    let shown = DeltaPublisher { secrets, feed, key, streamed, text, thinking, thought, calls };
+    let mut pieces = PieceReader { reader, shown };
     Box::new(move |piece| pieces.take(piece))
 }
 
-impl Pieces {
+impl PieceReader {
     fn take(&mut self, piece: Piece<'_>) {
         let shown = &mut self.shown;
         match (piece, &mut self.reader) {
-            (Piece::Text(fragment), Some(reader)) => reader.push(fragment, &mut |said| shown.said(said)),
+            (Piece::Text(fragment), Some(reader)) => reader.push(fragment, &mut |said| shown.publish_said(said)),
             (Piece::Text(fragment), None) => shown.words(fragment),
             (Piece::Thinking(fragment), _) => {
                 let clean = shown.thinking.take(fragment);
@@ -203,11 +209,11 @@ impl Pieces {
     }
 }
 
-impl Shown {
-    fn said(&mut self, said: Said<'_>) {
+impl DeltaPublisher {
+    fn publish_said(&mut self, said: ReplyPiece<'_>) {
         match said {
-            Said::Text(words) => self.words(words),
-            Said::Call { index, call } => self.call(index, Some(&call.name), &call.arguments),
+            ReplyPiece::Text(words) => self.words(words),
+            ReplyPiece::Call { index, call } => self.call(index, Some(&call.name), &call.arguments),
         }
     }
 
@@ -217,7 +223,7 @@ impl Shown {
     }
 
     fn call(&mut self, index: u32, name: Option<&str>, arguments: &str) {
-        let channel = self.calls.entry(index).or_insert_with(|| Channel::new(&self.secrets));
+        let channel = self.calls.entry(index).or_insert_with(|| AttemptChannel::new(&self.secrets));
         let (offset, text) = channel.take(arguments);
         if !text.is_empty() || name.is_some() {
             self.end_thinking();
@@ -237,8 +243,8 @@ impl Shown {
 
     fn tell_thinking(&mut self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
-            if self.thought == Thought::Ended {
-                self.thought = Thought::Started;
+            if self.thought == ThinkingState::Ended {
+                self.thought = ThinkingState::Started;
                 self.publish(offset, DeltaBody::ThinkingStarted {});
             }
             self.publish(offset, DeltaBody::ThinkingDelta { text: text.into_owned() });
@@ -248,8 +254,8 @@ impl Shown {
     /// Says that the model has thought, where it had begun to. While its last words are held back, because a secret may
     /// have begun there that more thinking completes, that can't be said yet.
     fn end_thinking(&mut self) {
-        if self.thought == Thought::Started && !self.thinking.scrubber.holds_back() {
-            self.thought = Thought::Ended;
+        if self.thought == ThinkingState::Started && !self.thinking.scrubber.holds_back() {
+            self.thought = ThinkingState::Ended;
             self.publish(self.thinking.offset, DeltaBody::ThinkingEnded {});
         }
     }
@@ -261,11 +267,11 @@ impl Shown {
 
 /// What was held back because a secret or a call might have begun there is shown when nothing more can
 /// come; half a call is not.
-impl Drop for Pieces {
+impl Drop for PieceReader {
     fn drop(&mut self) {
         let shown = &mut self.shown;
         if let Some(reader) = self.reader.take() {
-            reader.finish(Ended::Whole, &mut |said| shown.said(said));
+            reader.finish(TextEnd::Whole, &mut |said| shown.publish_said(said));
         }
         let thinking = shown.thinking.rest();
         shown.tell_thinking(thinking);
@@ -285,18 +291,18 @@ pub(crate) fn publish_cleared(feed: &Feed, key: AttemptKey) {
 }
 
 /// What a model call's end is read against.
-pub(crate) struct Read<'a> {
+pub(crate) struct ReplyReading<'a> {
     pub(crate) state: &'a State,
     pub(crate) known: &'a KnownNames,
-    pub(crate) agent: &'a Agent,
-    pub(crate) outside: &'a Outside,
+    pub(crate) agent: &'a AgentSettings,
+    pub(crate) services: &'a Services,
 }
 
-impl Read<'_> {
+impl ReplyReading<'_> {
     /// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
     pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &str) -> Fact {
         match result {
-            Ok(reply) => self.replied(key, scrubbed(&self.outside.secrets, reply)),
+            Ok(reply) => self.replied(key, scrubbed(&self.services.secrets, reply)),
             Err(failure) => {
                 let usage = failure.first_byte.then(|| estimated(self.state, "", streamed));
                 Fact::Failed { attempt: key, failure, usage }
@@ -309,12 +315,12 @@ impl Read<'_> {
         // A call in the text is read whole or not at all.
         let native = !reply.calls.is_empty();
         let (reply, malformed) = self.understood(reply);
-        let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.book.grants);
+        let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.transcript.grants);
         let mut calls: Vec<_> =
             reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
         if self.state.control.run.as_ref().is_some_and(|run| run.policy().outside_text == OutsideText::Ask) {
             for call in &mut calls {
-                self.known.offer.ask_about_outside_text(call, permissions, self.state.book.outside_texts());
+                self.known.offer.ask_about_outside_text(call, permissions, self.state.transcript.outside_texts());
             }
         }
         self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
@@ -337,7 +343,7 @@ impl Read<'_> {
 
     /// The reply with the calls in its text, and what is wrong with one that can't be read.
     fn understood(&self, reply: Reply) -> (Reply, Option<String>) {
-        let (Some(run), Some(context)) = (&self.state.control.run, &self.state.book.context) else {
+        let (Some(run), Some(context)) = (&self.state.control.run, &self.state.transcript.context) else {
             return (reply, None);
         };
         let mode = match &run.phase {
@@ -356,7 +362,7 @@ impl Read<'_> {
             TurnMode::Talk => true,
             TurnMode::WrapUp => false,
         };
-        answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.outside.secrets))?
+        answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.services.secrets))?
     }
 }
 
@@ -391,8 +397,8 @@ pub(crate) fn charged(state: &State, streamed: &str) -> Usage {
 
 /// A count where the provider gives none: four bytes to a token.
 fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
-    let context = state.book.context.as_ref().map_or(0, |context| context.prefix.len());
-    let sent: usize = state.book.history.iter().map(bytes_of).sum::<usize>() + context;
+    let context = state.transcript.context.as_ref().map_or(0, |context| context.prefix.len());
+    let sent: usize = state.transcript.history.iter().map(bytes_of).sum::<usize>() + context;
     let reasoning = (thinking.len() / 4) as u64;
     Usage {
         input: (sent / 4) as u64,

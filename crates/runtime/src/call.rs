@@ -4,28 +4,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{Fact, Finished, State, Verified};
-use windlass_tools::{Ask, CallContext, Clearance, FileRules, Offer, Permissions, Secrets, Verification, cut};
+use windlass_machine::{CallResult, Fact, State, VerifiedCall};
+use windlass_tools::{Ask, CallContext, CallPermission, FileRules, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
     CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
     SnapshotKind, ToolName, Wait,
 };
 
 use crate::feed::Feed;
-use crate::outside::Outside;
-use crate::snapshot::Keeper;
-use crate::spilled::Spilled;
+use crate::services::Services;
+use crate::snapshot::SnapshotKeeper;
+use crate::spilled::SessionSpill;
 
 /// What a call's end means, and contents to be stored with it.
-pub(crate) struct Ended {
+pub(crate) struct EndedCall {
     pub(crate) fact: Fact,
     pub(crate) blobs: Vec<Arc<[u8]>>,
 }
 
 /// Everything a call needs, taken from the state when it starts.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedExecution {
     pub(crate) offer: Offer,
-    pub(crate) keeper: Keeper,
+    pub(crate) keeper: SnapshotKeeper,
     pub(crate) kept: SnapshotKind,
     pub(crate) tool: ToolName,
     pub(crate) arguments: Json,
@@ -33,11 +33,11 @@ pub(crate) struct Prepared {
     pub(crate) cap: ResultCap,
     pub(crate) timeout: Duration,
     pub(crate) permissions: Arc<Permissions>,
-    pub(crate) outside: Arc<Outside>,
+    pub(crate) services: Arc<Services>,
 }
 
 /// What ties a call to the driver that runs it.
-pub(crate) struct Live {
+pub(crate) struct DriverLink {
     pub(crate) cancel: CancellationToken,
     pub(crate) ask: Ask,
     pub(crate) resumed: Option<Arc<Resumption>>,
@@ -45,42 +45,42 @@ pub(crate) struct Live {
 }
 
 /// What calls are made in.
-pub(crate) struct World<'a> {
-    pub(crate) outside: &'a Arc<Outside>,
+pub(crate) struct CallSurroundings<'a> {
+    pub(crate) services: &'a Arc<Services>,
     pub(crate) state: &'a State,
     pub(crate) offer: Offer,
-    pub(crate) keeper: Keeper,
+    pub(crate) keeper: SnapshotKeeper,
     pub(crate) feed: &'a Feed,
 }
 
 pub(crate) fn prepare(
-    world: World<'_>,
+    world: CallSurroundings<'_>,
     request: &CallRequested,
     edited: Option<&Json>,
-    live: Live,
-) -> Option<Prepared> {
-    let World { outside, state, offer, keeper, feed } = world;
+    live: DriverLink,
+) -> Option<PreparedExecution> {
+    let CallSurroundings { services, state, offer, keeper, feed } = world;
     let policy = state.control.run.as_ref()?.policy();
-    let spilled = Spilled {
-        store: Arc::clone(&outside.store),
+    let spilled = SessionSpill {
+        store: Arc::clone(&services.store),
         session: state.session,
         offer: offer.clone(),
         permissions: Arc::clone(&live.permissions),
-        secrets: Arc::clone(&outside.secrets),
+        secrets: Arc::clone(&services.secrets),
     };
     let context = CallContext {
         session: state.session,
         call: request.call,
         effect_id: request.effect_id.clone(),
         cancel: live.cancel,
-        progress: progress(&outside.secrets, feed.clone(), request.call),
+        progress: progress(&services.secrets, feed.clone(), request.call),
         waits: waits(feed.clone(), request.call),
         spilled: Arc::new(spilled),
         ask: live.ask,
         files: FileRules::of(Arc::clone(&live.permissions)),
         resumed: live.resumed,
     };
-    Some(Prepared {
+    Some(PreparedExecution {
         offer,
         keeper,
         kept: request.snapshot,
@@ -90,7 +90,7 @@ pub(crate) fn prepare(
         cap: policy.result_cap,
         timeout: Duration::from_millis(policy.tool_timeout_ms),
         permissions: live.permissions,
-        outside: Arc::clone(outside),
+        services: Arc::clone(services),
     })
 }
 
@@ -118,7 +118,7 @@ fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
 }
 
 /// Runs a call to its end, if it may; one that can't even be prepared still gets an answer.
-pub(crate) async fn run(call: CallId, clearance: Clearance, prepared: Option<Prepared>) -> Ended {
+pub(crate) async fn run(call: CallId, clearance: CallPermission, prepared: Option<PreparedExecution>) -> EndedCall {
     match prepared {
         Some(prepared) => prepared.run(clearance).await,
         None => unprepared(call),
@@ -126,78 +126,80 @@ pub(crate) async fn run(call: CallId, clearance: Clearance, prepared: Option<Pre
 }
 
 /// Asks the tool whether a call took place.
-pub(crate) async fn verify(call: CallId, prepared: Option<Prepared>) -> Ended {
+pub(crate) async fn verify(call: CallId, prepared: Option<PreparedExecution>) -> EndedCall {
     match prepared {
         Some(prepared) => prepared.verify().await,
         None => unprepared(call),
     }
 }
 
-impl Prepared {
-    async fn run(self, clearance: Clearance) -> Ended {
+impl PreparedExecution {
+    async fn run(self, clearance: CallPermission) -> EndedCall {
         let (call, session) = (self.context.call, self.context.session);
-        let begun = self.outside.clock.now();
+        let begun = self.services.clock.now();
         let outcome = match clearance {
-            Clearance::Ask { preview, because } => {
-                return Ended { fact: Fact::CallHeld { call, preview, because }, blobs: Vec::new() };
+            CallPermission::Ask { preview, because } => {
+                return EndedCall { fact: Fact::CallNeedsApproval { call, preview, because }, blobs: Vec::new() };
             }
-            Clearance::Refused { reason, remedy } => Outcome { remedy, ..Outcome::new(OutcomeKind::Denied, reason) },
-            Clearance::Run(judged) => {
+            CallPermission::Refused { reason, remedy } => {
+                Outcome { remedy, ..Outcome::new(OutcomeKind::Denied, reason) }
+            }
+            CallPermission::Run(judged) => {
                 let files = self.context.files.clone().for_call(judged);
                 let context = CallContext { files, ..self.context };
                 self.offer.run(&self.tool, context, &self.arguments, self.timeout).await
             }
         };
         if let Some(pause) = outcome.pause {
-            return Ended { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
+            return EndedCall { fact: Fact::CallPaused { call, pause }, blobs: Vec::new() };
         }
-        let took_ms = self.outside.clock.now().ms_since(begun);
-        let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, took_ms);
-        finished.files = self.keeper.changed(&self.outside, session, call, self.kept).await;
-        Ended { fact: Fact::CallDone { call, finished }, blobs }
+        let took_ms = self.services.clock.now().ms_since(begun);
+        let (mut finished, blobs) = finish(&self.services, self.cap, call, outcome, took_ms);
+        finished.files = self.keeper.changed(&self.services, session, call, self.kept).await;
+        EndedCall { fact: Fact::CallDone { call, finished }, blobs }
     }
 
-    async fn verify(self) -> Ended {
+    async fn verify(self) -> EndedCall {
         let (call, session) = (self.context.call, self.context.session);
         // To look is to read, and a rule may forbid that by now.
         if let Some(reason) = self.offer.forbidden(&self.tool, &self.arguments, &self.permissions) {
             let outcome = Outcome::new(OutcomeKind::Denied, reason);
-            let (finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
-            return Ended { fact: Fact::CallDone { call, finished }, blobs };
+            let (finished, blobs) = finish(&self.services, self.cap, call, outcome, 0);
+            return EndedCall { fact: Fact::CallDone { call, finished }, blobs };
         }
         let verification = self.offer.verify(&self.tool, self.context, &self.arguments, self.timeout).await;
-        let files = self.keeper.changed(&self.outside, session, call, self.kept).await;
+        let files = self.keeper.changed(&self.services, session, call, self.kept).await;
         // It changes these files and nothing else, and they are as they were.
         let untouched = self.kept == SnapshotKind::Paths
             && files.as_ref().is_some_and(|files| files.changes.is_empty() && files.unseen.is_none());
         let (verified, blobs) = match verification {
             Verification::Done(outcome) => {
-                let (mut finished, blobs) = finish(&self.outside, self.cap, call, outcome, 0);
+                let (mut finished, blobs) = finish(&self.services, self.cap, call, outcome, 0);
                 finished.files = files;
-                (Verified::Done(Box::new(finished)), blobs)
+                (VerifiedCall::Done(Box::new(finished)), blobs)
             }
-            Verification::NotDone => (Verified::NotDone, Vec::new()),
-            Verification::Unknown if untouched => (Verified::NotDone, Vec::new()),
-            Verification::Unknown => (Verified::Unknown, Vec::new()),
+            Verification::NotDone => (VerifiedCall::NotDone, Vec::new()),
+            Verification::Unknown if untouched => (VerifiedCall::NotDone, Vec::new()),
+            Verification::Unknown => (VerifiedCall::Unknown, Vec::new()),
         };
-        Ended { fact: Fact::CallVerified { call, verified }, blobs }
+        EndedCall { fact: Fact::CallVerified { call, verified }, blobs }
     }
 }
 
-fn unprepared(call: CallId) -> Ended {
-    let finished = Finished::new(OutcomeKind::Unknown, "This tool is no longer there.");
-    Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
+fn unprepared(call: CallId) -> EndedCall {
+    let finished = CallResult::new(OutcomeKind::Unknown, "This tool is no longer there.");
+    EndedCall { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
 }
 
 /// Secrets go before the result is cut, so that no half of one is left at the edge.
 fn finish(
-    outside: &Outside,
+    services: &Services,
     cap: ResultCap,
     call: CallId,
     outcome: Outcome,
     took_ms: u64,
-) -> (Finished, Vec<Arc<[u8]>>) {
-    let text = match outside.secrets.scrub(&outcome.text) {
+) -> (CallResult, Vec<Arc<[u8]>>) {
+    let text = match services.secrets.scrub(&outcome.text) {
         std::borrow::Cow::Borrowed(_) => outcome.text,
         std::borrow::Cow::Owned(clean) => clean,
     };
@@ -212,7 +214,7 @@ fn finish(
         });
         Cut { total_chars: info.total_chars, shown_chars: info.shown_chars, blob }
     });
-    let finished = Finished {
+    let finished = CallResult {
         outcome: outcome.kind,
         text,
         cut,

@@ -3,12 +3,12 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use windlass_provider::BoxFuture;
-use windlass_vocab::At;
+use windlass_vocab::Timestamp;
 
 /// A clock.
 pub trait Clock: Send + Sync {
     /// Now.
-    fn now(&self) -> At;
+    fn now(&self) -> Timestamp;
 
     /// How long `span` of this clock takes in the world.
     fn real(&self, span: Duration) -> Duration {
@@ -18,7 +18,7 @@ pub trait Clock: Send + Sync {
 
 impl dyn Clock + '_ {
     /// Waits until `at`.
-    pub(crate) fn until(&self, at: At) -> BoxFuture<'static, ()> {
+    pub(crate) fn until(&self, at: Timestamp) -> BoxFuture<'static, ()> {
         let wait = self.real(Duration::from_millis(at.ms_since(self.now())));
         Box::pin(tokio::time::sleep(wait))
     }
@@ -28,13 +28,13 @@ impl dyn Clock + '_ {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
-fn system_now() -> At {
+fn system_now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    At(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 impl Clock for SystemClock {
-    fn now(&self) -> At {
+    fn now(&self) -> Timestamp {
         system_now()
     }
 }
@@ -43,7 +43,7 @@ impl Clock for SystemClock {
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy, Debug)]
 pub struct ScaledClock {
-    begun: At,
+    begun: Timestamp,
     scale: u32,
 }
 
@@ -58,7 +58,7 @@ impl ScaledClock {
 
 #[cfg(debug_assertions)]
 impl Clock for ScaledClock {
-    fn now(&self) -> At {
+    fn now(&self) -> Timestamp {
         self.begun.plus_ms(system_now().ms_since(self.begun).saturating_mul(u64::from(self.scale)))
     }
 

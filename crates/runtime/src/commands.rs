@@ -1,56 +1,56 @@
 //! What a driver does when it is told something: by a handle, by the inbox, by the clock.
 
-use windlass_machine::{Effect, Fact, Terms};
+use windlass_machine::{Effect, Fact, RunSettings};
 use windlass_provider::BoxFuture;
-use windlass_store::{Batch, StoreError, Waiting};
+use windlass_store::{Batch, StoreError, WaitingMessage};
 use windlass_vocab::{
-    Answer, AnsweredBy, At, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, StopBy,
+    Answer, AnsweredBy, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, StopBy, Timestamp,
 };
 
 use crate::driver::Driver;
-use crate::session::{Command, Sent, Standing, Stopped, Taken};
+use crate::session::{Acceptance, DriverCommand, SendOutcome, SessionActivity, StopOutcome};
 
 impl Driver {
-    pub(crate) async fn obey(&mut self, command: Command) -> Result<(), StoreError> {
+    pub(crate) async fn perform(&mut self, command: DriverCommand) -> Result<(), StoreError> {
         // The answer goes out last: whoever hears it may ask at once where the session stands.
         match command {
-            Command::Send { message_id, text, reply } => {
+            DriverCommand::Send { message_id, text, reply } => {
                 let sent = self.send(message_id, text).await?;
                 self.announce();
                 let _ = reply.send(sent);
             }
-            Command::SendIfIdle { message_id, text, reply } => {
+            DriverCommand::SendIfIdle { message_id, text, reply } => {
                 let busy = self.is_busy_for(&message_id);
                 let sent = if busy { None } else { Some(self.send(message_id, text).await?) };
                 self.announce();
                 let _ = reply.send(sent);
             }
-            Command::Stop { by, reply } => {
+            DriverCommand::Stop { by, reply } => {
                 let stopped = self.stop(by).await?;
                 self.announce();
                 let _ = reply.send(stopped);
             }
-            Command::Answer { question, answer, reply } => {
+            DriverCommand::Answer { question, answer, reply } => {
                 let taken = self.step(Fact::Answered { question, answer, by: AnsweredBy::Person }).await?;
                 self.announce();
                 let _ = reply.send(taken);
             }
-            Command::Retry { reply } => {
-                let taken = self.step(Fact::Retried(Box::new(self.terms()))).await?;
+            DriverCommand::Retry { reply } => {
+                let taken = self.step(Fact::Retried(Box::new(self.run_settings()))).await?;
                 self.announce();
-                let _ = reply.send(if taken == Taken::Yes { self.open_run() } else { None });
+                let _ = reply.send(if taken == Acceptance::Yes { self.open_run() } else { None });
             }
-            Command::Undo { request, reply } => {
+            DriverCommand::Undo { request, reply } => {
                 // Boxed: no session should have room set aside for what hardly any does.
                 let undone = Box::pin(self.undo(request)).await?;
                 self.announce();
                 let _ = reply.send(undone);
             }
-            Command::Entitle { title, reply } => {
+            DriverCommand::SetTitle { title, reply } => {
                 self.step(Fact::Changed(SessionChanged { title: Some(title), ..SessionChanged::default() })).await?;
                 let _ = reply.send(());
             }
-            Command::Close => {}
+            DriverCommand::Close => {}
         }
         Ok(())
     }
@@ -60,9 +60,9 @@ impl Driver {
     }
 
     /// The terms a run begun now is under.
-    pub(crate) fn terms(&self) -> Terms {
-        let now = self.outside.clock.now();
-        Terms {
+    pub(crate) fn run_settings(&self) -> RunSettings {
+        let now = self.services.clock.now();
+        RunSettings {
             policy: self.agent.policy.clone(),
             agent: self.agent.name.clone(),
             chain: self.agent.chain.clone(),
@@ -73,85 +73,85 @@ impl Driver {
         }
     }
 
-    async fn send(&mut self, message_id: MessageId, text: String) -> Result<Sent, StoreError> {
-        if self.errand.as_ref().is_some_and(|errand| *errand != message_id) {
+    async fn send(&mut self, message_id: MessageId, text: String) -> Result<SendOutcome, StoreError> {
+        if self.only_message.as_ref().is_some_and(|only_message| *only_message != message_id) {
             // A second message arrived: don't leave after the first run.
-            self.errand = None;
+            self.only_message = None;
         }
-        if let Some(run) = self.state.book.seen.get(&message_id) {
-            return Ok(Sent::Known(*run));
+        if let Some(run) = self.state.transcript.seen.get(&message_id) {
+            return Ok(SendOutcome::Known(*run));
         }
-        let message = Waiting { message_id, text, at: self.outside.clock.now() };
+        let message = WaitingMessage { message_id, text, at: self.services.clock.now() };
         let receives = self.owed.contains(&Effect::Receive);
         // Order is kept: nothing overtakes what waits already.
-        if receives && self.waiting.is_empty() && self.take_up(message.clone(), Vec::new()).await? == Taken::Yes {
-            return Ok(self.open_run().map_or(Sent::Queued, Sent::TakenUp));
+        if receives && self.waiting.is_empty() && self.take_up(message.clone(), Vec::new()).await? == Acceptance::Yes {
+            return Ok(self.open_run().map_or(SendOutcome::Queued, SendOutcome::TakenUp));
         }
-        let waiting = Waiting { text: self.outside.secrets.scrub(&message.text).into_owned(), ..message };
-        self.outside.store.put(self.state.session, waiting.clone()).await?;
+        let waiting = WaitingMessage { text: self.services.secrets.scrub(&message.text).into_owned(), ..message };
+        self.services.store.put(self.state.session, waiting.clone()).await?;
         if !self.waiting.iter().any(|known| known.message_id == waiting.message_id) {
             self.waiting.push_back(waiting);
         }
-        Ok(Sent::Queued)
+        Ok(SendOutcome::Queued)
     }
 
     /// Whether a message would have to wait, or join a run that it did not begin.
     fn is_busy_for(&self, message_id: &MessageId) -> bool {
-        let known = self.state.book.seen.contains_key(message_id);
+        let known = self.state.transcript.seen.contains_key(message_id);
         !known && (self.open_run().is_some() || !self.waiting.is_empty())
     }
 
     /// Whether what waits is taken up here. Whoever came with one message leaves when its run is over, and a run begun
     /// then would be cut short.
     pub(crate) fn takes_more(&self) -> bool {
-        let Some(errand) = &self.errand else { return true };
-        self.state.book.seen.get(errand).is_none_or(|run| self.open_run() == Some(*run))
+        let Some(only_message) = &self.only_message else { return true };
+        self.state.transcript.seen.get(only_message).is_none_or(|run| self.open_run() == Some(*run))
     }
 
     /// Takes the oldest waiting message up; it leaves the inbox in the same transaction.
-    pub(crate) async fn take_waiting(&mut self) -> Result<Taken, StoreError> {
-        let Some(message) = self.waiting.pop_front() else { return Ok(Taken::No) };
+    pub(crate) async fn take_waiting(&mut self) -> Result<Acceptance, StoreError> {
+        let Some(message) = self.waiting.pop_front() else { return Ok(Acceptance::No) };
         let takes = vec![message.message_id.clone()];
         let taken = self.take_up(message, takes).await?;
-        Ok(if self.waiting.is_empty() { taken } else { Taken::Yes })
+        Ok(if self.waiting.is_empty() { taken } else { Acceptance::Yes })
     }
 
-    async fn take_up(&mut self, message: Waiting, takes: Vec<MessageId>) -> Result<Taken, StoreError> {
-        let Waiting { message_id, text, .. } = message;
-        let fact = Fact::Message { message_id, text, terms: Box::new(self.terms()) };
+    async fn take_up(&mut self, message: WaitingMessage, takes: Vec<MessageId>) -> Result<Acceptance, StoreError> {
+        let WaitingMessage { message_id, text, .. } = message;
+        let fact = Fact::Message { message_id, text, run_settings: Box::new(self.run_settings()) };
         self.step_with(fact, Batch { takes, ..Batch::default() }).await
     }
 
-    async fn stop(&mut self, by: StopBy) -> Result<Stopped, StoreError> {
-        let dropped = self.outside.store.drop_waiting(self.state.session).await?;
+    async fn stop(&mut self, by: StopBy) -> Result<StopOutcome, StoreError> {
+        let dropped = self.services.store.drop_waiting(self.state.session).await?;
         self.waiting.clear();
         // What joined the run and was never sent is dropped with it; the end of the run records which.
         let open = self.state.control.run.as_ref().filter(|run| run.stop.is_none());
         let unseen = open.map_or(0, |run| run.dropped_by(by).len());
         let runs = match self.step(Fact::Stopped(by)).await? {
-            Taken::Yes => 1,
-            Taken::No => 0,
+            Acceptance::Yes => 1,
+            Acceptance::No => 0,
         };
-        Ok(Stopped { runs, dropped: dropped + unseen })
+        Ok(StopOutcome { runs, dropped: dropped + unseen })
     }
 
     /// Tells handles where the session stands.
     pub(crate) fn announce(&self) {
-        let now = self.standing_now();
-        self.standing.send_if_modified(|standing| {
-            let changed = *standing != now;
-            *standing = now;
+        let now = self.activity_now();
+        self.activity.send_if_modified(|activity| {
+            let changed = *activity != now;
+            *activity = now;
             changed
         });
     }
 
-    fn standing_now(&self) -> Standing {
+    fn activity_now(&self) -> SessionActivity {
         if self.state.control.undo.is_some() {
-            return Standing::Working;
+            return SessionActivity::Working;
         }
         if self.state.control.run.is_none() {
             let takes = !self.waiting.is_empty() && self.takes_more();
-            return if takes { Standing::Working } else { Standing::Idle };
+            return if takes { SessionActivity::Working } else { SessionActivity::Idle };
         }
         let questions: Vec<QuestionAsked> = questions(&self.owed).cloned().collect();
         let only_questions = self.owed.iter().all(|effect| match effect {
@@ -161,16 +161,20 @@ impl Driver {
             Effect::Pin(_)
             | Effect::CallModel { .. }
             | Effect::HandBack(_)
-            | Effect::JudgeCall { .. }
+            | Effect::CheckPermission { .. }
             | Effect::VerifyCall { .. }
             | Effect::TakeSnapshot { .. }
             | Effect::Restore(_) => false,
         });
-        if only_questions && !questions.is_empty() { Standing::Waiting(questions) } else { Standing::Working }
+        if only_questions && !questions.is_empty() {
+            SessionActivity::Waiting(questions)
+        } else {
+            SessionActivity::Working
+        }
     }
 
     /// The next moment at which something expires: the run's deadline or a question.
-    fn next_expiry(&self) -> Option<At> {
+    fn next_expiry(&self) -> Option<Timestamp> {
         let run = self.state.control.run.as_ref()?;
         let deadline = run.deadline.filter(|_| run.stop.is_none());
         questions(&self.owed).filter_map(|question| question.expires).chain(deadline).min()
@@ -178,14 +182,14 @@ impl Driver {
 
     pub(crate) fn timer(&self) -> BoxFuture<'static, ()> {
         match self.next_expiry() {
-            Some(at) => self.outside.clock.until(at),
+            Some(at) => self.services.clock.until(at),
             None => Box::pin(std::future::pending()),
         }
     }
 
     /// Something expired: a question takes its default, or the deadline stops the run.
     pub(crate) async fn time_is_up(&mut self) -> Result<(), StoreError> {
-        let now = self.outside.clock.now();
+        let now = self.services.clock.now();
         let expired = questions(&self.owed).find(|question| question.expires.is_some_and(|at| at <= now));
         if let Some(asked) = expired {
             let answer = Answer::plain(asked.default);
@@ -210,7 +214,7 @@ fn questions(owed: &[Effect]) -> impl Iterator<Item = &QuestionAsked> {
         | Effect::CallModel { .. }
         | Effect::HandBack(_)
         | Effect::RunCall { .. }
-        | Effect::JudgeCall { .. }
+        | Effect::CheckPermission { .. }
         | Effect::VerifyCall { .. }
         | Effect::TakeSnapshot { .. }
         | Effect::Restore(_) => None,

@@ -4,46 +4,46 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use windlass_store::{AddressedCommand, Backwards, Store, StoreError, TakenCommand};
+use windlass_store::{AddressedCommand, ReverseRecords, Store, StoreError, TakenCommand};
 use windlass_vocab::{Control, ControlOutcome, QuestionId, Record, SessionId, StopBy};
 
 use crate::clock::{Clock as _, SystemClock};
 use crate::closed::SessionClosed;
-use crate::live::{LiveSessions, Look};
-use crate::outside::Outside;
+use crate::live::{LiveSessions, LookAgain};
+use crate::services::Services;
 use crate::session::Session;
 
 /// How often it is looked for commands. A person who stops a run does not notice a quarter of a second.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Looks for commands while there are live sessions. It keeps neither the store nor a session alive.
-pub(crate) async fn poll_commands(outside: Weak<Outside>, live: LiveSessions) {
-    while live.next_look(LOOK_EVERY).await == Look::Again {
-        let Some(outside) = outside.upgrade() else { continue };
+pub(crate) async fn poll_commands(services: Weak<Services>, live: LiveSessions) {
+    while live.next_look(LOOK_EVERY).await == LookAgain::Again {
+        let Some(services) = services.upgrade() else { continue };
         // A store that can't be read ends its sessions by itself; the next look may succeed.
-        let Ok(found) = outside.store.commands(SystemClock.now()).await else { continue };
+        let Ok(found) = services.store.commands(SystemClock.now()).await else { continue };
         for command in found {
             if live.epoch(command.session) == Some(command.epoch) {
-                take(&outside, &live, command).await;
+                take(&services, &live, command).await;
             }
         }
     }
 }
 
 /// Takes a command and has it done. A session that takes its time over it holds up no other.
-async fn take(outside: &Arc<Outside>, live: &LiveSessions, command: AddressedCommand) {
+async fn take(services: &Arc<Services>, live: &LiveSessions, command: AddressedCommand) {
     // Whether an error took it is not known, and it must not be done twice.
-    if let Ok(TakenCommand::Yes) = outside.store.take_command(&command.id).await {
-        tokio::spawn(deliver(Arc::clone(outside), live.clone(), command));
+    if let Ok(TakenCommand::Yes) = services.store.take_command(&command.id).await {
+        tokio::spawn(deliver(Arc::clone(services), live.clone(), command));
     }
 }
 
-async fn deliver(outside: Arc<Outside>, live: LiveSessions, command: AddressedCommand) {
+async fn deliver(services: Arc<Services>, live: LiveSessions, command: AddressedCommand) {
     let AddressedCommand { id, session, epoch, control } = command;
-    let Some(session) = live.visit(session, epoch, &outside.store) else { return };
+    let Some(session) = live.visit(session, epoch, &services.store) else { return };
     // Where it is closed meanwhile, the sender finds that out by itself.
     if let Ok(Ok(outcome)) = perform(&session, control).await {
-        let _ = outside.store.settle_command(&id, outcome).await;
+        let _ = services.store.settle_command(&id, outcome).await;
     }
 }
 
@@ -73,7 +73,7 @@ async fn why_not_taken(
     question: QuestionId,
 ) -> Result<ControlOutcome, StoreError> {
     let mut asked = ControlOutcome::NotOffered {};
-    let mut records = Backwards::new(store, session);
+    let mut records = ReverseRecords::new(store, session);
     while let Some(envelope) = records.next().await? {
         match envelope.record {
             Record::QuestionAnswered(answered) if answered.question == question => {

@@ -10,8 +10,8 @@ use windlass_vocab::{Json, MaxTokens, PreparedCall, Reply, ReplyCall, StopReason
 pub(crate) fn refuse_cut(reply: &Reply, calls: &mut [PreparedCall], limit: MaxTokens) {
     let (Some(written), Some(call)) = (reply.calls.last(), calls.last_mut()) else { return };
     let cut = match reached(reply, limit) {
-        Limit::Reached => cut_by_the_limit(written),
-        Limit::NotKnown => cut_without_a_word(written, call),
+        LengthLimit::Reached => cut_by_the_limit(written),
+        LengthLimit::NotKnown => cut_without_a_word(written, call),
     };
     let Some(cut) = cut else { return };
     call.verdict = Verdict::invalid(cut.message());
@@ -24,31 +24,31 @@ pub(crate) fn refuse_cut(reply: &Reply, calls: &mut [PreparedCall], limit: MaxTo
 
 /// Whether the length limit ended a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub(crate) enum LengthLimit {
     Reached,
     /// As far as is known it did not; some servers say that they stopped for a call all the same.
     NotKnown,
 }
 
 /// Whether the server says that the limit was reached, or the number of tokens does.
-pub(crate) fn reached(reply: &Reply, limit: MaxTokens) -> Limit {
+pub(crate) fn reached(reply: &Reply, limit: MaxTokens) -> LengthLimit {
     let counted = match (limit, reply.usage) {
         (MaxTokens::Fixed(most), Some(usage)) => usage.output >= u64::from(most),
         (MaxTokens::Fixed(_), None) | (MaxTokens::ModelOwn | MaxTokens::Budget, _) => false,
     };
-    if reply.stop == StopReason::Length || counted { Limit::Reached } else { Limit::NotKnown }
+    if reply.stop == StopReason::Length || counted { LengthLimit::Reached } else { LengthLimit::NotKnown }
 }
 
 /// Where a call was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cut {
+enum CutPoint {
     BeforeArguments,
     InArguments,
     /// The same, though the server says that the model was done.
     NotReported,
 }
 
-impl Cut {
+impl CutPoint {
     /// What the model reads.
     fn message(self) -> &'static str {
         match self {
@@ -69,20 +69,20 @@ impl Cut {
 }
 
 /// However whole it can be made, a call that is not whole as it stands was not written to its end.
-fn cut_by_the_limit(call: &ReplyCall) -> Option<Cut> {
+fn cut_by_the_limit(call: &ReplyCall) -> Option<CutPoint> {
     let arguments = call.arguments.trim();
     if arguments.is_empty() {
-        return Some(Cut::BeforeArguments);
+        return Some(CutPoint::BeforeArguments);
     }
-    serde_json::from_str::<&RawValue>(arguments).is_err().then_some(Cut::InArguments)
+    serde_json::from_str::<&RawValue>(arguments).is_err().then_some(CutPoint::InArguments)
 }
 
 /// Brackets that a model forgot are added elsewhere; what could not be mended and ends too early was cut. That a call
 /// has no arguments means nothing: many tools take none.
-fn cut_without_a_word(call: &ReplyCall, prepared: &PreparedCall) -> Option<Cut> {
+fn cut_without_a_word(call: &ReplyCall, prepared: &PreparedCall) -> Option<CutPoint> {
     let ends_early = || serde_json::from_str::<&RawValue>(call.arguments.trim()).is_err_and(|error| error.is_eof());
     let refused = matches!(prepared.verdict, Verdict::Invalid { .. });
-    (refused && !call.arguments.trim().is_empty() && ends_early()).then_some(Cut::NotReported)
+    (refused && !call.arguments.trim().is_empty() && ends_early()).then_some(CutPoint::NotReported)
 }
 
 /// The members of an object that came whole: those before the last comma between members.

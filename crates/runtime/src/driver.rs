@@ -9,40 +9,40 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{Agreed, Effect, Fact, State, outstanding};
+use windlass_machine::{CallApproval, Effect, Fact, State, outstanding};
 use windlass_provider::Delivery;
-use windlass_store::{Batch, Lease, StoreError, Waiting, Writer};
-use windlass_tools::{Clearance, JudgedPaths};
+use windlass_store::{Batch, Lease, StoreError, WaitingMessage, Writer};
+use windlass_tools::{CallPermission, CheckedPaths};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumption};
 
-use crate::attempt::{self, Asked, Streamed};
-use crate::call::{self, Ended, Live};
-use crate::clearance::{Judge, judged};
+use crate::attempt::{self, AttemptRequest, StreamedText};
+use crate::call::{self, DriverLink, EndedCall};
 use crate::closed::SessionClosed;
 use crate::feed::Feed;
 use crate::live::Registration;
-use crate::outside::{Agent, Outside};
-use crate::pen::Pen;
-use crate::session::{Command, FirstWords, Sent, Standing, Taken};
+use crate::permission_check::{PermissionCheck, permission_fact};
+use crate::running_effects::{EffectOutcome, NextEffect, RunningEffects, StartedEffect};
+use crate::services::{AgentSettings, Services};
+use crate::session::{Acceptance, DriverCommand, SessionActivity};
+use crate::session_writer::SessionWriter;
 use crate::spans::{self, Spans};
-use crate::underway::{Done, Next, Started, Underway};
 
 /// The driver of one session.
 pub(crate) struct Driver {
-    pub(crate) outside: Arc<Outside>,
-    pub(crate) agent: Agent,
+    pub(crate) services: Arc<Services>,
+    pub(crate) agent: AgentSettings,
     pub(crate) state: State,
     pub(crate) writer: Writer,
     pub(crate) lease: Lease,
     pub(crate) feed: Feed,
-    pub(crate) standing: watch::Sender<Standing>,
-    pub(crate) commands: mpsc::Receiver<Box<Command>>,
-    pub(crate) waiting: VecDeque<Waiting>,
+    pub(crate) activity: watch::Sender<SessionActivity>,
+    pub(crate) commands: mpsc::Receiver<Box<DriverCommand>>,
+    pub(crate) waiting: VecDeque<WaitingMessage>,
     /// The message this session was opened for, if it was for one: what waits behind it is left to others.
-    pub(crate) errand: Option<MessageId>,
+    pub(crate) only_message: Option<MessageId>,
     /// What is owed, after the last record.
     pub(crate) owed: Vec<Effect>,
-    pub(crate) underway: Underway,
+    pub(crate) running_effects: RunningEffects,
     pub(crate) spans: Spans,
     /// Lets others in this process find the session while it is driven.
     pub(crate) registration: Option<Registration>,
@@ -60,21 +60,24 @@ impl Driver {
 
     /// Lets go of the session and tells its handles why.
     pub(crate) fn end(self, why: SessionClosed) {
-        let Self { lease, standing, feed, underway, registration, .. } = self;
+        let Self { lease, activity, feed, running_effects, registration, .. } = self;
         // What was under way ends before the session can be claimed again.
-        drop(underway);
+        drop(running_effects);
         drop(lease);
         drop(registration);
-        standing.send_replace(Standing::Closed(why));
+        activity.send_replace(SessionActivity::Closed(why));
         feed.close();
     }
 
     async fn go_round(&mut self) -> Result<(), StoreError> {
         loop {
-            self.underway.abort_all_but(&self.owed);
+            self.running_effects.abort_all_but(&self.owed);
             self.renew_offer().await?;
             self.start_what_is_owed();
-            if self.owed.contains(&Effect::Receive) && self.takes_more() && self.take_waiting().await? == Taken::Yes {
+            if self.owed.contains(&Effect::Receive)
+                && self.takes_more()
+                && self.take_waiting().await? == Acceptance::Yes
+            {
                 continue;
             }
             self.announce();
@@ -82,63 +85,66 @@ impl Driver {
             tokio::select! {
                 biased;
                 command = self.commands.recv() => match command.map(|command| *command) {
-                    None | Some(Command::Close) => break,
-                    Some(command) => self.obey(command).await?,
+                    None | Some(DriverCommand::Close) => break,
+                    Some(command) => self.perform(command).await?,
                 },
                 // Another process has the session: its records are the truth now, and every append would conflict.
                 () = self.lease.lost() => return Err(StoreError::Conflict),
                 // Before what ends: of that there may be more than the time that is left.
                 () = timer => self.time_is_up().await?,
-                next = self.underway.next() => self.go_on(next).await?,
+                next = self.running_effects.next() => self.go_on(next).await?,
             }
         }
         // Whoever comes now must open it anew.
         self.commands.close();
         // Calls that were told to stop get the grace their tools grant them. What else ends meanwhile counts.
-        while self.underway.is_stopping() {
-            let next = self.underway.next().await;
+        while self.running_effects.is_stopping() {
+            let next = self.running_effects.next().await;
             self.go_on(next).await?;
-            self.underway.abort_all_but(&self.owed);
+            self.running_effects.abort_all_but(&self.owed);
         }
         Ok(())
     }
 
     fn start_what_is_owed(&mut self) {
-        if self.underway.is_stopping() {
+        if self.running_effects.is_stopping() {
             // What comes next must not meet what is still ending.
             return;
         }
         let owed = std::mem::take(&mut self.owed);
         for effect in &owed {
-            if !self.underway.is_running(effect)
+            if !self.running_effects.is_running(effect)
                 && let Some(started) = self.started(effect)
             {
-                self.underway.start(started);
+                self.running_effects.start(started);
             }
         }
         self.owed = owed;
     }
 
-    fn started(&mut self, effect: &Effect) -> Option<Started> {
+    fn started(&mut self, effect: &Effect) -> Option<StartedEffect> {
         match effect {
             Effect::Receive | Effect::Ask(_) => None,
-            Effect::TakeSnapshot { .. } | Effect::Restore(_) => Some(Started::plain(effect, self.file_effect(effect)?)),
+            Effect::TakeSnapshot { .. } | Effect::Restore(_) => {
+                Some(StartedEffect::plain(effect, self.file_effect(effect)?))
+            }
             Effect::Pin(_) => {
                 let pinned = self.pin();
                 let future = async move {
                     let (context, offering) = pinned.await;
-                    Done::Pinned(context, offering)
+                    EffectOutcome::Pinned(context, offering)
                 };
-                Some(Started::plain(effect, Box::pin(future)))
+                Some(StartedEffect::plain(effect, Box::pin(future)))
             }
             Effect::CallModel { key, model, mode, whole, not_before } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
                 let span = self.spans.attempt(*key, model.as_str());
-                let asked = Asked { key: *key, model, mode: *mode, delivery, known: self.known(), span };
-                let (outside, state, streamed) = (&self.outside, &self.state, Streamed::default());
-                let call = attempt::start(outside, state, &mut self.underway.written, &self.feed, &asked, &streamed);
-                let wait = not_before.map(|at| outside.clock.until(at));
-                let Asked { known, span, .. } = asked;
+                let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
+                let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
+                let call =
+                    attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
+                let wait = not_before.map(|at| services.clock.until(at));
+                let AttemptRequest { known, span, .. } = asked;
                 let (key, servers) = (*key, self.named_servers(known.clone()));
                 let future = async move {
                     if let Some(wait) = wait {
@@ -146,77 +152,94 @@ impl Driver {
                     }
                     let result = spans::watched(span, call).await;
                     servers.wait(&result).await;
-                    Done::Model(key, known, result)
+                    EffectOutcome::Model(key, known, result)
                 };
-                Some(Started::model(effect, streamed, Box::pin(future)))
+                Some(StartedEffect::model(effect, streamed, Box::pin(future)))
             }
             Effect::HandBack(key) => {
-                let done = Done::HandedBack(*key, self.underway.hand_back(*key));
-                Some(Started::plain(effect, Box::pin(std::future::ready(done))))
+                let done = EffectOutcome::HandedBack(*key, self.running_effects.hand_back(*key));
+                Some(StartedEffect::plain(effect, Box::pin(std::future::ready(done))))
             }
-            Effect::RunCall { request, edited, resumed, agreed } => {
+            Effect::RunCall { request, edited, resumed, approved } => {
                 let (call, cancel) = (request.call, CancellationToken::new());
                 let live = self.live(call, &cancel, resumed.clone());
-                let clearance = self.cleared(request, edited.as_ref(), agreed);
+                let clearance = self.check_permission(request, edited.as_ref(), approved);
                 let prepared = self.prepare_call(request, edited.as_ref(), live);
                 let running = self.spans.call(request, call::run(call, clearance, prepared));
-                let future = async move { Done::Call(running.await) };
-                Some(Started::call(effect, cancel, Box::pin(future)))
+                let future = async move { EffectOutcome::Call(running.await) };
+                Some(StartedEffect::call(effect, cancel, Box::pin(future)))
             }
-            Effect::JudgeCall { request, edited } => {
-                let fact = judged(request.call, self.cleared(request, edited.as_ref(), &Agreed::No));
-                let done = Done::Call(Ended { fact, blobs: Vec::new() });
-                Some(Started::plain(effect, Box::pin(std::future::ready(done))))
+            Effect::CheckPermission { request, edited } => {
+                let fact =
+                    permission_fact(request.call, self.check_permission(request, edited.as_ref(), &CallApproval::No));
+                let done = EffectOutcome::Call(EndedCall { fact, blobs: Vec::new() });
+                Some(StartedEffect::plain(effect, Box::pin(std::future::ready(done))))
             }
             Effect::VerifyCall { request, edited } => {
                 let (call, cancel) = (request.call, CancellationToken::new());
                 let live = self.live(call, &cancel, None);
                 let prepared = self.prepare_call(request, edited.as_ref(), live);
-                let future = async move { Done::Call(call::verify(call, prepared).await) };
-                Some(Started::call(effect, cancel, Box::pin(future)))
+                let future = async move { EffectOutcome::Call(call::verify(call, prepared).await) };
+                Some(StartedEffect::call(effect, cancel, Box::pin(future)))
             }
         }
     }
 
-    fn prepare_call(&mut self, request: &CallRequested, edited: Option<&Json>, live: Live) -> Option<call::Prepared> {
+    fn prepare_call(
+        &mut self,
+        request: &CallRequested,
+        edited: Option<&Json>,
+        live: DriverLink,
+    ) -> Option<call::PreparedExecution> {
         let offer = request.tool.as_ref().map(|tool| self.offer_with(tool))?;
-        let keeper = self.underway.keeper.clone();
-        let world = call::World { outside: &self.outside, state: &self.state, offer, keeper, feed: &self.feed };
+        let keeper = self.running_effects.keeper.clone();
+        let world =
+            call::CallSurroundings { services: &self.services, state: &self.state, offer, keeper, feed: &self.feed };
         call::prepare(world, request, edited, live)
     }
 
     /// What the rules of this process say about a call.
-    fn cleared(&mut self, request: &CallRequested, edited: Option<&Json>, agreed: &Agreed) -> Clearance {
+    fn check_permission(
+        &mut self,
+        request: &CallRequested,
+        edited: Option<&Json>,
+        approved: &CallApproval,
+    ) -> CallPermission {
         // Without a tool nothing runs.
-        let Some(tool) = &request.tool else { return Clearance::Run(JudgedPaths::default()) };
+        let Some(tool) = &request.tool else { return CallPermission::Run(CheckedPaths::default()) };
         let (offer, arguments) = (self.offer_with(tool), edited.unwrap_or(&request.arguments));
-        let (permissions, secrets) = (&self.agent.permissions, &self.outside.secrets);
-        Judge { state: &self.state, offer: &offer, permissions, secrets }.cleared(tool, arguments, agreed)
+        let (permissions, secrets) = (&self.agent.permissions, &self.services.secrets);
+        PermissionCheck { state: &self.state, offer: &offer, permissions, secrets }
+            .check_permission(tool, arguments, approved)
     }
 
-    fn live(&self, call: CallId, cancel: &CancellationToken, resumed: Option<Arc<Resumption>>) -> Live {
+    fn live(&self, call: CallId, cancel: &CancellationToken, resumed: Option<Arc<Resumption>>) -> DriverLink {
         let permissions = Arc::clone(&self.agent.permissions);
-        Live { cancel: cancel.clone(), ask: self.underway.elicited.ask(call), resumed, permissions }
+        DriverLink { cancel: cancel.clone(), ask: self.running_effects.elicited.ask(call), resumed, permissions }
     }
 
-    async fn go_on(&mut self, next: Next) -> Result<(), StoreError> {
+    async fn go_on(&mut self, next: NextEffect) -> Result<(), StoreError> {
         let (done, streamed) = match next {
-            Next::Finished(done, streamed) => (done, streamed),
-            Next::LeftBehind(done) => return self.left_behind(done).await,
-            Next::Asks(asking) => return self.elicit(asking).await,
+            NextEffect::Finished(done, streamed) => (done, streamed),
+            NextEffect::LeftBehind(done) => return self.left_behind(done).await,
+            NextEffect::Asks(asking) => return self.elicit(asking).await,
         };
         match done {
-            Done::Pinned(context, offering) => {
-                self.underway.offering = offering.or(self.underway.offering.take());
+            EffectOutcome::Pinned(context, offering) => {
+                self.running_effects.offering = offering.or(self.running_effects.offering.take());
                 self.step(Fact::Pinned(context)).await?
             }
-            Done::HandedBack(attempt, text) => {
+            EffectOutcome::HandedBack(attempt, text) => {
                 let usage = attempt::charged(&self.state, &text);
                 self.step(Fact::HandedBack { attempt, text, usage }).await?
             }
-            Done::Restored(undo, left_alone) => self.step(Fact::Restored { undo, left_alone: left_alone? }).await?,
-            Done::Call(Ended { fact, blobs }) => self.step_with(fact, Batch { blobs, ..Batch::default() }).await?,
-            Done::Model(key, known, result) => {
+            EffectOutcome::Restored(undo, left_alone) => {
+                self.step(Fact::Restored { undo, left_alone: left_alone? }).await?
+            }
+            EffectOutcome::Call(EndedCall { fact, blobs }) => {
+                self.step_with(fact, Batch { blobs, ..Batch::default() }).await?
+            }
+            EffectOutcome::Model(key, known, result) => {
                 let fact = self.read(key, known, result, &streamed);
                 let taken = self.step(fact).await?;
                 if !streamed.is_empty() {
@@ -228,47 +251,40 @@ impl Driver {
         Ok(())
     }
 
-    pub(crate) fn step(&mut self, fact: Fact) -> impl Future<Output = Result<Taken, StoreError>> {
+    pub(crate) fn step(&mut self, fact: Fact) -> impl Future<Output = Result<Acceptance, StoreError>> {
         self.step_with(fact, Batch::default())
     }
 
     /// Decides, stores, applies, publishes: in this order. It decides when it is called, so that what is
     /// awaited holds no fact.
-    pub(crate) fn step_with(&mut self, fact: Fact, batch: Batch) -> impl Future<Output = Result<Taken, StoreError>> {
-        let decided = self.pen().decided(fact, batch);
+    pub(crate) fn step_with(
+        &mut self,
+        fact: Fact,
+        batch: Batch,
+    ) -> impl Future<Output = Result<Acceptance, StoreError>> {
+        let decided = self.session_writer().decided(fact, batch);
         async move {
-            let Some(decided) = decided? else { return Ok(Taken::No) };
-            let envelopes = self.pen().store(decided).await?;
-            self.told(&envelopes);
-            Ok(Taken::Yes)
+            let Some(decided) = decided? else { return Ok(Acceptance::No) };
+            let envelopes = self.session_writer().store(decided).await?;
+            self.publish_stored(&envelopes);
+            Ok(Acceptance::Yes)
         }
     }
 
     /// Passes on what was stored.
-    fn told(&mut self, envelopes: &[Arc<Envelope>]) {
+    pub(crate) fn publish_stored(&mut self, envelopes: &[Arc<Envelope>]) {
         for envelope in envelopes {
-            self.underway.elicited.tell(&envelope.record);
+            self.running_effects.elicited.tell(&envelope.record);
             self.spans.tell(envelope);
             self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);
     }
 
-    /// Begins the journal: with what opens it, and the message it is opened for.
-    pub(crate) async fn begin(&mut self, opened: Fact, words: Option<&FirstWords>) -> Result<Option<Sent>, StoreError> {
-        let message = words.map(|FirstWords { message_id, text }| {
-            let terms = Box::new(self.terms());
-            Fact::Message { message_id: message_id.clone(), text: text.clone(), terms }
-        });
-        let envelopes = self.pen().begin(std::iter::once(opened).chain(message)).await?;
-        self.told(&envelopes);
-        Ok(self.open_run().map(Sent::TakenUp))
-    }
-
-    fn pen(&mut self) -> Pen<'_> {
-        let Outside { store, secrets, clock, .. } = self.outside.as_ref();
+    pub(crate) fn session_writer(&mut self) -> SessionWriter<'_> {
+        let Services { store, secrets, clock, .. } = self.services.as_ref();
         let (state, writer) = (&mut self.state, &mut self.writer);
-        Pen { store: store.as_ref(), secrets, clock: clock.as_ref(), state, writer }
+        SessionWriter { store: store.as_ref(), secrets, clock: clock.as_ref(), state, writer }
     }
 }
 

@@ -7,27 +7,28 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use windlass_machine::{Effect, Fact, Finished, OpenApprovals, State, preset};
+use windlass_machine::{CallResult, Effect, Fact, OpenApprovals, State, preset};
 use windlass_provider::{BoxFuture, Model};
 use windlass_store::{Head, MemoryStore, Ownership as _, SessionLog as _, Writer};
-use windlass_testkit::{CountingTool, Script, ScriptedModel, Step};
+use windlass_testkit::{CountingTool, Script, ScriptStep, ScriptedModel};
 use windlass_tools::{Permissions, Registry, Secrets};
 use windlass_vocab::{
     Attendance, CallId, EffectClass, MessageId, OutcomeKind, Parallel, Policy, Record, SessionId, SessionOpened,
 };
 
-use super::{Done, Driver, Ended, Started};
-use crate::opening::{Entered, Opener, taken};
-use crate::session::Command;
-use crate::{Agent, FirstWords, Hub, Instructions, Outside, Session, SystemClock};
+use super::{Driver, EffectOutcome, EndedCall, StartedEffect};
+use crate::opening::{ReadySession, SessionOpener, lease_taken};
+use crate::session::DriverCommand;
+use crate::{AgentSettings, FirstMessage, Hub, Instructions, Services, Session, SystemClock};
 
 /// A hub whose model asks for two calls at once.
 fn hub(store: &Arc<MemoryStore>) -> Hub {
     let mut registry = Registry::new();
     registry.add(Arc::new(CountingTool::new("read", EffectClass::ReadOnly, Path::new("")))).unwrap();
-    let two = Step::call("scripted__read", json!({"label": "a"})).and_call("scripted__read", json!({"label": "b"}));
+    let two =
+        ScriptStep::call("scripted__read", json!({"label": "a"})).and_call("scripted__read", json!({"label": "b"}));
     let model: Arc<dyn Model> = Arc::new(ScriptedModel::new(Script::of([two])));
-    Hub::new(Outside {
+    Hub::new(Services {
         store: Arc::clone(store) as _,
         models: Arc::new(HashMap::from([("scripted".into(), model)])),
         registry,
@@ -38,9 +39,9 @@ fn hub(store: &Arc<MemoryStore>) -> Hub {
     })
 }
 
-fn agent() -> Agent {
+fn agent() -> AgentSettings {
     let allow = vec!["scripted.read".parse().unwrap()];
-    Agent {
+    AgentSettings {
         name: "test".into(),
         policy: Policy { parallel: Parallel::On, ..preset("default").unwrap() },
         chain: vec!["scripted".into()],
@@ -63,9 +64,13 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
     let lease = store.claim(id).await.unwrap();
     let writer = Writer::new(id, Head::default(), 7);
     let (hub, agent) = (hub(store), agent());
-    let opener =
-        Opener { outside: hub.outside(), agent: &agent, approvals: OpenApprovals::JudgedAgain, interest: None };
-    let Entered { mut driver, session, .. } = opener.entered(State::new(id), writer, lease);
+    let opener = SessionOpener {
+        services: hub.services(),
+        agent: &agent,
+        approvals: OpenApprovals::CheckedAgain,
+        interest: None,
+    };
+    let ReadySession { mut driver, session, .. } = opener.entered(State::new(id), writer, lease);
     let opened = SessionOpened {
         owner: "me".into(),
         key: "k".into(),
@@ -74,19 +79,19 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
         version: String::new(),
         forked_from: Vec::new(),
     };
-    let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
-    driver.begin(Fact::Opened(opened, taken(1)), Some(&words)).await.unwrap();
+    let words = FirstMessage { message_id: MessageId("m".into()), text: "go".into() };
+    driver.begin(Fact::Opened(opened, lease_taken(1)), Some(&words)).await.unwrap();
     while !driver.owed.iter().any(|effect| owed_call(effect).is_some()) {
         driver.start_what_is_owed();
-        let next = driver.underway.next().await;
+        let next = driver.running_effects.next().await;
         driver.go_on(next).await.unwrap();
     }
     (driver, session)
 }
 
-fn result_of(call: CallId) -> Done {
-    let finished = Finished::new(OutcomeKind::Ok, "done");
-    Done::Call(Ended { fact: Fact::CallDone { call, finished }, blobs: Vec::new() })
+fn result_of(call: CallId) -> EffectOutcome {
+    let finished = CallResult::new(OutcomeKind::Ok, "done");
+    EffectOutcome::Call(EndedCall { fact: Fact::CallDone { call, finished }, blobs: Vec::new() })
 }
 
 // What came out of a call is kept, though the session is being closed and another call is stopping
@@ -97,17 +102,17 @@ async fn a_call_that_ends_while_another_is_stopping_has_its_result_recorded() {
     let calls: Vec<(Effect, CallId)> =
         driver.owed.iter().filter_map(|effect| Some((effect.clone(), owed_call(effect)?))).collect();
     let [(to_stop, stopped), (to_end, ended)] = <[_; 2]>::try_from(calls).unwrap();
-    let stopping: BoxFuture<'static, Done> = Box::pin(async move {
+    let stopping: BoxFuture<'static, EffectOutcome> = Box::pin(async move {
         tokio::task::yield_now().await;
         result_of(stopped)
     });
-    let ending: BoxFuture<'static, Done> = Box::pin(std::future::ready(result_of(ended)));
-    driver.underway.start(Started::call(&to_stop, CancellationToken::new(), stopping));
-    driver.underway.start(Started::call(&to_end, CancellationToken::new(), ending));
-    driver.underway.abort_all_but(&[to_end]);
-    assert!(driver.underway.is_stopping());
+    let ending: BoxFuture<'static, EffectOutcome> = Box::pin(std::future::ready(result_of(ended)));
+    driver.running_effects.start(StartedEffect::call(&to_stop, CancellationToken::new(), stopping));
+    driver.running_effects.start(StartedEffect::call(&to_end, CancellationToken::new(), ending));
+    driver.running_effects.abort_all_but(&[to_end]);
+    assert!(driver.running_effects.is_stopping());
 
-    session.commands.try_send(Box::new(Command::Close)).ok().unwrap();
+    session.commands.try_send(Box::new(DriverCommand::Close)).ok().unwrap();
     Box::new(driver).drive().await;
 
     let finished = |record| match record {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tokio::sync::broadcast;
 use windlass_vocab::{Delta, Envelope, Event, Record};
 
-use crate::streaming::Streaming;
+use crate::streaming::StreamedSoFar;
 
 /// How many events wait for the slowest follower. A turn of a fast model is some thousand deltas, so a follower may
 /// miss the better part of a second and not notice.
@@ -21,12 +21,12 @@ const KEPT_OF_RUNS: usize = 16;
 
 /// An event as all its followers share it.
 #[derive(Debug)]
-pub struct Published {
+pub struct PublishedEvent {
     event: Event,
     json: OnceLock<Box<str>>,
 }
 
-impl Published {
+impl PublishedEvent {
     pub(crate) fn new(event: Event) -> Arc<Self> {
         Arc::new(Self { event, json: OnceLock::new() })
     }
@@ -66,28 +66,28 @@ impl Interest {
 
 /// A place in the feed, taken at one moment: everything up to the record `head` is in the journal, `streamed` is what the
 /// attempt under way has streamed by then, and `events` gives what comes after both.
-pub(crate) struct Joined {
-    pub(crate) events: broadcast::Receiver<Arc<Published>>,
+pub(crate) struct FeedPlace {
+    pub(crate) events: broadcast::Receiver<Arc<PublishedEvent>>,
     pub(crate) head: u64,
     pub(crate) streamed: Vec<Delta>,
 }
 
 /// The feed of one session.
 #[derive(Clone, Debug)]
-pub(crate) struct Feed(Arc<Mutex<Inner>>);
+pub(crate) struct Feed(Arc<Mutex<FeedState>>);
 
 #[derive(Debug)]
-struct Inner {
+struct FeedState {
     /// Made for the first follower: most sessions of a large program have none.
-    everything: Option<broadcast::Sender<Arc<Published>>>,
-    runs: Option<broadcast::Sender<Arc<Published>>>,
+    everything: Option<broadcast::Sender<Arc<PublishedEvent>>>,
+    runs: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     head: u64,
-    streaming: Streaming,
-    phase: Phase,
+    streaming: StreamedSoFar,
+    phase: FeedPhase,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum FeedPhase {
     Open,
     Closed,
 }
@@ -95,14 +95,20 @@ enum Phase {
 impl Feed {
     /// The feed of a session whose journal ends with the record `head`.
     pub(crate) fn new(head: u64) -> Self {
-        let inner = Inner { everything: None, runs: None, head, streaming: Streaming::default(), phase: Phase::Open };
+        let inner = FeedState {
+            everything: None,
+            runs: None,
+            head,
+            streaming: StreamedSoFar::default(),
+            phase: FeedPhase::Open,
+        };
         Self(Arc::new(Mutex::new(inner)))
     }
 
     /// Takes a place in it; none where the session is closed.
-    pub(crate) fn join(&self, interest: Interest) -> Option<Joined> {
+    pub(crate) fn join(&self, interest: Interest) -> Option<FeedPlace> {
         let mut inner = self.inner();
-        if inner.phase == Phase::Closed {
+        if inner.phase == FeedPhase::Closed {
             return None;
         }
         let (channel, kept) = match interest {
@@ -114,7 +120,7 @@ impl Feed {
             Interest::Everything => inner.streaming.so_far(),
             Interest::Runs => Vec::new(),
         };
-        Some(Joined { events, head: inner.head, streamed })
+        Some(FeedPlace { events, head: inner.head, streamed })
     }
 
     /// The number of the last record that went through it.
@@ -126,12 +132,12 @@ impl Feed {
         let mut inner = self.inner();
         inner.head = record.seq;
         if matches!(record.record, Record::ModelReplied(_) | Record::AttemptFailed(_) | Record::RunEnded(_)) {
-            inner.streaming = Streaming::default();
+            inner.streaming = StreamedSoFar::default();
         }
         let runs = inner.runs.as_ref().filter(|_| Interest::Runs.wants(&record.record));
         let mut followed = inner.everything.iter().chain(runs).filter(|channel| channel.receiver_count() > 0);
         let Some(first) = followed.next() else { return };
-        let event = Published::new(Event::Record(Arc::clone(record)));
+        let event = PublishedEvent::new(Event::Record(Arc::clone(record)));
         // An error means that the last follower has just left.
         for channel in followed {
             let _ = channel.send(Arc::clone(&event));
@@ -143,17 +149,17 @@ impl Feed {
         let mut inner = self.inner();
         inner.streaming.add(&delta);
         if let Some(channel) = inner.everything.as_ref().filter(|channel| channel.receiver_count() > 0) {
-            let _ = channel.send(Published::new(Event::Delta(delta)));
+            let _ = channel.send(PublishedEvent::new(Event::Delta(delta)));
         }
     }
 
     /// Lets followers go once they have what is there.
     pub(crate) fn close(&self) {
         let mut inner = self.inner();
-        (inner.everything, inner.runs, inner.phase) = (None, None, Phase::Closed);
+        (inner.everything, inner.runs, inner.phase) = (None, None, FeedPhase::Closed);
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, FeedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

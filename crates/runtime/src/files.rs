@@ -9,20 +9,20 @@ use windlass_store::{Batch, StoreError};
 use windlass_tools::FileRules;
 use windlass_vocab::UndoStarted;
 
-use crate::call::Ended;
+use crate::call::EndedCall;
 use crate::driver::Driver;
-use crate::underway::Done;
-use crate::undo::{Planned, UndoFiles};
-use crate::undo_report::{Earnest, UndoError, UndoReport, UndoRequest};
+use crate::running_effects::EffectOutcome;
+use crate::undo::{PlannedUndo, UndoFiles};
+use crate::undo_report::{UndoError, UndoMode, UndoReport, UndoRequest};
 
 impl Driver {
     /// The future of an effect that is about files.
-    pub(crate) fn file_effect(&mut self, effect: &Effect) -> Option<BoxFuture<'static, Done>> {
+    pub(crate) fn file_effect(&mut self, effect: &Effect) -> Option<BoxFuture<'static, EffectOutcome>> {
         match effect {
             Effect::TakeSnapshot { request, edited } => {
                 let offer = self.offer();
-                let taken = self.underway.keeper.take(&self.outside, &offer, request, edited.as_ref());
-                Some(Box::pin(async move { Done::Call(taken.await) }))
+                let taken = self.running_effects.keeper.take(&self.services, &offer, request, edited.as_ref());
+                Some(Box::pin(async move { EffectOutcome::Call(taken.await) }))
             }
             Effect::Restore(started) => Some(self.restoring(Arc::clone(started))),
             Effect::Receive
@@ -30,24 +30,24 @@ impl Driver {
             | Effect::CallModel { .. }
             | Effect::HandBack(_)
             | Effect::RunCall { .. }
-            | Effect::JudgeCall { .. }
+            | Effect::CheckPermission { .. }
             | Effect::VerifyCall { .. }
             | Effect::Ask(_) => None,
         }
     }
 
     fn undo_files(&self) -> Option<UndoFiles> {
-        let workspace = self.outside.workspace.clone()?;
+        let workspace = self.services.workspace.clone()?;
         Some(UndoFiles {
-            store: Arc::clone(&self.outside.store),
+            store: Arc::clone(&self.services.store),
             workspace,
-            secrets: Arc::clone(&self.outside.secrets),
+            secrets: Arc::clone(&self.services.secrets),
             rules: FileRules::of(Arc::clone(&self.agent.permissions)),
         })
     }
 
     /// An undo that another process began and did not finish.
-    fn restoring(&self, started: Arc<UndoStarted>) -> BoxFuture<'static, Done> {
+    fn restoring(&self, started: Arc<UndoStarted>) -> BoxFuture<'static, EffectOutcome> {
         let (files, session) = (self.undo_files(), self.state.session);
         Box::pin(async move {
             let left_alone = match files {
@@ -57,13 +57,13 @@ impl Driver {
                     Ok(started.changes.keys().map(nowhere).collect())
                 }
             };
-            Done::Restored(started.undo, left_alone)
+            EffectOutcome::Restored(started.undo, left_alone)
         })
     }
 
     /// A call that was told to stop has ended: its result is known already, but not what it did to files.
-    pub(crate) async fn left_behind(&mut self, done: Done) -> Result<(), StoreError> {
-        if let Done::Call(Ended { fact: Fact::CallDone { finished, .. }, .. }) = done
+    pub(crate) async fn left_behind(&mut self, done: EffectOutcome) -> Result<(), StoreError> {
+        if let EffectOutcome::Call(EndedCall { fact: Fact::CallDone { finished, .. }, .. }) = done
             && let Some(files) = finished.files
         {
             self.step(Fact::FilesChanged(files)).await?;
@@ -77,12 +77,12 @@ impl Driver {
             return Ok(Err(UndoError::RunOpen));
         }
         let Some(files) = self.undo_files() else { return Ok(Err(UndoError::NoWorkspace)) };
-        let Planned { asked, blobs, mut report } = match files.plan(self.state.session, request).await {
+        let PlannedUndo { asked, blobs, mut report } = match files.plan(self.state.session, request).await {
             Err(UndoError::Store(error)) => return Err(error),
             Err(refused) => return Ok(Err(refused)),
             Ok(planned) => planned,
         };
-        if request.earnest == Earnest::Rehearse {
+        if request.mode == UndoMode::DryRun {
             return Ok(Ok(report));
         }
         self.step_with(Fact::Undo(Box::new(asked)), Batch { blobs, ..Batch::default() }).await?;

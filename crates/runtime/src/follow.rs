@@ -7,9 +7,9 @@ use windlass_store::{Store, StoreError};
 use windlass_vocab::{Event, SessionId};
 
 use crate::clock::Clock;
-use crate::feed::{Interest, Published};
+use crate::feed::{Interest, PublishedEvent};
 use crate::live::LiveSessions;
-use crate::subscription::{Followed, Subscription};
+use crate::subscription::{FollowedEvent, Subscription};
 
 /// How often the journal of a session is looked at that another process may be writing.
 const LOOK_MS: u64 = 150;
@@ -22,7 +22,7 @@ pub struct Follow {
     session: SessionId,
     /// The last record given out.
     seq: u64,
-    past: VecDeque<Arc<Published>>,
+    past: VecDeque<Arc<PublishedEvent>>,
     events: Option<Subscription>,
 }
 
@@ -56,13 +56,13 @@ impl Follow {
     }
 
     /// What comes next, whenever that is. Nothing is lost if the future is dropped.
-    pub async fn next(&mut self) -> Result<Followed, StoreError> {
+    pub async fn next(&mut self) -> Result<FollowedEvent, StoreError> {
         loop {
             if let Some(event) = self.past.pop_front() {
                 if let Event::Record(record) = event.event() {
                     self.seq = record.seq;
                 }
-                return Ok(Followed::Event(event));
+                return Ok(FollowedEvent::Event(event));
             }
             if let Some(events) = &mut self.events {
                 let next = events.next_followed().await?;
@@ -79,7 +79,7 @@ impl Follow {
     /// Joins the session if it is live here, else reads what was stored meanwhile, or waits a little for either.
     async fn look(&mut self) -> Result<(), StoreError> {
         let (store, clock) = (&self.store, &self.clock);
-        let began = self.live.began();
+        let began = self.live.next_opening();
         if let Some(feed) = self.live.feed(self.session) {
             let store = Arc::clone(store);
             self.events = Some(Subscription::new(self.session, store, feed, Interest::Everything, self.seq));
@@ -92,7 +92,7 @@ impl Follow {
                 () = clock.until(clock.now().plus_ms(LOOK_MS)) => {}
             }
         }
-        self.past = records.into_iter().map(|record| Published::new(Event::Record(Arc::new(record)))).collect();
+        self.past = records.into_iter().map(|record| PublishedEvent::new(Event::Record(Arc::new(record)))).collect();
         Ok(())
     }
 }

@@ -13,11 +13,11 @@ use windlass_vocab::{Attendance, Delta, DeltaBody, Event, RunId, SessionChanged,
 
 use crate::feed::KEPT;
 use crate::live::LiveSessions;
-use crate::opening::{Entered, Opener, Opening};
-use crate::{Agent, Follow, Followed, Instructions, Outside, SystemClock};
+use crate::opening::{ReadySession, SessionChoice, SessionOpener};
+use crate::{AgentSettings, Follow, FollowedEvent, Instructions, Services, SystemClock};
 
-fn agent() -> Agent {
-    Agent {
+fn agent() -> AgentSettings {
+    AgentSettings {
         name: "test".into(),
         policy: preset("default").unwrap(),
         chain: vec!["none".into()],
@@ -30,8 +30,8 @@ fn agent() -> Agent {
     }
 }
 
-fn outside(store: &Arc<MemoryStore>) -> Arc<Outside> {
-    Arc::new(Outside {
+fn services(store: &Arc<MemoryStore>) -> Arc<Services> {
+    Arc::new(Services {
         store: Arc::clone(store) as _,
         models: Arc::new(HashMap::new()),
         registry: Registry::new(),
@@ -44,13 +44,13 @@ fn outside(store: &Arc<MemoryStore>) -> Arc<Outside> {
 
 /// Where a session is driven.
 #[derive(Clone, Copy, Debug)]
-enum Where {
+enum DrivenBy {
     Here,
     InAnotherProcess,
 }
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum FollowStep {
     Append,
     /// So many fragments of the attempt under way.
     Stream(usize),
@@ -65,49 +65,49 @@ enum Deed {
     /// A follower is cut off and comes back.
     Reconnect(prop::sample::Index),
     /// The driver ends and there is another.
-    Restart(Where),
+    Restart(DrivenBy),
     /// The driver ends and there is none.
     Leave,
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
-    let place = prop_oneof![4 => Just(Where::Here), 1 => Just(Where::InAnotherProcess)];
+fn step() -> impl Strategy<Value = FollowStep> {
+    let place = prop_oneof![4 => Just(DrivenBy::Here), 1 => Just(DrivenBy::InAnotherProcess)];
     prop_oneof![
-        6 => Just(Deed::Append),
-        3 => (1..40usize).prop_map(Deed::Stream),
-        1 => Just(Deed::Stream(KEPT + 3)),
-        2 => (1..20usize).prop_map(Deed::Think),
-        1 => Just(Deed::Clear),
-        2 => (0..1000u64).prop_map(Deed::Follow),
-        5 => (any::<prop::sample::Index>(), 1..30usize).prop_map(|(index, most)| Deed::Take(index, most)),
-        1 => any::<prop::sample::Index>().prop_map(Deed::Reconnect),
-        1 => place.prop_map(Deed::Restart),
-        1 => Just(Deed::Leave),
+        6 => Just(FollowStep::Append),
+        3 => (1..40usize).prop_map(FollowStep::Stream),
+        1 => Just(FollowStep::Stream(KEPT + 3)),
+        2 => (1..20usize).prop_map(FollowStep::Think),
+        1 => Just(FollowStep::Clear),
+        2 => (0..1000u64).prop_map(FollowStep::Follow),
+        5 => (any::<prop::sample::Index>(), 1..30usize).prop_map(|(index, most)| FollowStep::Take(index, most)),
+        1 => any::<prop::sample::Index>().prop_map(FollowStep::Reconnect),
+        1 => place.prop_map(FollowStep::Restart),
+        1 => Just(FollowStep::Leave),
     ]
 }
 
 /// Somebody who follows, and what they were given.
-struct Watcher {
+struct TestFollower {
     follow: Follow,
     after: u64,
     records: Vec<u64>,
     /// What the attempts streamed, by their number.
     texts: HashMap<u32, String>,
     /// What they thought, and whether they still do.
-    thoughts: HashMap<u32, (String, Thinks)>,
+    thoughts: HashMap<u32, (String, ThinkingSaid)>,
 }
 
 /// Whether a model was said to think.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Thinks {
+enum ThinkingSaid {
     Yes,
     #[default]
     No,
 }
 
-impl Watcher {
-    fn note(&mut self, followed: &Followed) {
-        let Followed::Event(event) = followed else { return };
+impl TestFollower {
+    fn note(&mut self, followed: &FollowedEvent) {
+        let FollowedEvent::Event(event) = followed else { return };
         match event.event() {
             Event::Record(record) => self.records.push(record.seq),
             Event::Delta(Delta { attempt, offset, body: DeltaBody::TextDelta { text }, .. }) => {
@@ -119,15 +119,19 @@ impl Watcher {
                 let (known, thinks) = self.thoughts.entry(*attempt).or_default();
                 match body {
                     DeltaBody::ThinkingStarted {} => {
-                        assert_eq!((*offset, *thinks), (known.len() as u64, Thinks::No), "it starts once");
-                        *thinks = Thinks::Yes;
+                        assert_eq!((*offset, *thinks), (known.len() as u64, ThinkingSaid::No), "it starts once");
+                        *thinks = ThinkingSaid::Yes;
                     }
                     DeltaBody::ThinkingEnded {} => {
-                        assert_eq!((*offset, *thinks), (known.len() as u64, Thinks::Yes), "it ends once");
-                        *thinks = Thinks::No;
+                        assert_eq!((*offset, *thinks), (known.len() as u64, ThinkingSaid::Yes), "it ends once");
+                        *thinks = ThinkingSaid::No;
                     }
                     DeltaBody::ThinkingDelta { text } => {
-                        assert_eq!((*offset, *thinks), (known.len() as u64, Thinks::Yes), "in between, without a gap");
+                        assert_eq!(
+                            (*offset, *thinks),
+                            (known.len() as u64, ThinkingSaid::Yes),
+                            "in between, without a gap"
+                        );
                         known.push_str(text);
                     }
                     DeltaBody::TextDelta { .. }
@@ -150,29 +154,34 @@ impl Watcher {
     }
 }
 
-struct World {
+struct FollowWorld {
     store: Arc<MemoryStore>,
-    outside: Arc<Outside>,
+    services: Arc<Services>,
     live: LiveSessions,
     session: SessionId,
-    driven: Option<Entered>,
+    driven: Option<ReadySession>,
     attempt: u32,
     streamed: String,
-    thought: (String, Thinks),
-    watchers: Vec<Watcher>,
+    thought: (String, ThinkingSaid),
+    watchers: Vec<TestFollower>,
 }
 
-impl World {
+impl FollowWorld {
     async fn new() -> Self {
         let store = Arc::new(MemoryStore::new());
-        let (outside, live, session) = (outside(&store), LiveSessions::default(), SessionId(Uuid::now_v7()));
-        let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
+        let (services, live, session) = (services(&store), LiveSessions::default(), SessionId(Uuid::now_v7()));
+        let opening = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
         let agent = agent();
-        let opener = Opener { outside: &outside, agent: &agent, approvals: OpenApprovals::JudgedAgain, interest: None };
+        let opener = SessionOpener {
+            services: &services,
+            agent: &agent,
+            approvals: OpenApprovals::CheckedAgain,
+            interest: None,
+        };
         let mut entered = opener.create(session, &opening, None).await.unwrap();
         entered.driver.registration = Some(live.register(&entered.session, 1));
-        let (attempt, streamed, thought, watchers) = (1, String::new(), (String::new(), Thinks::No), Vec::new());
-        Self { store, outside, live, session, driven: Some(entered), attempt, streamed, thought, watchers }
+        let (attempt, streamed, thought, watchers) = (1, String::new(), (String::new(), ThinkingSaid::No), Vec::new());
+        Self { store, services, live, session, driven: Some(entered), attempt, streamed, thought, watchers }
     }
 
     fn followed(&self, after: u64) -> Follow {
@@ -182,7 +191,7 @@ impl World {
 
     fn follow(&mut self, after: u64) {
         let follow = self.followed(after);
-        self.watchers.push(Watcher {
+        self.watchers.push(TestFollower {
             follow,
             after,
             records: Vec::new(),
@@ -192,7 +201,7 @@ impl World {
     }
 
     fn leave(&mut self) {
-        if let Some(Entered { driver, .. }) = self.driven.take() {
+        if let Some(ReadySession { driver, .. }) = self.driven.take() {
             driver.end(crate::SessionClosed::Closed);
             self.next_attempt();
         }
@@ -201,33 +210,33 @@ impl World {
     fn next_attempt(&mut self) {
         self.attempt += 1;
         self.streamed.clear();
-        self.thought = (String::new(), Thinks::No);
+        self.thought = (String::new(), ThinkingSaid::No);
     }
 
     async fn head(&self) -> u64 {
         self.store.head(self.session).await.unwrap().seq
     }
 
-    async fn do_it(&mut self, deed: Deed) {
-        match deed {
-            Deed::Append => {
+    async fn do_it(&mut self, step: FollowStep) {
+        match step {
+            FollowStep::Append => {
                 let title = SessionChanged { title: Some("t".into()), ..SessionChanged::default() };
-                if let Some(Entered { driver, .. }) = &mut self.driven {
+                if let Some(ReadySession { driver, .. }) = &mut self.driven {
                     driver.step(Fact::Changed(title)).await.unwrap();
                 }
             }
-            Deed::Stream(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.stream("ab ")),
-            Deed::Think(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.think("hm ")),
-            Deed::Clear => {
+            FollowStep::Stream(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.stream("ab ")),
+            FollowStep::Think(fragments) if self.driven.is_some() => (0..fragments).for_each(|_| self.think("hm ")),
+            FollowStep::Clear => {
                 self.publish(DeltaBody::Cleared {});
                 self.next_attempt();
             }
-            Deed::Follow(thousandths) => {
+            FollowStep::Follow(thousandths) => {
                 let after = self.head().await * thousandths / 1000;
                 self.follow(after);
             }
-            Deed::Take(index, most) if !self.watchers.is_empty() => index.get_mut(&mut self.watchers).take(most),
-            Deed::Reconnect(index) if !self.watchers.is_empty() => {
+            FollowStep::Take(index, most) if !self.watchers.is_empty() => index.get_mut(&mut self.watchers).take(most),
+            FollowStep::Reconnect(index) if !self.watchers.is_empty() => {
                 let position = index.get(&self.watchers).follow.position();
                 let again = self.followed(position);
                 let watcher = index.get_mut(&mut self.watchers);
@@ -236,19 +245,19 @@ impl World {
                 watcher.texts.clear();
                 watcher.thoughts.clear();
             }
-            Deed::Stream(_) | Deed::Think(_) | Deed::Take(..) | Deed::Reconnect(_) => {}
-            Deed::Leave => self.leave(),
-            Deed::Restart(place) => {
+            FollowStep::Stream(_) | FollowStep::Think(_) | FollowStep::Take(..) | FollowStep::Reconnect(_) => {}
+            FollowStep::Leave => self.leave(),
+            FollowStep::Restart(place) => {
                 self.leave();
                 let agent = agent();
-                let opener = Opener {
-                    outside: &self.outside,
+                let opener = SessionOpener {
+                    services: &self.services,
                     agent: &agent,
-                    approvals: OpenApprovals::JudgedAgain,
+                    approvals: OpenApprovals::CheckedAgain,
                     interest: None,
                 };
                 let mut entered = opener.take_over(self.session).await.unwrap();
-                if matches!(place, Where::Here) {
+                if matches!(place, DrivenBy::Here) {
                     entered.driver.registration = Some(self.live.register(&entered.session, 1));
                 }
                 self.driven = Some(entered);
@@ -258,17 +267,17 @@ impl World {
 
     fn think(&mut self, text: &str) {
         let (offset, thinks) = (self.thought.0.len() as u64, self.thought.1);
-        if thinks == Thinks::No {
+        if thinks == ThinkingSaid::No {
             self.publish_at(offset, DeltaBody::ThinkingStarted {});
         }
         self.thought.0.push_str(text);
-        self.thought.1 = Thinks::Yes;
+        self.thought.1 = ThinkingSaid::Yes;
         self.publish_at(offset, DeltaBody::ThinkingDelta { text: text.to_owned() });
     }
 
     fn stream(&mut self, text: &str) {
-        if self.thought.1 == Thinks::Yes {
-            self.thought.1 = Thinks::No;
+        if self.thought.1 == ThinkingSaid::Yes {
+            self.thought.1 = ThinkingSaid::No;
             self.publish_at(self.thought.0.len() as u64, DeltaBody::ThinkingEnded {});
         }
         let offset = self.streamed.len() as u64;
@@ -281,7 +290,7 @@ impl World {
     }
 
     fn publish_at(&self, offset: u64, body: DeltaBody) {
-        if let Some(Entered { driver, .. }) = &self.driven {
+        if let Some(ReadySession { driver, .. }) = &self.driven {
             let (run, turn, attempt) = (RunId::default(), TurnId::default(), self.attempt);
             driver.feed.publish_delta(Delta { run, turn, attempt, offset, body });
         }
@@ -312,12 +321,12 @@ proptest! {
 
     // proves E1, E2
     #[test]
-    fn whoever_follows_is_given_exactly_the_journal(deeds in prop::collection::vec(deed(), 1..60)) {
+    fn whoever_follows_is_given_exactly_the_journal(steps in prop::collection::vec(step(), 1..60)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let mut world = World::new().await;
-            for deed in deeds {
-                world.do_it(deed).await;
+            let mut world = FollowWorld::new().await;
+            for step in steps {
+                world.do_it(step).await;
             }
             world.follow(0);
             world.settle().await;

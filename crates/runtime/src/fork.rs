@@ -5,8 +5,8 @@
 
 use uuid::Uuid;
 use windlass_machine::{Fact, Input, State, decide};
-use windlass_store::{Batch, Branch, Break, Fork, ForkError, Prefix, Store, StoreError, whole_prefix};
-use windlass_vocab::{At, SessionChanged, SessionId};
+use windlass_store::{Batch, Break, Fork, ForkError, ForkTarget, Prefix, Store, StoreError, whole_prefix};
+use windlass_vocab::{SessionChanged, SessionId, Timestamp};
 
 use crate::opening::nonce;
 use crate::place::placed;
@@ -18,11 +18,16 @@ pub async fn fork(
     origin: SessionId,
     at: Option<u64>,
     key: &str,
-    now: At,
+    now: Timestamp,
 ) -> Result<SessionId, ForkError> {
     let session = SessionId(Uuid::now_v7());
-    let branch =
-        Branch { session, key: key.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), at: now, nonce: nonce() };
+    let branch = ForkTarget {
+        session,
+        key: key.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        at: now,
+        nonce: nonce(),
+    };
     let mut fork = Fork::begin(store, origin, at, branch).await?;
     let state = State::fold(session, fork.records());
     let fact = match fork.imported().cloned() {
@@ -39,7 +44,7 @@ pub async fn fork(
 
 /// A copy of what is whole of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Salvaged {
+pub struct SalvagedSession {
     /// The new session.
     pub session: SessionId,
     /// The records that were saved.
@@ -70,12 +75,17 @@ impl From<StoreError> for SalvageError {
 
 /// Copies a session that does not verify, up to the last batch that does, into one with this key. What was open there
 /// ends, as in a fork. The old session is left as it is.
-pub async fn salvage(store: &dyn Store, origin: SessionId, key: &str, now: At) -> Result<Salvaged, SalvageError> {
+pub async fn salvage(
+    store: &dyn Store,
+    origin: SessionId,
+    key: &str,
+    now: Timestamp,
+) -> Result<SalvagedSession, SalvageError> {
     let Prefix { whole, broken } = whole_prefix(store, origin).await?;
     let broken = broken.ok_or(SalvageError::Whole)?;
     if whole.records == 0 {
         return Err(SalvageError::Nothing(broken));
     }
     let session = fork(store, origin, Some(whole.records), key, now).await?;
-    Ok(Salvaged { session, records: whole.records, broken })
+    Ok(SalvagedSession { session, records: whole.records, broken })
 }

@@ -11,76 +11,80 @@ use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals};
 use windlass_store::{ForkError, Store, StoreError};
 use windlass_tools::{Offer, Selection};
-use windlass_vocab::{At, Control, RunId, SessionId};
+use windlass_vocab::{Control, RunId, SessionId, Timestamp};
 
 use crate::control::{perform, poll_commands};
 use crate::feed::Interest;
 use crate::follow::Follow;
 use crate::fork::fork;
 use crate::live::LiveSessions;
-use crate::opening::{Entered, OpenError, Opener, Opening};
-use crate::outside::{Agent, Outside};
-use crate::send_control::{Delivered, send_control};
-use crate::session::{FirstWords, Sent, Session, Taken};
+use crate::opening::{OpenError, ReadySession, SessionChoice, SessionOpener};
+use crate::send_control::{ControlDelivery, send_control};
+use crate::services::{AgentSettings, Services};
+use crate::session::{Acceptance, FirstMessage, SendOutcome, Session};
 use crate::subscription::Subscription;
 
 /// The live sessions of this process, what they share, and the way to open and follow them.
 #[derive(Clone, Debug)]
 pub struct Hub {
-    outside: Arc<Outside>,
+    services: Arc<Services>,
     live: LiveSessions,
 }
 
 impl Hub {
     /// A hub without live sessions.
     #[must_use]
-    pub fn new(outside: Outside) -> Self {
-        Self { outside: Arc::new(outside), live: LiveSessions::default() }
+    pub fn new(services: Services) -> Self {
+        Self { services: Arc::new(services), live: LiveSessions::default() }
     }
 
     /// Where its sessions are stored.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.outside.store
+        &self.services.store
     }
 
     /// The text as it would be recorded: known secrets are replaced.
     #[must_use]
     pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.outside.secrets.scrub(text)
+        self.services.secrets.scrub(text)
     }
 
     /// Whether the text has a known secret in it.
     #[must_use]
     pub fn has_secret(&self, text: &str) -> bool {
-        self.outside.secrets.is_in(text.as_bytes())
+        self.services.secrets.is_in(text.as_bytes())
     }
 
     /// The time its sessions go by.
     #[must_use]
-    pub fn now(&self) -> At {
-        self.outside.clock.now()
+    pub fn now(&self) -> Timestamp {
+        self.services.clock.now()
     }
 
     /// What a run with this selection of tools may call, as things are now.
     #[must_use]
     pub fn offer(&self, selection: &Selection) -> Offer {
-        self.outside.registry.offer(selection)
+        self.services.registry.offer(selection)
     }
 
     #[cfg(test)]
-    pub(crate) fn outside(&self) -> &Arc<Outside> {
-        &self.outside
+    pub(crate) fn services(&self) -> &Arc<Services> {
+        &self.services
     }
 
     /// Opens a session, or joins it where it is live here; makes it if there is none with that key. A run that was left
     /// unfinished goes on at once. Who joins takes part in what is going on: `agent` is what a session is opened with.
-    pub async fn open(&self, opening: Opening, agent: Agent) -> Result<Session, OpenError> {
+    pub async fn open(&self, opening: SessionChoice, agent: AgentSettings) -> Result<Session, OpenError> {
         Ok(self.enter(&opening, &agent, None, None).await?.session)
     }
 
     /// The same, with every event from the moment on at which it was opened or joined.
-    pub async fn open_followed(&self, opening: Opening, agent: Agent) -> Result<(Session, Subscription), OpenError> {
+    pub async fn open_followed(
+        &self,
+        opening: SessionChoice,
+        agent: AgentSettings,
+    ) -> Result<(Session, Subscription), OpenError> {
         Ok(self.enter(&opening, &agent, Some(Interest::Everything), None).await?.followed(Interest::Everything))
     }
 
@@ -89,11 +93,11 @@ impl Hub {
     /// left in the inbox, unless something else is said.
     pub async fn open_saying(
         &self,
-        opening: Opening,
-        agent: Agent,
-        words: FirstWords,
+        opening: SessionChoice,
+        agent: AgentSettings,
+        words: FirstMessage,
         interest: Interest,
-    ) -> Result<(Session, Subscription, Sent), OpenError> {
+    ) -> Result<(Session, Subscription, SendOutcome), OpenError> {
         let opened = self.enter(&opening, &agent, Some(interest), Some(&words)).await?;
         let sent = opened.sent;
         let (session, events) = opened.followed(interest);
@@ -108,15 +112,15 @@ impl Hub {
     pub async fn open_existing(
         &self,
         session: SessionId,
-        agent: Agent,
+        agent: AgentSettings,
         approvals: OpenApprovals,
     ) -> Result<(Session, Subscription), OpenError> {
         let _turn = self.live.turn(session).await;
-        if let Some(session) = self.live.join(session, &self.outside.store).await {
+        if let Some(session) = self.live.join(session, &self.services.store).await {
             let events = session.events();
             return Ok((session, events));
         }
-        let opener = Opener { approvals, ..self.opener(&agent, Some(Interest::Everything)) };
+        let opener = SessionOpener { approvals, ..self.opener(&agent, Some(Interest::Everything)) };
         let entered = opener.take_over(session).await?;
         Ok(self.started(entered).followed(Interest::Everything))
     }
@@ -125,17 +129,17 @@ impl Hub {
     pub async fn open_retrying(
         &self,
         session: SessionId,
-        agent: Agent,
+        agent: AgentSettings,
     ) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
         let _turn = self.live.turn(session).await;
-        if let Some(session) = self.live.join(session, &self.outside.store).await {
+        if let Some(session) = self.live.join(session, &self.services.store).await {
             let events = session.events();
             return Ok(session.retry().await?.map(|run| (session, events, run)));
         }
         let mut entered = self.opener(&agent, Some(Interest::Everything)).take_over(session).await?;
         let driver = &mut entered.driver;
-        let retried = driver.step(Fact::Retried(Box::new(driver.terms()))).await?;
-        let Some(run) = driver.open_run().filter(|_| retried == Taken::Yes) else { return Ok(None) };
+        let retried = driver.step(Fact::Retried(Box::new(driver.run_settings()))).await?;
+        let Some(run) = driver.open_run().filter(|_| retried == Acceptance::Yes) else { return Ok(None) };
         let (session, events) = self.started(entered).followed(Interest::Everything);
         Ok(Some((session, events, run)))
     }
@@ -144,24 +148,24 @@ impl Hub {
     /// and may be driven by another process; of that one only records are seen.
     #[must_use]
     pub fn follow(&self, session: SessionId, after_seq: u64) -> Follow {
-        let Outside { store, clock, .. } = self.outside.as_ref();
+        let Services { store, clock, .. } = self.services.as_ref();
         Follow::new(Arc::clone(store), Arc::clone(clock), self.live.clone(), session, after_seq)
     }
 
     /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session
     /// with this key. The origin may be live.
     pub async fn fork(&self, origin: SessionId, at: Option<u64>, key: &str) -> Result<SessionId, ForkError> {
-        fork(self.outside.store.as_ref(), origin, at, key, self.outside.clock.now()).await
+        fork(self.services.store.as_ref(), origin, at, key, self.services.clock.now()).await
     }
 
     /// Asks something of a session, whoever drives it: this process, or another that shares the store.
-    pub async fn control(&self, session: SessionId, control: Control) -> Result<Delivered, StoreError> {
-        let Outside { store, secrets, .. } = self.outside.as_ref();
+    pub async fn control(&self, session: SessionId, control: Control) -> Result<ControlDelivery, StoreError> {
+        let Services { store, secrets, .. } = self.services.as_ref();
         if let Some(epoch) = self.live.epoch(session)
             && let Some(session) = self.live.visit(session, epoch, store)
             && let Ok(outcome) = perform(&session, control.clone()).await?
         {
-            return Ok(Delivered::Done(outcome));
+            return Ok(ControlDelivery::Done(outcome));
         }
         send_control(store.as_ref(), secrets, session, control).await
     }
@@ -169,7 +173,7 @@ impl Hub {
     /// Closes every live session, whoever has a handle. Open runs stay open and go on when they are opened again.
     pub async fn drain(&self) {
         for session in self.live.all() {
-            if let Some(session) = self.live.join(session, &self.outside.store).await {
+            if let Some(session) = self.live.join(session, &self.services.store).await {
                 session.end_driver().await;
             }
         }
@@ -178,12 +182,12 @@ impl Hub {
     /// Opens or joins the session with this key, or makes it.
     async fn enter(
         &self,
-        opening: &Opening,
-        agent: &Agent,
+        opening: &SessionChoice,
+        agent: &AgentSettings,
         interest: Option<Interest>,
-        words: Option<&FirstWords>,
-    ) -> Result<Opened, OpenError> {
-        let store = &self.outside.store;
+        words: Option<&FirstMessage>,
+    ) -> Result<OpenedSession, OpenError> {
+        let store = &self.services.store;
         let session = match store.find(&opening.owner, &opening.key).await? {
             Some(session) => session,
             None => {
@@ -200,33 +204,33 @@ impl Hub {
         };
         let _turn = self.live.turn(session).await;
         if let Some(session) = self.live.join(session, store).await {
-            return Ok(Opened { session, events: None, sent: None });
+            return Ok(OpenedSession { session, events: None, sent: None });
         }
         let mut entered = self.opener(agent, interest).take_over(session).await?;
-        entered.driver.errand = words.map(|words| words.message_id.clone());
+        entered.driver.only_message = words.map(|words| words.message_id.clone());
         Ok(self.started(entered))
     }
 
-    fn opener<'a>(&'a self, agent: &'a Agent, interest: Option<Interest>) -> Opener<'a> {
-        Opener { outside: &self.outside, agent, approvals: OpenApprovals::JudgedAgain, interest }
+    fn opener<'a>(&'a self, agent: &'a AgentSettings, interest: Option<Interest>) -> SessionOpener<'a> {
+        SessionOpener { services: &self.services, agent, approvals: OpenApprovals::CheckedAgain, interest }
     }
 
-    fn started(&self, entered: Entered) -> Opened {
+    fn started(&self, entered: ReadySession) -> OpenedSession {
         let (session, events, sent) = entered.start(&self.live);
-        let outside = Arc::downgrade(&self.outside);
-        self.live.start_poller(|live| poll_commands(outside, live));
-        Opened { session, events, sent }
+        let services = Arc::downgrade(&self.services);
+        self.live.start_poller(|live| poll_commands(services, live));
+        OpenedSession { session, events, sent }
     }
 }
 
 /// A session that was opened or joined.
-struct Opened {
+struct OpenedSession {
     session: Session,
     events: Option<Subscription>,
-    sent: Option<Sent>,
+    sent: Option<SendOutcome>,
 }
 
-impl Opened {
+impl OpenedSession {
     fn followed(self, interest: Interest) -> (Session, Subscription) {
         let events = self.events.unwrap_or_else(|| self.session.events_from_now(interest));
         (self.session, events)

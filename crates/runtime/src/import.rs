@@ -5,14 +5,14 @@ use std::io::BufRead;
 
 use windlass_machine::{Fact, Input, State, decide};
 use windlass_store::{Batch, Import, ImportError, Store};
-use windlass_vocab::{At, CallFinished, CallId, Grant, Imported, Record, RunId, SessionChanged, SessionId};
+use windlass_vocab::{CallFinished, CallId, Grant, ImportDetails, Record, RunId, SessionChanged, SessionId, Timestamp};
 
 use crate::opening::nonce;
 use crate::place::placed;
 
 /// How a session is to live on here.
 #[derive(Clone, Debug, Default)]
-pub struct Arrival {
+pub struct ImportOptions {
     /// Another key; its own unless said.
     pub key: Option<String>,
     /// The folder its tools work in from now on.
@@ -21,7 +21,7 @@ pub struct Arrival {
 
 /// A session that was brought in, and what did not come with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrived {
+pub struct ImportedSession {
     /// Which.
     pub session: SessionId,
     /// The folder it worked in before.
@@ -38,22 +38,22 @@ pub struct Arrived {
 pub async fn import(
     store: &dyn Store,
     input: &mut (dyn BufRead + Send),
-    arrival: Arrival,
-    now: At,
-) -> Result<Arrived, ImportError> {
+    arrival: ImportOptions,
+    now: Timestamp,
+) -> Result<ImportedSession, ImportError> {
     let mut import = Import::read(input, nonce())?;
     let state = State::fold(import.session(), import.records());
-    let Arrival { key, workspace } = arrival;
-    let changed = SessionChanged { title: None, key, imported: Some(Imported { workspace }) };
+    let ImportOptions { key, workspace } = arrival;
+    let changed = SessionChanged { title: None, key, imported: Some(ImportDetails { workspace }) };
     let records = decide(&state, Input { at: now, fact: Fact::Changed(changed) });
     let calls = records.iter().filter_map(|record| match record {
         Record::CallFinished(CallFinished { call, .. }) => Some(*call),
         _ => None,
     });
-    let arrived = Arrived {
+    let arrived = ImportedSession {
         session: import.session(),
         came_from: workspace_of(import.records()),
-        grants: state.book.grants.clone(),
+        grants: state.transcript.grants.clone(),
         run: state.control.run.as_ref().map(|run| run.id),
         calls: calls.collect(),
     };

@@ -10,27 +10,27 @@ use windlass_store::Store;
 use windlass_vocab::SessionId;
 
 use crate::feed::Feed;
-use crate::membership::Members;
-use crate::session::{Command, Session, Standing};
+use crate::membership::OpenCount;
+use crate::session::{DriverCommand, Session, SessionActivity};
 
 /// What of a live session lets others join it. It does not keep the session alive.
 #[derive(Clone, Debug)]
-struct Driven {
+struct JoinableSession {
     /// The lease it is driven under.
     epoch: u64,
-    members: Members,
-    commands: mpsc::WeakSender<Box<Command>>,
+    members: OpenCount,
+    commands: mpsc::WeakSender<Box<DriverCommand>>,
     feed: Feed,
-    standing: watch::Receiver<Standing>,
+    activity: watch::Receiver<SessionActivity>,
 }
 
 /// The live sessions of a process.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LiveSessions(Arc<Inner>);
+pub(crate) struct LiveSessions(Arc<LiveState>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    table: Mutex<Table>,
+struct LiveState {
+    table: Mutex<SessionTable>,
     /// Held by whoever opens a session, so that a second one joins it instead of failing to claim it.
     opening: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
     began: Notify,
@@ -38,15 +38,15 @@ struct Inner {
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    driven: HashMap<SessionId, Driven>,
+struct SessionTable {
+    driven: HashMap<SessionId, JoinableSession>,
     /// Looks for what concerns all of them, while there are any.
     poller: Option<AbortHandle>,
 }
 
 /// Whether the poller looks again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum LookAgain {
     Again,
     NoMore,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Registration {
 
 /// The right to open one session.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct OpeningTurn {
     live: LiveSessions,
     session: SessionId,
     _guard: OwnedMutexGuard<()>,
@@ -68,30 +68,30 @@ pub(crate) struct Turn {
 
 impl LiveSessions {
     /// Waits until nobody else here is opening this session.
-    pub(crate) async fn turn(&self, session: SessionId) -> Turn {
+    pub(crate) async fn turn(&self, session: SessionId) -> OpeningTurn {
         let lock = Arc::clone(locked(&self.0.opening).entry(session).or_default());
-        Turn { live: self.clone(), session, _guard: lock.lock_owned().await }
+        OpeningTurn { live: self.clone(), session, _guard: lock.lock_owned().await }
     }
 
     /// Another handle to a session that has a driver here. One whose driver is about to end is waited for, since it
     /// holds the lease until then.
     pub(crate) async fn join(&self, session: SessionId, store: &Arc<dyn Store>) -> Option<Session> {
-        let Driven { members, commands, feed, mut standing, .. } = self.driven(session)?;
+        let JoinableSession { members, commands, feed, mut activity, .. } = self.driven(session)?;
         let open = commands.upgrade().filter(|commands| !commands.is_closed()).zip(members.join());
         let Some((commands, membership)) = open else {
-            let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;
+            let _ = activity.wait_for(|activity| matches!(activity, SessionActivity::Closed(_))).await;
             return None;
         };
         let (store, membership) = (Arc::clone(store), Arc::new(membership));
-        Some(Session { id: session, store, commands, feed, standing, membership })
+        Some(Session { id: session, store, commands, feed, activity, membership })
     }
 
     /// A handle to a session that is driven here under this lease. It does not keep it open.
     pub(crate) fn visit(&self, session: SessionId, epoch: u64, store: &Arc<dyn Store>) -> Option<Session> {
         let driven = self.driven(session).filter(|driven| driven.epoch == epoch)?;
         let (commands, membership) = (driven.commands.upgrade()?, Arc::new(driven.members.visit()));
-        let Driven { feed, standing, .. } = driven;
-        Some(Session { id: session, store: Arc::clone(store), commands, feed, standing, membership })
+        let JoinableSession { feed, activity, .. } = driven;
+        Some(Session { id: session, store: Arc::clone(store), commands, feed, activity, membership })
     }
 
     /// The lease under which a session is driven here.
@@ -108,7 +108,7 @@ impl LiveSessions {
     }
 
     /// Waits for so long, or until no session is live. Says whether any is; if not, the poller must end.
-    pub(crate) async fn next_look(&self, wait: Duration) -> Look {
+    pub(crate) async fn next_look(&self, wait: Duration) -> LookAgain {
         // Asked for before the look: it is woken by what happens after this.
         let emptied = self.0.emptied.notified();
         if !locked(&self.0.table).driven.is_empty() {
@@ -117,9 +117,9 @@ impl LiveSessions {
         let mut table = locked(&self.0.table);
         if table.driven.is_empty() {
             table.poller = None;
-            return Look::NoMore;
+            return LookAgain::NoMore;
         }
-        Look::Again
+        LookAgain::Again
     }
 
     /// The feed of a session that has a driver here.
@@ -128,17 +128,17 @@ impl LiveSessions {
     }
 
     /// Waits until a session is opened here after this call.
-    pub(crate) fn began(&self) -> impl Future<Output = ()> {
+    pub(crate) fn next_opening(&self) -> impl Future<Output = ()> {
         self.0.began.notified()
     }
 
     pub(crate) fn register(&self, session: &Session, epoch: u64) -> Registration {
-        let driven = Driven {
+        let driven = JoinableSession {
             epoch,
             members: session.membership.members().clone(),
             commands: session.commands.downgrade(),
             feed: session.feed.clone(),
-            standing: session.standing.clone(),
+            activity: session.activity.clone(),
         };
         locked(&self.0.table).driven.insert(session.id, driven);
         self.0.began.notify_waiters();
@@ -150,7 +150,7 @@ impl LiveSessions {
         locked(&self.0.table).driven.keys().copied().collect()
     }
 
-    fn driven(&self, session: SessionId) -> Option<Driven> {
+    fn driven(&self, session: SessionId) -> Option<JoinableSession> {
         locked(&self.0.table).driven.get(&session).cloned()
     }
 }
@@ -165,7 +165,7 @@ impl Drop for Registration {
     }
 }
 
-impl Drop for Turn {
+impl Drop for OpeningTurn {
     fn drop(&mut self) {
         let mut opening = locked(&self.live.0.opening);
         // One is the map's, one this turn's own; whoever waits has another.

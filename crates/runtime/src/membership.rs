@@ -5,23 +5,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How many have the session open. None, once the last has left: then its driver ends, and nobody can join it.
 #[derive(Clone, Debug)]
-pub(crate) struct Members(Arc<AtomicUsize>);
+pub(crate) struct OpenCount(Arc<AtomicUsize>);
 
 /// One that has the session open.
 #[derive(Debug)]
 pub(crate) struct Membership {
-    members: Members,
+    members: OpenCount,
     has_left: AtomicBool,
 }
 
 /// Whether anybody still has the session open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
+pub(crate) enum OtherMembers {
     Remain,
     None,
 }
 
-impl Members {
+impl OpenCount {
     /// One that has a session open, the first.
     pub(crate) fn first() -> Membership {
         Membership { members: Self(Arc::new(AtomicUsize::new(1))), has_left: AtomicBool::new(false) }
@@ -41,16 +41,16 @@ impl Members {
 }
 
 impl Membership {
-    pub(crate) fn members(&self) -> &Members {
+    pub(crate) fn members(&self) -> &OpenCount {
         &self.members
     }
 
     /// Leaves, once however often it is said.
-    pub(crate) fn leave(&self) -> Others {
+    pub(crate) fn leave(&self) -> OtherMembers {
         if !self.has_left.swap(true, Ordering::AcqRel) {
             self.members.0.fetch_sub(1, Ordering::AcqRel);
         }
-        if self.members.0.load(Ordering::Acquire) == 0 { Others::None } else { Others::Remain }
+        if self.members.0.load(Ordering::Acquire) == 0 { OtherMembers::None } else { OtherMembers::Remain }
     }
 }
 

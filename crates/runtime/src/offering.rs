@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use windlass_machine::Run;
 use windlass_provider::BoxFuture;
-use windlass_tools::dialect::Spoken;
+use windlass_tools::dialect::AcceptedForms;
 use windlass_tools::{
     FileRules, Offer, Registry, Secrets, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
 };
@@ -19,8 +19,8 @@ use windlass_vocab::{Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, Tur
 
 use crate::feed::Feed;
 use crate::known_names::KnownNames;
-use crate::outside::Outside;
 use crate::prefix::Instructions;
+use crate::services::Services;
 use crate::textual;
 
 /// The offer of a run.
@@ -29,12 +29,12 @@ pub(crate) struct Offering {
     pub(crate) selection: Selection,
     pub(crate) offer: Offer,
     /// Servers whose tools may still join.
-    pub(crate) open: BTreeMap<String, Known>,
+    pub(crate) open: BTreeMap<String, ToolsKnown>,
 }
 
 /// Whether the tools of a server that is on its way are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum ToolsKnown {
     /// It was never listed before: `wait_for_servers` waits for it.
     No,
     /// As they were the last time.
@@ -46,7 +46,7 @@ impl Offering {
     pub(crate) fn new(registry: &Registry, run: &Run) -> Self {
         let selection = Selection::from(run.policy());
         // Asked before the tools are: a server that comes up in between is looked at once more.
-        let on_its_way = |(server, stage)| Some((server, known(&stage)?));
+        let on_its_way = |(server, stage)| Some((server, tools_known(&stage)?));
         let open: BTreeMap<_, _> = registry.stages(&selection).into_iter().filter_map(on_its_way).collect();
         let offer = registry.offer_awaiting(&selection, &awaited(&open));
         Self { run: run.id, selection, offer, open }
@@ -56,10 +56,10 @@ impl Offering {
     pub(crate) fn resumed(registry: &Registry, run: &Run, context: &PinnedContext) -> Self {
         let selection = Selection::from(run.policy());
         let may_join = |(server, stage): (String, ServerStage)| {
-            let known = match known(&stage) {
-                Some(Known::No) => Known::No,
-                Some(Known::Remembered) | None if context.awaited.contains(&server) => Known::No,
-                Some(Known::Remembered) | None => Known::Remembered,
+            let known = match tools_known(&stage) {
+                Some(ToolsKnown::No) => ToolsKnown::No,
+                Some(ToolsKnown::Remembered) | None if context.awaited.contains(&server) => ToolsKnown::No,
+                Some(ToolsKnown::Remembered) | None => ToolsKnown::Remembered,
             };
             (!run.joined.contains(&server)).then_some((server, known))
         };
@@ -80,7 +80,7 @@ impl Offering {
         self.open.retain(|server, _| !arrived.contains(server));
         let listed = |server: &&String| stages.get(*server) == Some(&ServerStage::Listed);
         let joining = arrived.iter().filter(listed).cloned().collect();
-        let grown = registry.grown(&self.offer, &joining, &self.selection, &awaited(&self.open));
+        let grown = registry.with_joined_servers(&self.offer, &joining, &self.selection, &awaited(&self.open));
         if grown.specs() == self.offer.specs() {
             return None;
         }
@@ -92,27 +92,27 @@ impl Offering {
     }
 
     /// What is sent before the conversation with this offer.
-    pub(crate) fn context(&self, gathered: Gathering) -> BoxFuture<'static, PinnedContext> {
+    pub(crate) fn context(&self, gathered: PrefixSources) -> BoxFuture<'static, PinnedContext> {
         let (offer, awaited) = (self.offer.clone(), awaited(&self.open));
         Box::pin(gathered.context(offer, awaited))
     }
 }
 
 /// Whether the tools of a server that is on its way are known; nothing of one that is not.
-pub(crate) fn known(stage: &ServerStage) -> Option<Known> {
+pub(crate) fn tools_known(stage: &ServerStage) -> Option<ToolsKnown> {
     match stage {
-        ServerStage::Awaited { .. } => Some(Known::No),
-        ServerStage::Remembered { .. } => Some(Known::Remembered),
+        ServerStage::Awaited { .. } => Some(ToolsKnown::No),
+        ServerStage::Remembered { .. } => Some(ToolsKnown::Remembered),
         ServerStage::Listed | ServerStage::Missed { .. } => None,
     }
 }
 
-pub(crate) fn awaited(open: &BTreeMap<String, Known>) -> BTreeSet<String> {
-    open.iter().filter(|(_, known)| **known == Known::No).map(|(server, _)| server.clone()).collect()
+pub(crate) fn awaited(open: &BTreeMap<String, ToolsKnown>) -> BTreeSet<String> {
+    open.iter().filter(|(_, known)| **known == ToolsKnown::No).map(|(server, _)| server.clone()).collect()
 }
 
 /// What the prefix is made of.
-pub(crate) struct Gathering {
+pub(crate) struct PrefixSources {
     pub(crate) instructions: Instructions,
     pub(crate) run: Option<Arc<windlass_vocab::RunStarted>>,
     pub(crate) dialect: Option<windlass_vocab::Dialect>,
@@ -121,7 +121,7 @@ pub(crate) struct Gathering {
     pub(crate) secrets: Arc<Secrets>,
 }
 
-impl Gathering {
+impl PrefixSources {
     pub(crate) async fn context(self, offer: Offer, awaited: BTreeSet<String>) -> PinnedContext {
         let Self { instructions, run, dialect, files, secrets } = self;
         let (specs, reads) = (offer.specs().to_vec(), instructions.workspace.is_some());
@@ -138,7 +138,7 @@ pub(crate) struct NamedServers {
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
     pub(crate) known: KnownNames,
     /// How calls may be written into the text of a reply.
-    pub(crate) spoken: Option<Spoken>,
+    pub(crate) spoken: Option<AcceptedForms>,
     pub(crate) feed: Feed,
     pub(crate) at: (RunId, TurnId),
 }
@@ -167,14 +167,14 @@ fn publish_wait(feed: &Feed, (run, turn): (RunId, TurnId), wait: Wait) {
 }
 
 /// Waits for these servers, as long as the policy lets the first turn of the run wait.
-pub(crate) async fn wait_before_first_turn(outside: &Outside, feed: &Feed, run: &Run, awaited: Vec<String>) {
-    let (limit_ms, Some(servers)) = (run.policy().server_wait_ms, outside.registry.servers()) else { return };
+pub(crate) async fn wait_before_first_turn(services: &Services, feed: &Feed, run: &Run, awaited: Vec<String>) {
+    let (limit_ms, Some(servers)) = (run.policy().server_wait_ms, services.registry.servers()) else { return };
     if limit_ms == 0 || awaited.is_empty() {
         return;
     }
     let settled = servers.settled(awaited.clone());
     publish_wait(feed, (run.id, run.turn), Wait { what: WaitFor::Servers(awaited), limit_ms });
-    let out_of_time = outside.clock.until(outside.clock.now().plus_ms(limit_ms));
+    let out_of_time = services.clock.until(services.clock.now().plus_ms(limit_ms));
     tokio::select! {
         () = settled => {}
         () = out_of_time => {}

@@ -7,22 +7,22 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{At, LeaseTaken, Newer, SessionId, SessionOpened};
+use windlass_vocab::{LeaseTaken, NewerRecord, SessionId, SessionOpened, Timestamp};
 
 use crate::closed::SessionClosed;
 use crate::driver::Driver;
 use crate::feed::{Feed, Interest};
 use crate::live::LiveSessions;
-use crate::membership::Members;
-use crate::outside::{Agent, Outside};
-use crate::session::{FirstWords, Sent, Session, Standing};
+use crate::membership::OpenCount;
+use crate::running_effects::RunningEffects;
+use crate::services::{AgentSettings, Services};
+use crate::session::{FirstMessage, SendOutcome, Session, SessionActivity};
 use crate::spans::Spans;
 use crate::subscription::Subscription;
-use crate::underway::Underway;
 
 /// Which session is meant.
 #[derive(Clone, Debug)]
-pub struct Opening {
+pub struct SessionChoice {
     /// Whose.
     pub owner: String,
     /// Its key.
@@ -69,9 +69,9 @@ impl From<SessionClosed> for OpenError {
 
 /// What it takes to open a session.
 #[derive(Clone, Copy)]
-pub(crate) struct Opener<'a> {
-    pub(crate) outside: &'a Arc<Outside>,
-    pub(crate) agent: &'a Agent,
+pub(crate) struct SessionOpener<'a> {
+    pub(crate) services: &'a Arc<Services>,
+    pub(crate) agent: &'a AgentSettings,
     /// What becomes of calls that wait for approval, where a run is taken up.
     pub(crate) approvals: OpenApprovals,
     /// What its opener wants to be told from the first record on.
@@ -79,17 +79,17 @@ pub(crate) struct Opener<'a> {
 }
 
 /// A session that was opened, before its driver is started.
-pub(crate) struct Entered {
+pub(crate) struct ReadySession {
     pub(crate) driver: Driver,
     pub(crate) session: Session,
     pub(crate) events: Option<Subscription>,
     /// What became of the message it was made with.
-    pub(crate) sent: Option<Sent>,
+    pub(crate) sent: Option<SendOutcome>,
 }
 
-impl Entered {
+impl ReadySession {
     /// Starts the driver, which others can join from now on.
-    pub(crate) fn start(self, live: &LiveSessions) -> (Session, Option<Subscription>, Option<Sent>) {
+    pub(crate) fn start(self, live: &LiveSessions) -> (Session, Option<Subscription>, Option<SendOutcome>) {
         let Self { mut driver, session, events, sent } = self;
         driver.registration = Some(live.register(&session, driver.lease.epoch()));
         driver.announce();
@@ -98,15 +98,15 @@ impl Entered {
     }
 }
 
-impl Opener<'_> {
+impl SessionOpener<'_> {
     /// Makes a session, and its first message with it where there is one.
     pub(crate) async fn create(
         self,
         session: SessionId,
-        opening: &Opening,
-        words: Option<&FirstWords>,
-    ) -> Result<Entered, OpenError> {
-        let lease = self.outside.store.claim(session).await?;
+        opening: &SessionChoice,
+        words: Option<&FirstMessage>,
+    ) -> Result<ReadySession, OpenError> {
+        let lease = self.services.store.claim(session).await?;
         let opened = SessionOpened {
             owner: opening.owner.clone(),
             key: opening.key.clone(),
@@ -116,33 +116,33 @@ impl Opener<'_> {
             forked_from: Vec::new(),
         };
         let writer = Writer::new(session, Head::default(), nonce());
-        let taken = taken(lease.epoch());
+        let lease_taken = lease_taken(lease.epoch());
         let mut entered = self.entered(State::new(session), writer, lease);
-        entered.sent = entered.driver.begin(Fact::Opened(opened, taken), words).await?;
-        entered.driver.errand = words.map(|words| words.message_id.clone());
+        entered.sent = entered.driver.begin(Fact::Opened(opened, lease_taken), words).await?;
+        entered.driver.only_message = words.map(|words| words.message_id.clone());
         Ok(entered)
     }
 
     /// Takes up a session that is there, with what was left unfinished.
-    pub(crate) async fn take_over(self, session: SessionId) -> Result<Entered, OpenError> {
-        let store = &self.outside.store;
+    pub(crate) async fn take_over(self, session: SessionId) -> Result<ReadySession, OpenError> {
+        let store = &self.services.store;
         let lease = store.claim(session).await?;
         let head = lease.head();
         let state = {
             let records = store.read(session, 0).await?;
-            if let Some(Newer { seq, kind, before }) = Newer::first(&records) {
+            if let Some(NewerRecord { seq, kind, before }) = NewerRecord::first(&records) {
                 return Err(OpenError::Newer { seq, kind, before });
             }
             State::fold(session, records.iter().map(|envelope| &envelope.record))
         };
-        let taken = taken(lease.epoch());
+        let lease_taken = lease_taken(lease.epoch());
         let mut entered = self.entered(state, Writer::new(session, head, nonce()), lease);
         let driver = &mut entered.driver;
-        driver.step(Fact::LeaseTaken(taken)).await?;
+        driver.step(Fact::LeaseTaken(lease_taken)).await?;
         driver.waiting = store.waiting(session).await?.into();
         if driver.state.control.run.is_some() {
             self.outlive_survivors(session).await?;
-            let now: At = self.outside.clock.now();
+            let now: Timestamp = self.services.clock.now();
             let deadline = self.agent.deadline_ms.map(|ms| now.plus_ms(ms));
             let (attendance, approvals) = (self.agent.attendance, self.approvals);
             driver.step(Fact::Resumed { attendance, deadline, approvals }).await?;
@@ -160,7 +160,7 @@ impl Opener<'_> {
     /// Nothing is run again while a command of the last process still runs (J4, T7).
     #[cfg(feature = "commands")]
     async fn outlive_survivors(&self, session: SessionId) -> Result<(), OpenError> {
-        let Some(locks) = self.outside.guard_locks.clone() else { return Ok(()) };
+        let Some(locks) = self.services.guard_locks.clone() else { return Ok(()) };
         let wait = move || windlass_tools::guard::wait_for_survivors(&locks, session, PATIENCE);
         match tokio::task::spawn_blocking(wait).await {
             Ok(Ok(_)) => Ok(()),
@@ -170,17 +170,17 @@ impl Opener<'_> {
     }
 
     /// The driver of a session and the handle to it.
-    pub(crate) fn entered(self, state: State, writer: Writer, lease: Lease) -> Entered {
+    pub(crate) fn entered(self, state: State, writer: Writer, lease: Lease) -> ReadySession {
         let (commands, receiver) = mpsc::channel(16);
-        let (standing, watcher) = watch::channel(Standing::Idle);
+        let (activity, watcher) = watch::channel(SessionActivity::Idle);
         let head = lease.head().seq;
         let feed = Feed::new(head);
-        let store = Arc::clone(&self.outside.store);
-        let membership = Arc::new(Members::first());
-        let session = Session { id: state.session, store, commands, feed: feed.clone(), standing: watcher, membership };
+        let store = Arc::clone(&self.services.store);
+        let membership = Arc::new(OpenCount::first());
+        let session = Session { id: state.session, store, commands, feed: feed.clone(), activity: watcher, membership };
         let events = self.interest.map(|interest| session.events_after(head, interest));
         let driver = Driver {
-            outside: Arc::clone(self.outside),
+            services: Arc::clone(self.services),
             agent: self.agent.clone(),
             owed: outstanding(&state),
             spans: Spans::of(state.session),
@@ -188,14 +188,14 @@ impl Opener<'_> {
             writer,
             lease,
             feed,
-            standing,
+            activity,
             commands: receiver,
             waiting: VecDeque::new(),
-            errand: None,
-            underway: Underway::default(),
+            only_message: None,
+            running_effects: RunningEffects::default(),
             registration: None,
         };
-        Entered { driver, session, events, sent: None }
+        ReadySession { driver, session, events, sent: None }
     }
 }
 
@@ -203,7 +203,7 @@ impl Opener<'_> {
 #[cfg(feature = "commands")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-pub(crate) fn taken(epoch: u64) -> LeaseTaken {
+pub(crate) fn lease_taken(epoch: u64) -> LeaseTaken {
     LeaseTaken { epoch, holder: format!("pid {}", std::process::id()) }
 }
 

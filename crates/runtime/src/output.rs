@@ -13,22 +13,22 @@ pub type OutputCheck = Arc<dyn Fn(&Json) -> Result<(), String> + Send + Sync>;
 
 /// What an agent's runs must end with, where plain text is not enough.
 #[derive(Clone)]
-pub struct Expected {
+pub struct ExpectedOutput {
     /// Its name and schema.
     pub spec: OutputSpec,
     /// What must hold besides: that the program can read it.
     pub check: OutputCheck,
 }
 
-impl fmt::Debug for Expected {
+impl fmt::Debug for ExpectedOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Expected").field("spec", &self.spec).finish_non_exhaustive()
+        f.debug_struct("ExpectedOutput").field("spec", &self.spec).finish_non_exhaustive()
     }
 }
 
 /// What is wrong with the answer that ends in `text`, if `run` must end with an output. A run goes by
 /// the schema it began with; the agent's own check counts while it is still about that one.
-pub(crate) fn misfit(run: &Run, text: &str, expected: Option<&Expected>, secrets: &Secrets) -> Option<String> {
+pub(crate) fn misfit(run: &Run, text: &str, expected: Option<&ExpectedOutput>, secrets: &Secrets) -> Option<String> {
     let spec = run.started.output.as_ref()?;
     // What was cut off before is part of the answer, and secrets are replaced before it is recorded.
     let answer = format!("{}{text}", run.answer);

@@ -6,32 +6,34 @@ use std::sync::Arc;
 use windlass_machine::{Effect, Fact, Phase};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
-use windlass_tools::dialect::Spoken;
+use windlass_tools::dialect::AcceptedForms;
 use windlass_tools::{FileRules, Offer, Selection, ServerStage, is_of_server};
 use windlass_vocab::{Failure, PinnedContext, Reply, ToolName, TurnMode, Verdict};
 
 use crate::attempt;
 use crate::driver::Driver;
 use crate::known_names::KnownNames;
-use crate::offering::{Gathering, Known, NamedServers, Offering, awaited, known, wait_before_first_turn};
+use crate::offering::{
+    NamedServers, Offering, PrefixSources, ToolsKnown, awaited, tools_known, wait_before_first_turn,
+};
 use crate::textual;
 
 impl Driver {
     /// The offer of the open run.
     pub(crate) fn offer(&mut self) -> Offer {
-        let registry = &self.outside.registry;
+        let registry = &self.services.registry;
         let Some(run) = &self.state.control.run else { return registry.offer(&Selection::default()) };
-        match &self.underway.offering {
+        match &self.running_effects.offering {
             Some(offering) if offering.run == run.id => offering.offer.clone(),
             Some(_) | None => {
                 registry.wake(&Selection::from(run.policy()));
-                let offering = match (&run.phase, &self.state.book.context) {
+                let offering = match (&run.phase, &self.state.transcript.context) {
                     (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
                         Offering::resumed(registry, run, context)
                     }
                     (Phase::Pinning, _) | (_, None) => Offering::new(registry, run),
                 };
-                self.underway.offering.insert(offering).offer.clone()
+                self.running_effects.offering.insert(offering).offer.clone()
             }
         }
     }
@@ -39,19 +41,19 @@ impl Driver {
     /// The offer with this tool in it, which may have been called though the model was not told of it.
     pub(crate) fn offer_with(&mut self, tool: &ToolName) -> Offer {
         let offer = self.offer();
-        match &self.underway.offering {
-            Some(offering) => self.outside.registry.reaching(&offer, tool, &offering.selection),
+        match &self.running_effects.offering {
+            Some(offering) => self.services.registry.with_tool(&offer, tool, &offering.selection),
             None => offer,
         }
     }
 
-    fn gathering(&self) -> Gathering {
-        Gathering {
+    fn gathering(&self) -> PrefixSources {
+        PrefixSources {
             instructions: self.agent.instructions.clone(),
             run: self.state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
             dialect: self.state.control.dialect(),
             files: FileRules::of(Arc::clone(&self.agent.permissions)),
-            secrets: Arc::clone(&self.outside.secrets),
+            secrets: Arc::clone(&self.services.secrets),
         }
     }
 
@@ -62,38 +64,41 @@ impl Driver {
         let run = self.state.control.run.as_ref().filter(|run| matches!(run.phase, Phase::Pinning)).cloned();
         let Some(run) = run else {
             let offer = self.offer();
-            let awaited = self.underway.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
+            let awaited =
+                self.running_effects.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
             return Box::pin(async move { (gathering.context(offer, awaited).await, None) });
         };
-        let (outside, feed) = (Arc::clone(&self.outside), self.feed.clone());
+        let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
         let selection = Selection::from(run.policy());
-        outside.registry.wake(&selection);
+        services.registry.wake(&selection);
         Box::pin(async move {
-            let stages = outside.registry.stages(&selection).into_iter();
-            let awaited = stages.filter(|(_, stage)| known(stage) == Some(Known::No)).map(|(server, _)| server);
-            wait_before_first_turn(&outside, &feed, &run, awaited.collect()).await;
-            let offering = Offering::new(&outside.registry, &run);
+            let stages = services.registry.stages(&selection).into_iter();
+            let awaited =
+                stages.filter(|(_, stage)| tools_known(stage) == Some(ToolsKnown::No)).map(|(server, _)| server);
+            wait_before_first_turn(&services, &feed, &run, awaited.collect()).await;
+            let offering = Offering::new(&services.registry, &run);
             (offering.context(gathering).await, Some(offering))
         })
     }
 
     /// The names the open run can make something of.
-    pub(crate) fn known(&mut self) -> KnownNames {
+    pub(crate) fn known_names(&mut self) -> KnownNames {
         let offer = self.offer();
-        let starting = self.underway.offering.iter().flat_map(|offering| offering.open.keys().cloned()).collect();
+        let starting =
+            self.running_effects.offering.iter().flat_map(|offering| offering.open.keys().cloned()).collect();
         KnownNames { offer, starting }
     }
 
     /// How calls may be written into the text of a reply of the open run.
-    fn spoken(&self) -> Option<Spoken> {
-        let (run, context) = self.state.control.run.as_ref().zip(self.state.book.context.as_ref())?;
+    fn spoken(&self) -> Option<AcceptedForms> {
+        let (run, context) = self.state.control.run.as_ref().zip(self.state.transcript.context.as_ref())?;
         textual::spoken(run.policy(), context)
     }
 
     pub(crate) fn named_servers(&self, known: KnownNames) -> NamedServers {
         let (run, spoken) = (self.state.control.run.as_ref(), self.spoken());
         let at = run.map(|run| (run.id, run.turn)).unwrap_or_default();
-        NamedServers { servers: self.outside.registry.servers().cloned(), known, spoken, feed: self.feed.clone(), at }
+        NamedServers { servers: self.services.registry.servers().cloned(), known, spoken, feed: self.feed.clone(), at }
     }
 
     /// What a model call's end means, by the names it was made under.
@@ -104,21 +109,22 @@ impl Driver {
         result: Result<Reply, Failure>,
         streamed: &str,
     ) -> Fact {
-        let selection = self.underway.offering.as_ref().map(|offering| &offering.selection);
-        let selection = selection.filter(|_| self.outside.registry.servers().is_some());
+        let selection = self.running_effects.offering.as_ref().map(|offering| &offering.selection);
+        let selection = selection.filter(|_| self.services.registry.servers().is_some());
         let known = match (&result, selection) {
             (Ok(reply), Some(selection)) if may_be_late(reply, self.spoken().as_ref(), &known.offer) => {
-                KnownNames { offer: self.outside.registry.with_late(&known.offer, selection), ..known }
+                KnownNames { offer: self.services.registry.with_late(&known.offer, selection), ..known }
             }
             (Ok(_) | Err(_), _) => known,
         };
-        let read = attempt::Read { state: &self.state, known: &known, agent: &self.agent, outside: &self.outside };
+        let read =
+            attempt::ReplyReading { state: &self.state, known: &known, agent: &self.agent, services: &self.services };
         let mut fact = read.fact(key, result, streamed);
         if let (Fact::Replied { calls, .. }, Some(selection)) = (&mut fact, selection) {
             let unknown = calls.iter_mut().filter(|call| matches!(call.verdict, Verdict::Unknown { .. }));
             let unknown: Vec<_> = unknown.collect();
             if !unknown.is_empty() {
-                let stages = self.outside.registry.stages(selection);
+                let stages = self.services.registry.stages(selection);
                 unknown.into_iter().for_each(|call| blame_server(&call.name, &mut call.verdict, &stages));
             }
         }
@@ -129,7 +135,7 @@ impl Driver {
     pub(crate) async fn renew_offer(&mut self) -> Result<(), StoreError> {
         let begins = self.owed.iter().find_map(|effect| {
             let Effect::CallModel { key, mode, .. } = effect else { return None };
-            (key.attempt == 1 && !self.underway.is_running(effect)).then_some(*mode)
+            (key.attempt == 1 && !self.running_effects.is_running(effect)).then_some(*mode)
         });
         let Some(mode) = begins else { return Ok(()) };
         let empty = self.offer().specs().is_empty();
@@ -143,18 +149,18 @@ impl Driver {
 
     async fn grow_offer(&mut self) -> Result<(), StoreError> {
         let gathering = self.gathering();
-        let Some(offering) = &mut self.underway.offering else { return Ok(()) };
+        let Some(offering) = &mut self.running_effects.offering else { return Ok(()) };
         if offering.open.is_empty() {
             return Ok(());
         }
-        let Some(joined) = offering.grow(&self.outside.registry) else { return Ok(()) };
+        let Some(joined) = offering.grow(&self.services.registry) else { return Ok(()) };
         let context = offering.context(gathering).await;
         self.step(Fact::OfferChanged { context, joined }).await.map(drop)
     }
 }
 
 /// Whether a reply may call a tool that it was not told of.
-fn may_be_late(reply: &Reply, spoken: Option<&Spoken>, offer: &Offer) -> bool {
+fn may_be_late(reply: &Reply, spoken: Option<&AcceptedForms>, offer: &Offer) -> bool {
     let by_text = reply.calls.is_empty() && spoken.is_some();
     by_text || reply.calls.iter().any(|call| !offer.names_exactly(&call.name))
 }

@@ -2,21 +2,21 @@
 
 use std::borrow::Cow;
 
-use windlass_machine::{Fact, Finished, Terms, Verified};
+use windlass_machine::{CallResult, Fact, RunSettings, VerifiedCall};
 use windlass_tools::Secrets;
 use windlass_vocab::{
-    Answer, Because, Elicitation, Failure, Part, PinnedContext, PreparedCall, Preview, Remedy, TextOrigin, Verdict,
-    Wanted,
+    Answer, Elicitation, ElicitationKind, Failure, Part, PinnedContext, PreparedCall, Preview, Remedy, TextOrigin,
+    Verdict, VerdictReason,
 };
 
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
     match fact {
-        Fact::Message { text, terms, .. } => {
+        Fact::Message { text, run_settings, .. } => {
             scrub_text(secrets, text);
-            scrub_terms(secrets, terms);
+            scrub_run_settings(secrets, run_settings);
         }
-        Fact::Retried(terms) => scrub_terms(secrets, terms),
+        Fact::Retried(run_settings) => scrub_run_settings(secrets, run_settings),
         Fact::HandedBack { text, .. } => scrub_text(secrets, text),
         Fact::Pinned(context) | Fact::OfferChanged { context, .. } => scrub_context(secrets, context),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
@@ -33,9 +33,9 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
             }
         }
         Fact::CallDone { finished, .. } => scrub_finished(secrets, finished),
-        Fact::CallVerified { verified: Verified::Done(finished), .. } => scrub_finished(secrets, finished),
+        Fact::CallVerified { verified: VerifiedCall::Done(finished), .. } => scrub_finished(secrets, finished),
         Fact::Answered { answer, .. } => scrub_answer(secrets, answer),
-        Fact::CallHeld { preview, because, .. } => {
+        Fact::CallNeedsApproval { preview, because, .. } => {
             if let Some(preview) = preview {
                 scrub_preview(secrets, preview);
             }
@@ -56,11 +56,11 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         Fact::Restored { left_alone, .. } => left_alone.values_mut().for_each(|why| scrub_text(secrets, why)),
         // Names of files are what they are: an undo must find them. No content is in them.
         Fact::Snapshot(_) | Fact::FilesChanged(_) | Fact::Undo(_) => {}
-        Fact::CallVerified { verified: Verified::NotDone | Verified::Unknown, .. }
+        Fact::CallVerified { verified: VerifiedCall::NotDone | VerifiedCall::Unknown, .. }
         | Fact::Opened(..)
         | Fact::LeaseTaken(_)
         | Fact::Resumed { .. }
-        | Fact::CallCleared { .. }
+        | Fact::CallAllowed { .. }
         | Fact::Stopped(_)
         | Fact::Forked => {}
     }
@@ -76,8 +76,8 @@ pub(crate) fn scrub_answer(secrets: &Secrets, answer: &mut Answer) {
     }
 }
 
-fn scrub_terms(secrets: &Secrets, terms: &mut Terms) {
-    if let Some(server) = &mut terms.server {
+fn scrub_run_settings(secrets: &Secrets, run_settings: &mut RunSettings) {
+    if let Some(server) = &mut run_settings.server {
         scrub_text(secrets, server);
     }
 }
@@ -85,8 +85,8 @@ fn scrub_terms(secrets: &Secrets, terms: &mut Terms) {
 fn scrub_elicitation(secrets: &Secrets, elicitation: &mut Elicitation) {
     scrub_text(secrets, &mut elicitation.message);
     match &mut elicitation.wants {
-        Wanted::Form { schema } => *schema = secrets.scrub_json(schema),
-        Wanted::Visit { url } => scrub_text(secrets, url),
+        ElicitationKind::Form { schema } => *schema = secrets.scrub_json(schema),
+        ElicitationKind::Visit { url } => scrub_text(secrets, url),
     }
 }
 
@@ -139,15 +139,15 @@ fn scrub_call(secrets: &Secrets, call: &mut PreparedCall) {
     }
 }
 
-fn scrub_reason(secrets: &Secrets, because: &mut Because) {
+fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
     match because {
-        Because::Rule { rule } | Because::Grant { rule } => scrub_text(secrets, rule),
-        Because::Protected { path, pattern } => {
+        VerdictReason::Rule { rule } | VerdictReason::Grant { rule } => scrub_text(secrets, rule),
+        VerdictReason::Protected { path, pattern } => {
             scrub_text(secrets, path);
             scrub_text(secrets, pattern);
         }
-        Because::OutsideText { origin } => scrub_origin(secrets, origin),
-        Because::Mode { .. } => {}
+        VerdictReason::OutsideText { origin } => scrub_origin(secrets, origin),
+        VerdictReason::Mode { .. } => {}
     }
 }
 
@@ -166,7 +166,7 @@ fn scrub_remedy(secrets: &Secrets, remedy: &mut Option<Remedy>) {
     }
 }
 
-fn scrub_finished(secrets: &Secrets, finished: &mut Finished) {
+fn scrub_finished(secrets: &Secrets, finished: &mut CallResult) {
     scrub_text(secrets, &mut finished.text);
     if let Some(origin) = &mut finished.origin {
         scrub_origin(secrets, origin);

@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(40);
 
 /// What became of a command for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivered {
+pub enum ControlDelivery {
     /// The session got it, and says this.
     Done(ControlOutcome),
     /// No process has the session.
@@ -46,13 +46,13 @@ pub async fn send_control(
     secrets: &Secrets,
     session: SessionId,
     control: Control,
-) -> Result<Delivered, StoreError> {
+) -> Result<ControlDelivery, StoreError> {
     let control = scrubbed(secrets, control);
     let mut owners = 1;
     loop {
         let delivered = send_once(store, session, &control).await?;
         // Another process took the session over meanwhile: it is the one to ask.
-        if delivered != Delivered::OwnerLeft || owners == OWNERS || !store.is_claimed(session).await? {
+        if delivered != ControlDelivery::OwnerLeft || owners == OWNERS || !store.is_claimed(session).await? {
             return Ok(delivered);
         }
         owners += 1;
@@ -60,50 +60,52 @@ pub async fn send_control(
 }
 
 /// Sends it to whoever has the session now.
-async fn send_once(store: &dyn Store, session: SessionId, control: &Control) -> Result<Delivered, StoreError> {
+async fn send_once(store: &dyn Store, session: SessionId, control: &Control) -> Result<ControlDelivery, StoreError> {
     let before = store.head(session).await?.seq;
     let at = SystemClock.now();
     let id = CommandId(Uuid::now_v7().to_string());
     let sent = SentCommand { id: id.clone(), control: control.clone(), at, expires: at.plus_ms(TO_NOTICE_MS) };
     let epoch = match store.send_command(session, sent).await? {
         Addressee::Owner { epoch } => epoch,
-        Addressee::Nobody => return Ok(Delivered::NobodyThere),
+        Addressee::Nobody => return Ok(ControlDelivery::NobodyThere),
     };
     let waited = outcome(store, session, epoch, &id).await?;
     // One last look, after which nobody will take it.
     match store.withdraw_command(&id).await? {
-        CommandState::Settled(outcome) => Ok(Delivered::Done(outcome)),
+        CommandState::Settled(outcome) => Ok(ControlDelivery::Done(outcome)),
         CommandState::Waiting | CommandState::Taken | CommandState::Gone => match waited {
             // It may have been done all the same: the journal is the truth.
-            Waited::OwnerLeft => {
+            WaitOutcome::OwnerLeft => {
                 let records = store.read(session, before).await?;
-                Ok(recorded(&records, control).map_or(Delivered::OwnerLeft, Delivered::Done))
+                Ok(recorded(&records, control).map_or(ControlDelivery::OwnerLeft, ControlDelivery::Done))
             }
-            Waited::Unnoticed => Ok(Delivered::NoAnswer),
-            Waited::Settled | Waited::Unsettled => Ok(Delivered::StillAtIt),
+            WaitOutcome::Unnoticed => Ok(ControlDelivery::NoAnswer),
+            WaitOutcome::Settled | WaitOutcome::Unsettled => Ok(ControlDelivery::StillAtIt),
         },
     }
 }
 
 /// How waiting for an outcome ended.
-enum Waited {
+enum WaitOutcome {
     Settled,
     Unnoticed,
     Unsettled,
     OwnerLeft,
 }
 
-async fn outcome(store: &dyn Store, session: SessionId, epoch: u64, id: &CommandId) -> Result<Waited, StoreError> {
+async fn outcome(store: &dyn Store, session: SessionId, epoch: u64, id: &CommandId) -> Result<WaitOutcome, StoreError> {
     let begun = SystemClock.now();
     loop {
         // Looked at in this order: an owner that leaves has said before what it had to say.
         let left = !store.is_claimed(session).await? || store.head(session).await?.epoch != epoch;
         let waited = SystemClock.now().ms_since(begun);
         match store.command_state(id).await? {
-            CommandState::Settled(_) => return Ok(Waited::Settled),
-            CommandState::Waiting | CommandState::Gone | CommandState::Taken if left => return Ok(Waited::OwnerLeft),
-            CommandState::Waiting | CommandState::Gone if waited >= TO_NOTICE_MS => return Ok(Waited::Unnoticed),
-            CommandState::Taken if waited >= TO_NOTICE_MS + TO_DO_MS => return Ok(Waited::Unsettled),
+            CommandState::Settled(_) => return Ok(WaitOutcome::Settled),
+            CommandState::Waiting | CommandState::Gone | CommandState::Taken if left => {
+                return Ok(WaitOutcome::OwnerLeft);
+            }
+            CommandState::Waiting | CommandState::Gone if waited >= TO_NOTICE_MS => return Ok(WaitOutcome::Unnoticed),
+            CommandState::Taken if waited >= TO_NOTICE_MS + TO_DO_MS => return Ok(WaitOutcome::Unsettled),
             CommandState::Waiting | CommandState::Gone | CommandState::Taken => tokio::time::sleep(LOOK).await,
         }
     }

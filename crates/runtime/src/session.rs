@@ -10,13 +10,13 @@ use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, Sessio
 
 use crate::closed::SessionClosed;
 use crate::feed::{Feed, Interest};
-use crate::membership::{Membership, Others};
+use crate::membership::{Membership, OtherMembers};
 use crate::subscription::Subscription;
 use crate::undo_report::{UndoError, UndoReport, UndoRequest};
 
 /// A message that a session is opened for.
 #[derive(Clone, Debug)]
-pub struct FirstWords {
+pub struct FirstMessage {
     /// Its id.
     pub message_id: MessageId,
     /// What is said.
@@ -25,7 +25,7 @@ pub struct FirstWords {
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
+pub enum SendOutcome {
     /// Taken up by this run: it began one, or joined the open one.
     TakenUp(RunId),
     /// It waits in the inbox.
@@ -36,7 +36,7 @@ pub enum Sent {
 
 /// What a stop did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped {
+pub struct StopOutcome {
     /// Runs stopped: one or none.
     pub runs: u32,
     /// Messages dropped that no model had seen: those in the inbox, and those that had joined the run.
@@ -45,7 +45,7 @@ pub struct Stopped {
 
 /// Where a session stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SessionActivity {
     /// No run is open and nothing waits.
     Idle,
     /// A run is open and something is under way.
@@ -57,20 +57,20 @@ pub enum Standing {
 }
 
 /// What is asked of a driver.
-pub(crate) enum Command {
-    Send { message_id: MessageId, text: String, reply: oneshot::Sender<Sent> },
-    SendIfIdle { message_id: MessageId, text: String, reply: oneshot::Sender<Option<Sent>> },
-    Stop { by: StopBy, reply: oneshot::Sender<Stopped> },
-    Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Taken> },
+pub(crate) enum DriverCommand {
+    Send { message_id: MessageId, text: String, reply: oneshot::Sender<SendOutcome> },
+    SendIfIdle { message_id: MessageId, text: String, reply: oneshot::Sender<Option<SendOutcome>> },
+    Stop { by: StopBy, reply: oneshot::Sender<StopOutcome> },
+    Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Acceptance> },
     Retry { reply: oneshot::Sender<Option<RunId>> },
     Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
-    Entitle { title: String, reply: oneshot::Sender<()> },
+    SetTitle { title: String, reply: oneshot::Sender<()> },
     Close,
 }
 
 /// Whether something asked was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum Acceptance {
     Yes,
     No,
 }
@@ -81,9 +81,9 @@ pub struct Session {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
     /// Boxed, because a channel sets room for many aside from the first.
-    pub(crate) commands: mpsc::Sender<Box<Command>>,
+    pub(crate) commands: mpsc::Sender<Box<DriverCommand>>,
     pub(crate) feed: Feed,
-    pub(crate) standing: watch::Receiver<Standing>,
+    pub(crate) activity: watch::Receiver<SessionActivity>,
     pub(crate) membership: Arc<Membership>,
 }
 
@@ -121,9 +121,9 @@ impl Session {
     }
 
     /// Gives it a message; answers once the message is stored, one way or the other.
-    pub async fn send(&self, message_id: MessageId, text: impl Into<String>) -> Result<Sent, SessionClosed> {
+    pub async fn send(&self, message_id: MessageId, text: impl Into<String>) -> Result<SendOutcome, SessionClosed> {
         let text = text.into();
-        self.ask(|reply| Command::Send { message_id, text, reply }).await
+        self.ask(|reply| DriverCommand::Send { message_id, text, reply }).await
     }
 
     /// The same where the message would begin a run at once, or is known; `None`, with nothing stored, where the
@@ -132,87 +132,89 @@ impl Session {
         &self,
         message_id: MessageId,
         text: impl Into<String>,
-    ) -> Result<Option<Sent>, SessionClosed> {
+    ) -> Result<Option<SendOutcome>, SessionClosed> {
         let text = text.into();
-        self.ask(|reply| Command::SendIfIdle { message_id, text, reply }).await
+        self.ask(|reply| DriverCommand::SendIfIdle { message_id, text, reply }).await
     }
 
     /// Stops the open run and drops what waits (L8).
-    pub async fn stop(&self, by: StopBy) -> Result<Stopped, SessionClosed> {
-        self.ask(|reply| Command::Stop { by, reply }).await
+    pub async fn stop(&self, by: StopBy) -> Result<StopOutcome, SessionClosed> {
+        self.ask(|reply| DriverCommand::Stop { by, reply }).await
     }
 
     /// Answers a question; `false` when it no longer waits or offers no such answer.
     pub async fn answer(&self, question: QuestionId, answer: Answer) -> Result<bool, SessionClosed> {
-        Ok(self.ask(|reply| Command::Answer { question, answer, reply }).await? == Taken::Yes)
+        Ok(self.ask(|reply| DriverCommand::Answer { question, answer, reply }).await? == Acceptance::Yes)
     }
 
     /// Another try at a run that ended badly; `None` when there is none.
     pub async fn retry(&self) -> Result<Option<RunId>, SessionClosed> {
-        self.ask(|reply| Command::Retry { reply }).await
+        self.ask(|reply| DriverCommand::Retry { reply }).await
     }
 
     /// Puts back what a call did to files, or brings back what an undo took back (T9). Refused while a run
     /// is open.
     pub async fn undo(&self, request: UndoRequest) -> Result<UndoReport, UndoError> {
-        self.ask(|reply| Command::Undo { request, reply }).await?
+        self.ask(|reply| DriverCommand::Undo { request, reply }).await?
     }
 
     /// Gives the session a title for people.
-    pub async fn entitle(&self, title: impl Into<String>) -> Result<(), SessionClosed> {
+    pub async fn set_title(&self, title: impl Into<String>) -> Result<(), SessionClosed> {
         let title = title.into();
-        self.ask(|reply| Command::Entitle { title, reply }).await
+        self.ask(|reply| DriverCommand::SetTitle { title, reply }).await
     }
 
     /// Where it stands now.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        self.standing.borrow().clone()
+    pub fn activity(&self) -> SessionActivity {
+        self.activity.borrow().clone()
     }
 
     /// Waits until it is idle, waits for a person, or is closed.
-    pub async fn settled(&self) -> Standing {
-        let mut standing = self.standing.clone();
-        let settled = standing.wait_for(|standing| !matches!(standing, Standing::Working)).await;
-        settled.map_or(Standing::Closed(SessionClosed::Closed), |standing| standing.clone())
+    pub async fn settled(&self) -> SessionActivity {
+        let mut activity = self.activity.clone();
+        let settled = activity.wait_for(|activity| !matches!(activity, SessionActivity::Working)).await;
+        settled.map_or(SessionActivity::Closed(SessionClosed::Closed), |activity| activity.clone())
     }
 
     /// Waits until only a person can move the session, or it is closed.
-    pub async fn stuck(&self) -> Standing {
-        let mut standing = self.standing.clone();
-        let stuck = standing.wait_for(|standing| matches!(standing, Standing::Waiting(_) | Standing::Closed(_))).await;
-        stuck.map_or(Standing::Closed(SessionClosed::Closed), |standing| standing.clone())
+    pub async fn wait_for_person(&self) -> SessionActivity {
+        let mut activity = self.activity.clone();
+        let stuck = activity
+            .wait_for(|activity| matches!(activity, SessionActivity::Waiting(_) | SessionActivity::Closed(_)))
+            .await;
+        stuck.map_or(SessionActivity::Closed(SessionClosed::Closed), |activity| activity.clone())
     }
 
     /// Waits until it no longer waits with this question: it was answered, it expired, or its run was
     /// stopped.
-    pub async fn moved_past(&self, question: QuestionId) {
-        let waits = |standing: &Standing| match standing {
-            Standing::Waiting(questions) => questions.iter().any(|asked| asked.question == question),
-            Standing::Idle | Standing::Working | Standing::Closed(_) => false,
+    pub async fn wait_past_question(&self, question: QuestionId) {
+        let waits = |activity: &SessionActivity| match activity {
+            SessionActivity::Waiting(questions) => questions.iter().any(|asked| asked.question == question),
+            SessionActivity::Idle | SessionActivity::Working | SessionActivity::Closed(_) => false,
         };
         // An error means that the driver is gone, and its questions with it.
-        let _ = self.standing.clone().wait_for(|standing| !waits(standing)).await;
+        let _ = self.activity.clone().wait_for(|activity| !waits(activity)).await;
     }
 
     /// Lets go of the session, for this handle and its clones. Where nobody else has opened it, its lease is free when
     /// this returns; an open run stays open.
     pub async fn close(self) {
         match self.membership.leave() {
-            Others::Remain => {}
-            Others::None => self.end_driver().await,
+            OtherMembers::Remain => {}
+            OtherMembers::None => self.end_driver().await,
         }
     }
 
     /// Ends the driver, whoever else has a handle.
     pub(crate) async fn end_driver(self) {
-        let mut standing = self.standing.clone();
-        if self.commands.send(Box::new(Command::Close)).await.is_ok() {
-            let _ = standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await;
+        let mut activity = self.activity.clone();
+        if self.commands.send(Box::new(DriverCommand::Close)).await.is_ok() {
+            let _ = activity.wait_for(|activity| matches!(activity, SessionActivity::Closed(_))).await;
         }
     }
 
-    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionClosed> {
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> DriverCommand) -> Result<T, SessionClosed> {
         let (reply, answer) = oneshot::channel();
         if self.commands.send(Box::new(command(reply))).await.is_err() {
             return Err(self.why_closed().await);
@@ -230,10 +232,12 @@ impl Session {
     }
 
     async fn why_closed(&self) -> SessionClosed {
-        let mut standing = self.standing.clone();
-        match standing.wait_for(|standing| matches!(standing, Standing::Closed(_))).await.as_deref() {
-            Ok(Standing::Closed(why)) => why.clone(),
-            Ok(Standing::Idle | Standing::Working | Standing::Waiting(_)) | Err(_) => SessionClosed::Closed,
+        let mut activity = self.activity.clone();
+        match activity.wait_for(|activity| matches!(activity, SessionActivity::Closed(_))).await.as_deref() {
+            Ok(SessionActivity::Closed(why)) => why.clone(),
+            Ok(SessionActivity::Idle | SessionActivity::Working | SessionActivity::Waiting(_)) | Err(_) => {
+                SessionClosed::Closed
+            }
         }
     }
 }

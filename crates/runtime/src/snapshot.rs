@@ -5,52 +5,53 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_machine::{Fact, files_before};
-use windlass_tools::{Bounds, BoxFuture, Checkpoint, Checkpoints, Offer, Recorded, Workspace};
+use windlass_tools::{BoxFuture, Checkpoint, Checkpoints, Offer, SnapshotBounds, UnkeptFiles, Workspace};
 use windlass_vocab::{
     CallId, CallRequested, Change, Changes, Coverage, FileState, FilesChanged, Json, SessionId, SnapshotKind,
     SnapshotTaken,
 };
 
-use crate::call::Ended;
-use crate::outside::Outside;
+use crate::call::EndedCall;
+use crate::services::Services;
 
 /// How files were.
-type Files = BTreeMap<String, FileState>;
+type FileStates = BTreeMap<String, FileState>;
 
 /// What one driver keeps files with.
 #[derive(Clone, Default)]
-pub(crate) struct Keeper {
+pub(crate) struct SnapshotKeeper {
     checkpoints: Arc<Mutex<Checkpoints>>,
-    before: Arc<Mutex<HashMap<CallId, Files>>>,
+    before: Arc<Mutex<HashMap<CallId, FileStates>>>,
 }
 
-impl Keeper {
+impl SnapshotKeeper {
     fn checkpoints(&self) -> MutexGuard<'_, Checkpoints> {
         self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn before(&self) -> MutexGuard<'_, HashMap<CallId, Files>> {
+    fn before(&self) -> MutexGuard<'_, HashMap<CallId, FileStates>> {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps what a call may change.
     pub(crate) fn take(
         &self,
-        outside: &Arc<Outside>,
+        services: &Arc<Services>,
         offer: &Offer,
         request: &CallRequested,
         edited: Option<&Json>,
-    ) -> BoxFuture<'static, Ended> {
-        let (keeper, outside, call, kind) = (self.clone(), Arc::clone(outside), request.call, request.snapshot);
+    ) -> BoxFuture<'static, EndedCall> {
+        let (keeper, services, call, kind) = (self.clone(), Arc::clone(services), request.call, request.snapshot);
         let arguments = edited.unwrap_or(&request.arguments);
-        let touches = request.tool.as_ref().map(|tool| offer.touches(tool, arguments)).unwrap_or_default();
+        let planned_changes =
+            request.tool.as_ref().map(|tool| offer.planned_changes(tool, arguments)).unwrap_or_default();
         Box::pin(async move {
-            let Some(workspace) = outside.workspace.clone() else {
+            let Some(workspace) = services.workspace.clone() else {
                 return not_kept(call, "there is no workspace");
             };
             let taken = tokio::task::spawn_blocking(move || match kind {
                 SnapshotKind::None | SnapshotKind::Paths => {
-                    let looked = workspace.keep(&touches, &outside.secrets);
+                    let looked = workspace.keep(&planned_changes, &services.secrets);
                     keeper.checkpoints().others(&looked.files);
                     keeper.before().insert(call, looked.files.clone());
                     let (coverage, files) = (looked.coverage, looked.files);
@@ -60,11 +61,11 @@ impl Keeper {
                     }
                 }
                 SnapshotKind::Workspace => {
-                    keeper.checkpoints().before(&workspace, call, Bounds::WORKSPACE, &outside.secrets)
+                    keeper.checkpoints().before(&workspace, call, SnapshotBounds::WORKSPACE, &services.secrets)
                 }
             });
             match taken.await {
-                Ok(Checkpoint { taken, contents }) => Ended { fact: Fact::Snapshot(taken), blobs: contents },
+                Ok(Checkpoint { taken, contents }) => EndedCall { fact: Fact::Snapshot(taken), blobs: contents },
                 Err(error) => not_kept(call, &error.to_string()),
             }
         })
@@ -73,23 +74,25 @@ impl Keeper {
     /// What a call whose files were kept has changed.
     pub(crate) async fn changed(
         &self,
-        outside: &Arc<Outside>,
+        services: &Arc<Services>,
         session: SessionId,
         call: CallId,
         kind: SnapshotKind,
     ) -> Option<FilesChanged> {
-        let workspace = outside.workspace.clone().filter(|_| !kind.is_none())?;
-        if let Err(why) = self.recall(outside, session, call, kind).await {
+        let workspace = services.workspace.clone().filter(|_| !kind.is_none())?;
+        if let Err(why) = self.recall(services, session, call, kind).await {
             return Some(FilesChanged { call, changes: Changes::new(), unseen: Some(why) });
         }
-        let (keeper, secrets) = (self.clone(), Arc::clone(&outside.secrets));
+        let (keeper, secrets) = (self.clone(), Arc::clone(&services.secrets));
         let looked = tokio::task::spawn_blocking(move || match kind {
             SnapshotKind::None | SnapshotKind::Paths => {
                 let before = keeper.before().remove(&call).unwrap_or_default();
                 keeper.checkpoints().others(&before);
                 FilesChanged { call, changes: changes(&workspace, before, &secrets), unseen: None }
             }
-            SnapshotKind::Workspace => keeper.checkpoints().after(&workspace, call, Bounds::WORKSPACE, &secrets),
+            SnapshotKind::Workspace => {
+                keeper.checkpoints().after(&workspace, call, SnapshotBounds::WORKSPACE, &secrets)
+            }
         });
         let lost = |error: tokio::task::JoinError| FilesChanged {
             call,
@@ -102,7 +105,7 @@ impl Keeper {
     /// Makes sure that what was kept is at hand.
     async fn recall(
         &self,
-        outside: &Outside,
+        services: &Services,
         session: SessionId,
         call: CallId,
         kind: SnapshotKind,
@@ -115,7 +118,7 @@ impl Keeper {
         if at_hand {
             return Ok(());
         }
-        let journal = outside.store.read(session, 0).await.map_err(|error| error.to_string())?;
+        let journal = services.store.read(session, 0).await.map_err(|error| error.to_string())?;
         let files = files_before(journal.iter().map(|envelope| &envelope.record), call);
         match kind {
             SnapshotKind::Workspace => self.checkpoints().adopt(call, files),
@@ -126,15 +129,15 @@ impl Keeper {
 }
 
 /// A call that nothing could be kept before. It runs all the same, and can't be undone.
-fn not_kept(call: CallId, why: &str) -> Ended {
+fn not_kept(call: CallId, why: &str) -> EndedCall {
     let coverage = Coverage::None { why: why.to_owned() };
-    let taken = SnapshotTaken { call, coverage, since: None, files: Files::new() };
-    Ended { fact: Fact::Snapshot(taken), blobs: Vec::new() }
+    let taken = SnapshotTaken { call, coverage, since: None, files: FileStates::new() };
+    EndedCall { fact: Fact::Snapshot(taken), blobs: Vec::new() }
 }
 
-fn changes(workspace: &Workspace, before: Files, secrets: &windlass_tools::Secrets) -> Changes {
-    let (paths, recorded) = (before.keys().map(String::as_str), Recorded::of(before.values()));
-    let after = workspace.look_again(paths, recorded, Bounds::PATHS, secrets).files;
+fn changes(workspace: &Workspace, before: FileStates, secrets: &windlass_tools::Secrets) -> Changes {
+    let (paths, recorded) = (before.keys().map(String::as_str), UnkeptFiles::of(before.values()));
+    let after = workspace.snapshot_recorded(paths, recorded, SnapshotBounds::PATHS, secrets).files;
     let change = |(path, was): (String, FileState)| {
         let now = after.get(&path).cloned().unwrap_or(FileState::Absent);
         (!was.is_like(&now)).then_some((path, Change { was, now }))

@@ -10,7 +10,7 @@ use windlass_vocab::{
     CallRequested, EndReason, Envelope, Failure, FailureClass, OutcomeKind, Record, Reply, SessionId,
 };
 
-use crate::call::Ended;
+use crate::call::EndedCall;
 
 /// The spans of a session that is driven.
 pub(crate) struct Spans {
@@ -64,11 +64,11 @@ impl Spans {
     }
 
     /// Runs a call in a span of its own.
-    pub(crate) fn call<F: Future<Output = Ended>>(
+    pub(crate) fn call<F: Future<Output = EndedCall>>(
         &self,
         request: &CallRequested,
         running: F,
-    ) -> impl Future<Output = Ended> + use<F> {
+    ) -> impl Future<Output = EndedCall> + use<F> {
         let tool = request.tool.as_ref().map_or("", |tool| tool.as_str());
         let span = info_span!(parent: self.innermost(), "call", call = %request.call, tool, outcome = Empty);
         let seen = span.clone();

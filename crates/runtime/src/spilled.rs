@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use windlass_store::{Backwards, Store, StoreError};
+use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_tools::{BoxFuture, Offer, Permissions, Secrets, SpilledResult, SpilledResults};
 use windlass_vocab::{CallFinished, CallId, Record, SessionId};
 
 /// The spilled results of one session.
-pub(crate) struct Spilled {
+pub(crate) struct SessionSpill {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) session: SessionId,
     pub(crate) offer: Offer,
@@ -17,15 +17,15 @@ pub(crate) struct Spilled {
     pub(crate) secrets: Arc<Secrets>,
 }
 
-impl SpilledResults for Spilled {
+impl SpilledResults for SessionSpill {
     fn read(&self, wanted: CallId) -> BoxFuture<'_, SpilledResult> {
         Box::pin(async move { self.find(wanted).await.unwrap_or(SpilledResult::Absent) })
     }
 }
 
-impl Spilled {
+impl SessionSpill {
     async fn find(&self, wanted: CallId) -> Result<SpilledResult, StoreError> {
-        let mut records = Backwards::new(self.store.as_ref(), self.session);
+        let mut records = ReverseRecords::new(self.store.as_ref(), self.session);
         let (mut result, mut edited) = (None, None);
         while let Some(envelope) = records.next().await? {
             match envelope.record {

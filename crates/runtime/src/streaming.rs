@@ -4,27 +4,27 @@
 use windlass_vocab::{CallId, Delta, DeltaBody, RunId, TurnId};
 
 /// Which attempt a delta belongs to.
-type Attempt = (RunId, TurnId, u32);
+type AttemptPlace = (RunId, TurnId, u32);
 
 /// Which of the streams within an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stream {
+enum DeltaStream {
     Text,
     Thinking,
     Call(CallId),
 }
 
 /// The attempt a delta belongs to; none where it stands for itself, as the progress of a call does.
-fn attempt_of(delta: &Delta) -> Option<Attempt> {
+fn attempt_of(delta: &Delta) -> Option<AttemptPlace> {
     (delta.attempt > 0).then_some((delta.run, delta.turn, delta.attempt))
 }
 
 /// The attempt a delta streams for, its stream, and what it adds; none where it adds no text.
-fn place(delta: &Delta) -> Option<(Attempt, Stream, &str)> {
+fn place(delta: &Delta) -> Option<(AttemptPlace, DeltaStream, &str)> {
     let (stream, text) = match &delta.body {
-        DeltaBody::TextDelta { text } => (Stream::Text, text),
-        DeltaBody::ThinkingDelta { text } => (Stream::Thinking, text),
-        DeltaBody::CallDelta { call, text, .. } => (Stream::Call(*call), text),
+        DeltaBody::TextDelta { text } => (DeltaStream::Text, text),
+        DeltaBody::ThinkingDelta { text } => (DeltaStream::Thinking, text),
+        DeltaBody::CallDelta { call, text, .. } => (DeltaStream::Call(*call), text),
         DeltaBody::ThinkingStarted {}
         | DeltaBody::ThinkingEnded {}
         | DeltaBody::Cleared {}
@@ -35,7 +35,7 @@ fn place(delta: &Delta) -> Option<(Attempt, Stream, &str)> {
 
 /// Where in an attempt thinking starts or ends, as a number that rises with each: a start stands behind the end of the
 /// thinking before it, which has the same offset.
-fn mark(delta: &Delta) -> Option<(Attempt, u64)> {
+fn mark(delta: &Delta) -> Option<(AttemptPlace, u64)> {
     let number = match &delta.body {
         DeltaBody::ThinkingStarted {} => delta.offset * 2 + 1,
         DeltaBody::ThinkingEnded {} => delta.offset * 2,
@@ -50,13 +50,13 @@ fn mark(delta: &Delta) -> Option<(Attempt, u64)> {
 
 /// What the attempt under way has streamed so far.
 #[derive(Debug, Default)]
-pub(crate) struct Streaming {
+pub(crate) struct StreamedSoFar {
     /// One delta for each stream, from its offset 0 on, in the order the streams began; for thinking, one between each
     /// start and its end.
     streams: Vec<Delta>,
 }
 
-impl Streaming {
+impl StreamedSoFar {
     pub(crate) fn add(&mut self, delta: &Delta) {
         if matches!(delta.body, DeltaBody::Cleared {}) {
             self.streams.clear();
@@ -68,8 +68,8 @@ impl Streaming {
         let Some((attempt, stream, more)) = place(delta) else { return };
         self.keep_only(attempt);
         let known = match stream {
-            Stream::Text | Stream::Call(_) => self.streams.iter_mut().find(|known| is_of(known, stream)),
-            Stream::Thinking => {
+            DeltaStream::Text | DeltaStream::Call(_) => self.streams.iter_mut().find(|known| is_of(known, stream)),
+            DeltaStream::Thinking => {
                 let last = self.streams.iter_mut().rfind(|known| mark(known).is_some() || is_of(known, stream));
                 last.filter(|known| mark(known).is_none())
             }
@@ -89,7 +89,7 @@ impl Streaming {
     }
 
     /// Forgets what other attempts streamed.
-    fn keep_only(&mut self, attempt: Attempt) {
+    fn keep_only(&mut self, attempt: AttemptPlace) {
         self.streams.retain(|known| attempt_of(known) == Some(attempt));
     }
 
@@ -99,55 +99,55 @@ impl Streaming {
     }
 }
 
-fn is_of(delta: &Delta, stream: Stream) -> bool {
+fn is_of(delta: &Delta, stream: DeltaStream) -> bool {
     place(delta).is_some_and(|(_, of, _)| of == stream)
 }
 
 /// How much of each stream of an attempt a follower was given.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
-    attempt: Option<Attempt>,
-    streams: Vec<(Stream, u64)>,
+pub(crate) struct GivenSoFar {
+    attempt: Option<AttemptPlace>,
+    streams: Vec<(DeltaStream, u64)>,
     /// The last start or end of thinking.
     mark: Option<u64>,
 }
 
 /// What of a delta a follower was not given yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unseen {
+pub(crate) enum UnseenPart {
     All,
     Rest(Delta),
     Nothing,
 }
 
-impl Given {
+impl GivenSoFar {
     /// What of this delta is new; it counts as given from now on.
-    pub(crate) fn take(&mut self, delta: &Delta) -> Unseen {
+    pub(crate) fn take(&mut self, delta: &Delta) -> UnseenPart {
         if let Some((attempt, number)) = mark(delta) {
             self.begin(attempt);
             let is_new = self.mark.is_none_or(|given| given < number);
             self.mark = self.mark.max(Some(number));
-            return if is_new { Unseen::All } else { Unseen::Nothing };
+            return if is_new { UnseenPart::All } else { UnseenPart::Nothing };
         }
-        let Some((attempt, stream, text)) = place(delta) else { return Unseen::All };
+        let Some((attempt, stream, text)) = place(delta) else { return UnseenPart::All };
         self.begin(attempt);
         let end = delta.offset + text.len() as u64;
         let Some((_, given)) = self.streams.iter_mut().find(|(of, _)| *of == stream) else {
             self.streams.push((stream, end));
-            return Unseen::All;
+            return UnseenPart::All;
         };
         let known = std::mem::replace(given, end.max(*given)).saturating_sub(delta.offset);
         if known == 0 {
-            return Unseen::All;
+            return UnseenPart::All;
         }
         let rest = usize::try_from(known).ok().and_then(|known| text.get(known..)).filter(|rest| !rest.is_empty());
-        rest.map_or(Unseen::Nothing, |rest| Unseen::Rest(from(delta, known, rest.to_owned())))
+        rest.map_or(UnseenPart::Nothing, |rest| UnseenPart::Rest(from(delta, known, rest.to_owned())))
     }
 }
 
-impl Given {
+impl GivenSoFar {
     /// Counts anew where another attempt begins.
-    fn begin(&mut self, attempt: Attempt) {
+    fn begin(&mut self, attempt: AttemptPlace) {
         if self.attempt != Some(attempt) {
             *self = Self { attempt: Some(attempt), ..Self::default() };
         }

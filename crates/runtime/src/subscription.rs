@@ -12,21 +12,21 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use windlass_store::{Store, StoreError};
 use windlass_vocab::{Envelope, Event, SessionId};
 
-use crate::feed::{Feed, Interest, Joined, Published};
-use crate::streaming::{Given, Unseen};
+use crate::feed::{Feed, FeedPlace, Interest, PublishedEvent};
+use crate::streaming::{GivenSoFar, UnseenPart};
 
 /// What a follower is given.
 #[derive(Clone, Debug)]
-pub enum Followed {
+pub enum FollowedEvent {
     /// Something happened.
-    Event(Arc<Published>),
+    Event(Arc<PublishedEvent>),
     /// The follower was too slow. Records it has not seen are read from the journal next; of what was not stored,
     /// such as the progress of a call, some is gone.
     FellBehind,
 }
 
 /// Whether a subscription has anything more to give.
-enum More {
+enum MoreEvents {
     ToCome,
     Nothing,
 }
@@ -39,10 +39,10 @@ pub struct Subscription {
     interest: Interest,
     /// The last record given out.
     seq: u64,
-    given: Given,
+    given: GivenSoFar,
     /// Read or streamed before the place in the feed was taken.
-    past: VecDeque<Arc<Published>>,
-    events: Option<Receiver<Arc<Published>>>,
+    past: VecDeque<Arc<PublishedEvent>>,
+    events: Option<Receiver<Arc<PublishedEvent>>>,
 }
 
 impl std::fmt::Debug for Subscription {
@@ -54,8 +54,16 @@ impl std::fmt::Debug for Subscription {
 impl Subscription {
     /// Follows a live session from the record after `seq` on.
     pub(crate) fn new(session: SessionId, store: Arc<dyn Store>, feed: Feed, interest: Interest, seq: u64) -> Self {
-        let mut subscription =
-            Self { session, store, feed, interest, seq, given: Given::default(), past: VecDeque::new(), events: None };
+        let mut subscription = Self {
+            session,
+            store,
+            feed,
+            interest,
+            seq,
+            given: GivenSoFar::default(),
+            past: VecDeque::new(),
+            events: None,
+        };
         // Whoever is here from the first has nothing to read.
         if let Some(joined) = subscription.feed.join(interest).filter(|joined| joined.head <= seq) {
             subscription.take_place(Vec::new(), joined);
@@ -73,8 +81,8 @@ impl Subscription {
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match self.next_followed().await {
-                Ok(Some(Followed::Event(event))) => return Some(event.event().clone()),
-                Ok(Some(Followed::FellBehind)) => {}
+                Ok(Some(FollowedEvent::Event(event))) => return Some(event.event().clone()),
+                Ok(Some(FollowedEvent::FellBehind)) => {}
                 Ok(None) | Err(_) => return None,
             }
         }
@@ -82,24 +90,24 @@ impl Subscription {
 
     /// The same as followers share it; `None` when the session is closed and all of it was given out. Nothing is lost if
     /// the future is dropped.
-    pub async fn next_followed(&mut self) -> Result<Option<Followed>, StoreError> {
+    pub async fn next_followed(&mut self) -> Result<Option<FollowedEvent>, StoreError> {
         loop {
             while let Some(event) = self.past.pop_front() {
                 if let Some(event) = self.unseen(event) {
-                    return Ok(Some(Followed::Event(event)));
+                    return Ok(Some(FollowedEvent::Event(event)));
                 }
             }
             let Some(events) = &mut self.events else {
                 match self.join().await? {
-                    More::ToCome => continue,
-                    More::Nothing => return Ok(None),
+                    MoreEvents::ToCome => continue,
+                    MoreEvents::Nothing => return Ok(None),
                 }
             };
             match events.recv().await {
                 Ok(event) => self.past.push_back(event),
                 Err(RecvError::Lagged(_)) => {
                     self.events = None;
-                    return Ok(Some(Followed::FellBehind));
+                    return Ok(Some(FollowedEvent::FellBehind));
                 }
                 Err(RecvError::Closed) => self.events = None,
             }
@@ -128,7 +136,7 @@ impl Subscription {
     }
 
     /// Takes a place in the feed and reads what was stored before. Says whether there is anything more to come.
-    async fn join(&mut self) -> Result<More, StoreError> {
+    async fn join(&mut self) -> Result<MoreEvents, StoreError> {
         let joined = self.feed.join(self.interest);
         let head = joined.as_ref().map_or_else(|| self.feed.head(), |joined| joined.head);
         let mut records = Vec::new();
@@ -139,20 +147,20 @@ impl Subscription {
         match joined {
             Some(joined) => self.take_place(records, joined),
             // Closed: what is read now is the end.
-            None if records.is_empty() => return Ok(More::Nothing),
+            None if records.is_empty() => return Ok(MoreEvents::Nothing),
             None => self.past = records.into_iter().map(shared).collect(),
         }
-        Ok(More::ToCome)
+        Ok(MoreEvents::ToCome)
     }
 
-    fn take_place(&mut self, records: Vec<Envelope>, joined: Joined) {
-        let streamed = joined.streamed.into_iter().map(|delta| Published::new(Event::Delta(delta)));
+    fn take_place(&mut self, records: Vec<Envelope>, joined: FeedPlace) {
+        let streamed = joined.streamed.into_iter().map(|delta| PublishedEvent::new(Event::Delta(delta)));
         self.past = records.into_iter().map(shared).chain(streamed).collect();
         self.events = Some(joined.events);
     }
 
     /// The part of an event that was not given out yet.
-    fn unseen(&mut self, event: Arc<Published>) -> Option<Arc<Published>> {
+    fn unseen(&mut self, event: Arc<PublishedEvent>) -> Option<Arc<PublishedEvent>> {
         match event.event() {
             Event::Record(record) => {
                 let is_new = record.seq > self.seq;
@@ -160,14 +168,14 @@ impl Subscription {
                 (is_new && self.interest.wants(&record.record)).then_some(event)
             }
             Event::Delta(delta) => match self.given.take(delta) {
-                Unseen::All => Some(event),
-                Unseen::Rest(rest) => Some(Published::new(Event::Delta(rest))),
-                Unseen::Nothing => None,
+                UnseenPart::All => Some(event),
+                UnseenPart::Rest(rest) => Some(PublishedEvent::new(Event::Delta(rest))),
+                UnseenPart::Nothing => None,
             },
         }
     }
 }
 
-fn shared(record: Envelope) -> Arc<Published> {
-    Published::new(Event::Record(Arc::new(record)))
+fn shared(record: Envelope) -> Arc<PublishedEvent> {
+    PublishedEvent::new(Event::Record(Arc::new(record)))
 }

@@ -4,22 +4,24 @@
 //! rendered once and kept, so that what was sent stays as it was and costs nothing again (M6).
 
 use windlass_provider::ModelRequest;
-use windlass_tools::dialect::{Calls, Ended, Malformed, Reader, Reading, Spoken, read, rendered, stop_sequence};
+use windlass_tools::dialect::{
+    AcceptedForms, CallLimit, MalformedCall, ParsedReply, ReplyReader, TextEnd, read, rendered, stop_sequence,
+};
 use windlass_vocab::{Dialect, MaxTokens, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
 
-use crate::cut_call::{Limit, reached};
+use crate::cut_call::{LengthLimit, reached};
 use crate::known_names::KnownNames;
 
 /// The conversation as it is sent, where calls are text.
 #[derive(Debug, Default)]
-pub(crate) struct Textual {
+pub(crate) struct TextualHistory {
     /// The epoch of the history that was rendered.
     epoch: Option<u64>,
     context: PinnedContext,
     history: Vec<Message>,
 }
 
-impl Textual {
+impl TextualHistory {
     /// Brings what was rendered up to `history`.
     pub(crate) fn render(&mut self, dialect: Dialect, context: &PinnedContext, history: &[Message], epoch: u64) {
         if self.epoch != Some(epoch) || history.len() < self.history.len() {
@@ -47,27 +49,27 @@ impl Textual {
 /// Where a server is to stop: at the end of the first call, where one is wanted.
 pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
     match policy.parallel.into() {
-        Calls::One => stop_sequence(dialect),
-        Calls::Several => None,
+        CallLimit::One => stop_sequence(dialect),
+        CallLimit::Several => None,
     }
 }
 
 /// What of a reply's text is read as calls; nothing where no tool is offered.
-pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Spoken> {
+pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<AcceptedForms> {
     if context.offer.is_empty() {
         return None;
     }
-    Spoken::of(&policy.dialects, context.dialect, policy.parallel)
+    AcceptedForms::of(&policy.dialects, context.dialect, policy.parallel)
 }
 
 /// What reads a reply as it comes.
-pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownNames) -> Option<Reader<'static>> {
+pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownNames) -> Option<ReplyReader<'static>> {
     let known = known.clone();
-    Some(Reader::new(spoken(policy, context)?, Box::new(move |name| known.knows(name))))
+    Some(ReplyReader::new(spoken(policy, context)?, Box::new(move |name| known.knows(name))))
 }
 
 /// The tools a reply calls, by the names it has for them.
-pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &KnownNames) -> Vec<String> {
+pub(crate) fn called(reply: &Reply, spoken: Option<&AcceptedForms>, known: &KnownNames) -> Vec<String> {
     let names = |calls: &[ReplyCall]| calls.iter().map(|call| call.name.clone()).collect();
     match spoken.filter(|_| reply.calls.is_empty()) {
         Some(spoken) => names(&reading(reply, spoken, known, MaxTokens::ModelOwn).calls),
@@ -75,19 +77,19 @@ pub(crate) fn called(reply: &Reply, spoken: Option<&Spoken>, known: &KnownNames)
     }
 }
 
-fn reading(reply: &Reply, spoken: &Spoken, known: &KnownNames, limit: MaxTokens) -> Reading {
+fn reading(reply: &Reply, spoken: &AcceptedForms, known: &KnownNames, limit: MaxTokens) -> ParsedReply {
     let ended = match reached(reply, limit) {
-        Limit::Reached => Ended::Cut,
-        Limit::NotKnown => Ended::Whole,
+        LengthLimit::Reached => TextEnd::Cut,
+        LengthLimit::NotKnown => TextEnd::Whole,
     };
     let known = known.clone();
     read(&reply.text, spoken, move |name| known.knows(name), ended)
 }
 
 /// Where calls are blocks, a reply that begins with one was meant as one, whatever is in it.
-fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<Malformed> {
+fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<MalformedCall> {
     let block = text.trim_start().strip_prefix("<tool").is_some_and(|rest| rest.starts_with(['>', ' ', '\n']));
-    (dialect == Some(Dialect::ToolBlock) && block).then_some(Malformed::MissingField { field: "tool_name" })
+    (dialect == Some(Dialect::ToolBlock) && block).then_some(MalformedCall::MissingField { field: "tool_name" })
 }
 
 /// Reads the calls in a reply's text, if it has no others. What the model is told about one that can't
@@ -109,7 +111,7 @@ pub(crate) fn understood(
         return (reply, None);
     }
     let malformed = reading.malformed.or_else(|| unreadable_block(&reply.text, context.dialect));
-    let told = malformed.map(|malformed| malformed.told(context.dialect));
+    let told = malformed.map(|malformed| malformed.message(context.dialect));
     if told.is_some() && mode != TurnMode::Tools {
         // Nothing can be called here, so half a call is no part of the answer either.
         reply.text = reading.text;

@@ -11,15 +11,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use windlass_machine::{Conflict, Deed, Fact, Ledger, Obstacle, State, UndoAsked, UndoPlan};
+use windlass_machine::{CheckedUndo, Conflict, Fact, FileEffect, Ledger, Obstacle, State, UndoPlan};
 use windlass_store::{Batch, Store, StoreError, Writer};
-use windlass_tools::{Bounds, FileRules, Looked, Recorded, Secrets, Workspace, diff, shown_path};
-use windlass_vocab::{FileState, Hash, LeaseTaken, Newer, Record, SessionId, UndoStarted, Undoable};
+use windlass_tools::{FileRules, FileSnapshot, Secrets, SnapshotBounds, UnkeptFiles, Workspace, diff, shown_path};
+use windlass_vocab::{FileState, Hash, LeaseTaken, NewerRecord, Record, SessionId, UndoStarted, Undoable};
 
 use crate::clock::Clock;
-use crate::opening::{nonce, taken};
-use crate::pen::Pen;
-use crate::undo_report::{Earnest, UndoConflict, UndoError, UndoReport, UndoRequest};
+use crate::opening::{lease_taken, nonce};
+use crate::session_writer::SessionWriter;
+use crate::undo_report::{UndoConflict, UndoError, UndoMode, UndoReport, UndoRequest};
 
 /// What undoing needs of the world.
 #[derive(Clone)]
@@ -41,45 +41,50 @@ impl std::fmt::Debug for UndoFiles {
 }
 
 /// An undo that may begin.
-pub(crate) struct Planned {
-    pub(crate) asked: UndoAsked,
+pub(crate) struct PlannedUndo {
+    pub(crate) asked: CheckedUndo,
     pub(crate) blobs: Vec<Arc<[u8]>>,
     pub(crate) report: UndoReport,
 }
 
 impl UndoFiles {
     /// Looks at everything and says what would be done, or why it can't be.
-    pub(crate) async fn plan(&self, session: SessionId, request: UndoRequest) -> Result<Planned, UndoError> {
+    pub(crate) async fn plan(&self, session: SessionId, request: UndoRequest) -> Result<PlannedUndo, UndoError> {
         let journal = self.store.read(session, 0).await?;
         let ledger = Ledger::fold(journal.iter().map(|envelope| &envelope.record));
         let is_there = |of: Undoable| journal.iter().any(|envelope| is_of(&envelope.record, of));
-        let deed = wanted(&ledger, request.of, is_there)?;
-        let looked = self.look(deed).await;
-        let plan = deed.plan(&looked.files, request.force).keeping(&looked.kept);
+        let file_effect = requested_effect(&ledger, request.of, is_there)?;
+        let looked = self.look(file_effect).await;
+        let plan = file_effect.plan(&looked.files, request.force).keeping(&looked.kept);
         self.may_change(&plan).await?;
         if !plan.conflicts.is_empty() {
-            return Err(UndoError::Conflicts(self.shown(&ledger, deed, &plan, &looked).await?));
+            return Err(UndoError::Conflicts(self.conflicts_with_diffs(&ledger, file_effect, &plan, &looked).await?));
         }
-        let call = match deed.of {
+        let call = match file_effect.of {
             Undoable::Call(call) => Some(call),
             Undoable::Undo(_) => None,
         };
         let uncovered = ledger.uncovered_after(call).filter(|_| request.of.is_none()).cloned().collect();
         let report = UndoReport {
-            of: deed.of,
-            tool: deed.tool.clone(),
+            of: file_effect.of,
+            tool: file_effect.tool.clone(),
             undo: None,
             restored: plan.changes.clone(),
             left_alone: plan.unable.clone(),
-            coverage: deed.coverage.clone(),
-            unseen: deed.unseen.clone(),
+            coverage: file_effect.coverage.clone(),
+            unseen: file_effect.unseen.clone(),
             uncovered,
         };
-        let asked = UndoAsked { of: deed.of, tool: deed.tool.clone(), changes: plan.changes, unable: plan.unable };
+        let asked = CheckedUndo {
+            of: file_effect.of,
+            tool: file_effect.tool.clone(),
+            changes: plan.changes,
+            unable: plan.unable,
+        };
         let replaced: HashSet<Hash> = asked.changes.values().filter_map(|change| change.was.blob()).collect();
         let mut blobs = looked.contents;
         blobs.retain(|content| replaced.contains(&windlass_store::hash_of(content)));
-        Ok(Planned { asked, blobs, report })
+        Ok(PlannedUndo { asked, blobs, report })
     }
 
     /// Refuses to change what a rule forbids to change.
@@ -94,11 +99,14 @@ impl UndoFiles {
         }
     }
 
-    async fn look(&self, deed: &Deed) -> Looked {
-        let paths: Vec<String> = deed.paths().cloned().collect();
-        let recorded = Recorded::of(deed.states().into_iter());
+    async fn look(&self, file_effect: &FileEffect) -> FileSnapshot {
+        let paths: Vec<String> = file_effect.paths().cloned().collect();
+        let recorded = UnkeptFiles::of(file_effect.states().into_iter());
         let (workspace, secrets) = (Arc::clone(&self.workspace), Arc::clone(&self.secrets));
-        on_disk(move || workspace.look_again(paths.iter().map(String::as_str), recorded, Bounds::PATHS, &secrets)).await
+        on_disk(move || {
+            workspace.snapshot_recorded(paths.iter().map(String::as_str), recorded, SnapshotBounds::PATHS, &secrets)
+        })
+        .await
     }
 
     /// Puts the files back; says which were left alone, and why.
@@ -116,12 +124,12 @@ impl UndoFiles {
         Ok(on_disk(move || workspace.restore(&changes, &contents, &secrets, &mark)).await)
     }
 
-    async fn shown(
+    async fn conflicts_with_diffs(
         &self,
         ledger: &Ledger,
-        deed: &Deed,
+        file_effect: &FileEffect,
         plan: &UndoPlan,
-        looked: &Looked,
+        looked: &FileSnapshot,
     ) -> Result<Vec<UndoConflict>, StoreError> {
         let here: HashMap<Hash, &Arc<[u8]>> =
             looked.contents.iter().map(|content| (windlass_store::hash_of(content), content)).collect();
@@ -136,7 +144,7 @@ impl UndoFiles {
             };
             let diff = difference(conflict, now.as_deref(), then.as_deref());
             let since = match conflict.obstacle {
-                Obstacle::ChangedSince => ledger.changed_since(deed.of, &conflict.path, &conflict.now),
+                Obstacle::ChangedSince => ledger.changed_since(file_effect.of, &conflict.path, &conflict.now),
                 Obstacle::LeftUnknown | Obstacle::WouldBeLost | Obstacle::Blocked => None,
             };
             shown.push(UndoConflict { conflict: conflict.clone(), since, diff });
@@ -154,13 +162,17 @@ fn is_of(record: &Record, of: Undoable) -> bool {
 }
 
 /// The deed that is meant, if it can be undone.
-fn wanted(ledger: &Ledger, of: Option<Undoable>, is_there: impl Fn(Undoable) -> bool) -> Result<&Deed, UndoError> {
+fn requested_effect(
+    ledger: &Ledger,
+    of: Option<Undoable>,
+    is_there: impl Fn(Undoable) -> bool,
+) -> Result<&FileEffect, UndoError> {
     let Some(of) = of else { return ledger.last().ok_or(UndoError::Nothing) };
     let nothing = || if is_there(of) { UndoError::Unchanged(of) } else { UndoError::NoSuch(of) };
-    let deed = ledger.find(of).ok_or_else(nothing)?;
-    match deed.taken_back {
+    let file_effect = ledger.find(of).ok_or_else(nothing)?;
+    match file_effect.taken_back {
         Some(by) => Err(UndoError::TakenBack { of, by }),
-        None => Ok(deed),
+        None => Ok(file_effect),
     }
 }
 
@@ -173,7 +185,7 @@ fn difference(conflict: &Conflict, now: Option<&[u8]>, then: Option<&[u8]>) -> S
         _ => String::new(),
     };
     if is_text(&conflict.now) && is_text(&conflict.then) && (now != then) {
-        return modes + &diff::compare(now, then, path, diff::Limits::default());
+        return modes + &diff::compare(now, then, path, diff::DiffLimits::default());
     }
     format!("{path}: {} would become {}\n", described(&conflict.now), described(&conflict.then))
 }
@@ -203,19 +215,19 @@ async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
 }
 
 /// A journal that is written to without a driver.
-struct Undriven<'a> {
+struct UndrivenJournal<'a> {
     files: &'a UndoFiles,
     clock: &'a dyn Clock,
     state: State,
     writer: Writer,
 }
 
-impl Undriven<'_> {
+impl UndrivenJournal<'_> {
     async fn step(&mut self, fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
         let UndoFiles { store, secrets, .. } = self.files;
         let (state, writer) = (&mut self.state, &mut self.writer);
-        let pen = Pen { store: store.as_ref(), secrets, clock: self.clock, state, writer };
-        pen.step(fact, Batch { blobs, ..Batch::default() }).await.map(drop)
+        let session_writer = SessionWriter { store: store.as_ref(), secrets, clock: self.clock, state, writer };
+        session_writer.step(fact, Batch { blobs, ..Batch::default() }).await.map(drop)
     }
 
     /// Puts back what an undo that was begun owes.
@@ -237,18 +249,18 @@ pub async fn undo(
     let held = files.store.claim(session).await?;
     let head = held.head();
     let journal = files.store.read(session, 0).await?;
-    if Newer::first(&journal).is_some() {
+    if NewerRecord::first(&journal).is_some() {
         return Err(UndoError::Newer);
     }
     let state = State::fold(session, journal.iter().map(|envelope| &envelope.record));
     if state.control.run.is_some() {
         return Err(UndoError::RunOpen);
     }
-    let mut undriven = Undriven { files, clock, state, writer: Writer::new(session, head, nonce()) };
-    let lease: LeaseTaken = taken(held.epoch());
+    let mut undriven = UndrivenJournal { files, clock, state, writer: Writer::new(session, head, nonce()) };
+    let lease: LeaseTaken = lease_taken(held.epoch());
     if let Some(started) = undriven.state.control.undo.clone() {
         let mut report = UndoReport::of(&started);
-        if request.earnest == Earnest::Rehearse {
+        if request.mode == UndoMode::DryRun {
             return Ok(UndoReport { undo: None, ..report });
         }
         undriven.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
@@ -258,8 +270,8 @@ pub async fn undo(
             return Ok(report);
         }
     }
-    let Planned { asked, blobs, mut report } = files.plan(session, request).await?;
-    if request.earnest == Earnest::Rehearse {
+    let PlannedUndo { asked, blobs, mut report } = files.plan(session, request).await?;
+    if request.mode == UndoMode::DryRun {
         return Ok(report);
     }
     if undriven.writer.head == head {

@@ -10,12 +10,12 @@ use crate::closed::SessionClosed;
 
 /// Whether it is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Earnest {
+pub enum UndoMode {
     /// It is done.
     #[default]
-    Do,
+    Apply,
     /// It is only said what would be done.
-    Rehearse,
+    DryRun,
 }
 
 /// What is asked for.
@@ -26,7 +26,7 @@ pub struct UndoRequest {
     /// Whether to replace what somebody changed since.
     pub force: Force,
     /// Whether it is meant.
-    pub earnest: Earnest,
+    pub mode: UndoMode,
 }
 
 /// What an undo did, or would do.

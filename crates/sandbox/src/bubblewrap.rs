@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::places::{HIDDEN, TEMP};
+use crate::places::{HIDDEN_FOLDERS, TEMP};
 use crate::{Confinement, Network};
 
 /// What bubblewrap is started with, up to the program, which must be seen inside.
 #[must_use]
 pub fn bubblewrap_arguments(confinement: &Confinement, program: &Path) -> Vec<OsString> {
-    let mut arguments = Arguments::default();
+    let mut arguments = BubblewrapArguments::default();
     arguments.flags(&["--unshare-user", "--unshare-pid", "--unshare-ipc", "--as-pid-1", "--die-with-parent"]);
     if confinement.network == Network::Off {
         arguments.flags(&["--unshare-net"]);
@@ -19,7 +19,7 @@ pub fn bubblewrap_arguments(confinement: &Confinement, program: &Path) -> Vec<Os
     arguments.onto("--ro-bind", Path::new("/"), Path::new("/"));
     arguments.at("--dev", "/dev");
     arguments.at("--proc", "/proc");
-    HIDDEN.iter().for_each(|folder| arguments.at("--tmpfs", folder));
+    HIDDEN_FOLDERS.iter().for_each(|folder| arguments.at("--tmpfs", folder));
     arguments.onto("--bind", &confinement.temp, Path::new(TEMP));
     let program = [program.to_owned()];
     confinement.readable.iter().chain(&program).for_each(|path| arguments.onto("--ro-bind-try", path, path));
@@ -45,9 +45,9 @@ pub fn bubblewrap_arguments(confinement: &Confinement, program: &Path) -> Vec<Os
 }
 
 #[derive(Default)]
-struct Arguments(Vec<OsString>);
+struct BubblewrapArguments(Vec<OsString>);
 
-impl Arguments {
+impl BubblewrapArguments {
     fn flags(&mut self, flags: &[&str]) {
         self.0.extend(flags.iter().map(OsString::from));
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Looked, path_wire};
+use crate::{ScanExtent, path_wire};
 
 /// What the person wants of the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum Network {
 /// What stands between a command and the rest of the machine besides Landlock and seccomp.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Walls {
+pub enum Isolation {
     /// User, mount, process and network namespaces that the guard makes itself.
     #[default]
     Namespaces,
@@ -62,7 +62,7 @@ pub enum Walls {
 
 /// A link that stays as it is: it is closed, or leads to what is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct KeptLink {
+pub struct ProtectedLink {
     /// Where it is.
     #[serde(with = "path_wire")]
     pub path: PathBuf,
@@ -74,7 +74,7 @@ pub struct KeptLink {
 /// What is looked for when a command has ended: whatever rules close that was not there before. The rules are in the
 /// words of whoever made the confinement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clearing {
+pub struct CleanupRules {
     /// Where it is looked for.
     pub workspace: PathBuf,
     /// Patterns of what is protected besides what always is.
@@ -89,7 +89,7 @@ pub struct Clearing {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
     /// What holds it.
-    pub walls: Walls,
+    pub isolation: Isolation,
     /// Folders it may write in.
     #[serde(with = "path_wire::list")]
     pub writable: Vec<PathBuf>,
@@ -101,19 +101,19 @@ pub struct Confinement {
     #[serde(with = "path_wire::list")]
     pub absent: Vec<PathBuf>,
     /// Links that are put back when it has ended, if it has changed them: a link can't be mounted over.
-    pub links: Vec<KeptLink>,
+    pub links: Vec<ProtectedLink>,
     /// What of all these may have been made by commands that ran beside the look: it counts as new when this one has
     /// ended.
     #[serde(default, with = "path_wire::list")]
     pub made_meanwhile: Vec<PathBuf>,
     /// How far was looked for all these.
-    pub looked: Looked,
+    pub scan_extent: ScanExtent,
     /// What is looked for when it has ended.
-    pub clearing: Option<Clearing>,
+    pub cleanup: Option<CleanupRules>,
     /// What it may not read.
     #[serde(with = "path_wire::list")]
     pub unreadable: Vec<PathBuf>,
-    /// What it may read although it lies in a folder that is hidden as a whole ([`crate::HIDDEN`]).
+    /// What it may read although it lies in a folder that is hidden as a whole ([`crate::HIDDEN_FOLDERS`]).
     #[serde(with = "path_wire::list")]
     pub readable: Vec<PathBuf>,
     /// Its own temporary folder; what it finds at `/tmp`.
@@ -126,8 +126,8 @@ impl Confinement {
     /// The same for a program that runs while the person and others work on the workspace: what it makes can't be told
     /// from what they make, so nothing is set aside or put back when it ends.
     #[must_use]
-    pub fn beside_others(self) -> Self {
-        Self { absent: Vec::new(), links: Vec::new(), clearing: None, ..self }
+    pub fn without_cleanup(self) -> Self {
+        Self { absent: Vec::new(), links: Vec::new(), cleanup: None, ..self }
     }
 
     /// The folders between the one that may be written and `path`, the outermost first. They must stay where they are,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::apart::{lies_in, resolved_apart};
-use crate::listing::{self, Entry};
+use crate::follow_links::{lies_in, resolve_outside};
+use crate::listing::{self, FolderEntry};
 use crate::plain_file::read_plain_text;
 
 /// What git runs, or is configured or led elsewhere by, in a folder of its own.
@@ -17,7 +17,7 @@ pub const OBEYED_BY_GIT: [&str; 6] = ["config", "config.worktree", "hooks", "com
 const LONGEST_PATH: u64 = 64 * 1024;
 
 /// The names that [`is_repository`] asks about.
-pub(crate) const SIGNS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
+pub(crate) const REPOSITORY_MARKERS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
 /// Whether git takes a folder that has these names in it for a repository, whatever it is called (git's own
 /// `is_git_directory`): a `commondir` says where the rest is.
@@ -26,14 +26,14 @@ pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
 }
 
 /// How many folders of a repository are looked into before a command.
-pub(crate) const LOOKED_INTO: usize = 200;
+pub(crate) const MOST_FOLDERS: usize = 200;
 
 /// How many after it, which may have made some.
-pub(crate) const LOOKED_INTO_AFTERWARDS: usize = 20_000;
+pub(crate) const MOST_FOLDERS_AFTERWARDS: usize = 20_000;
 
 /// What is in the folders of a repository for submodules and linked worktrees.
 #[derive(Default)]
-struct Inner {
+struct InnerRepositories {
     /// Their own repositories.
     repositories: Vec<PathBuf>,
     /// Links, which lead who knows where.
@@ -42,15 +42,15 @@ struct Inner {
 
 /// What is in the folders for submodules and linked worktrees of the repository at `git`; nothing if it is more than
 /// `most`.
-fn inner(git: &Path, most: usize) -> Option<Inner> {
+fn inner_repositories(git: &Path, most: usize) -> Option<InnerRepositories> {
     let mut folders = vec![git.join("modules"), git.join("worktrees")];
-    let mut found = Inner::default();
+    let mut found = InnerRepositories::default();
     while let Some(folder) = folders.pop() {
         if folder.is_symlink() {
             found.links.push(folder);
             continue;
         }
-        for Entry { name, kind } in listing::list(&folder).into_iter().flatten() {
+        for FolderEntry { name, kind } in listing::list(&folder).into_iter().flatten() {
             if found.repositories.len() + found.links.len() + folders.len() > most {
                 return None;
             }
@@ -75,8 +75,8 @@ fn inner(git: &Path, most: usize) -> Option<Inner> {
 /// What git obeys in the submodules and worktrees of the repository at `git`: what is there, and what is not. Where there
 /// are more than `most`, it is the folders they are in.
 pub(crate) fn obeyed_below(git: &Path, most: usize) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let paths: Vec<PathBuf> = match inner(git, most) {
-        Some(Inner { repositories, links }) => {
+    let paths: Vec<PathBuf> = match inner_repositories(git, most) {
+        Some(InnerRepositories { repositories, links }) => {
             let obeyed = repositories.iter().flat_map(|folder| OBEYED_BY_GIT.iter().map(|name| folder.join(name)));
             obeyed.chain(links).collect()
         }
@@ -92,7 +92,7 @@ pub(crate) fn obeyed_in(repository: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// A linked worktree's part of a repository elsewhere.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Linked {
+pub(crate) struct LinkedWorktree {
     /// What a commit writes.
     pub(crate) writable: Vec<PathBuf>,
     /// What it must not.
@@ -103,11 +103,11 @@ pub(crate) struct Linked {
 
 /// What `workspace` is linked to. A file in the workspace alone leads nowhere, for a command may have written it: the
 /// repository must know of the link, and lie with all that is opened of it outside `controlled`, where commands write.
-pub(crate) fn linked(workspace: &Path, controlled: &[PathBuf]) -> Option<Linked> {
+pub(crate) fn linked_worktree(workspace: &Path, controlled: &[PathBuf]) -> Option<LinkedWorktree> {
     let link = workspace.join(".git");
     let text = text_of(&link)?;
-    let own = resolved_apart(&gitdir(workspace, &text)?, controlled)?;
-    let common = resolved_apart(&own.join(text_of(&own.join("commondir"))?.trim()), controlled)?;
+    let own = resolve_outside(&gitdir(workspace, &text)?, controlled)?;
+    let common = resolve_outside(&own.join(text_of(&own.join("commondir"))?.trim()), controlled)?;
     let back = own.join(text_of(&own.join("gitdir"))?.trim());
     if lies_in(&own, controlled) || lies_in(&common, controlled) {
         return None;
@@ -125,7 +125,7 @@ pub(crate) fn linked(workspace: &Path, controlled: &[PathBuf]) -> Option<Linked>
     absent.extend(missing);
     let shared = ["objects", "refs", "logs"].map(|name| common.join(name));
     let writable = shared.into_iter().chain([own]).filter(|path| is_own_folder(path)).collect();
-    Some(Linked { writable, protected, absent })
+    Some(LinkedWorktree { writable, protected, absent })
 }
 
 /// What git obeys in the repositories that the submodules of a linked worktree have in its own folder: what is there, and
@@ -136,7 +136,7 @@ fn obeyed_below_worktree(own: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
     if folders.iter().any(|folder| folder.is_symlink()) {
         return None;
     }
-    let (there, mut absent) = obeyed_below(own, LOOKED_INTO);
+    let (there, mut absent) = obeyed_below(own, MOST_FOLDERS);
     let (whole, missing): (Vec<_>, Vec<_>) = folders.into_iter().partition(|folder| folder.exists());
     absent.extend(missing);
     Some((if there.iter().any(|path| path.is_symlink()) { whole } else { there }, absent))
@@ -195,11 +195,11 @@ mod tests {
             ],
         );
         let root = folder.path().canonicalize().unwrap();
-        let (there, absent) = obeyed_below(&root, LOOKED_INTO);
+        let (there, absent) = obeyed_below(&root, MOST_FOLDERS);
         assert_eq!(there, ["modules/a/b/config", "modules/a/b/worktrees/d/commondir"].map(|path| root.join(path)));
         assert!(absent.contains(&root.join("modules/a/b/modules/c/hooks")));
         std::os::unix::fs::symlink("/", root.join("modules/link")).unwrap();
-        assert!(obeyed_below(&root, LOOKED_INTO).0.contains(&root.join("modules/link")), "who knows where it leads");
+        assert!(obeyed_below(&root, MOST_FOLDERS).0.contains(&root.join("modules/link")), "who knows where it leads");
         assert_eq!(obeyed_below(&root, 0).0, [root.join("modules")], "there are more");
     }
 
@@ -225,8 +225,8 @@ mod tests {
         );
         std::os::unix::fs::symlink("/", root.join("main/.git/logs")).unwrap();
         let own = root.join("main/.git/worktrees/w");
-        let linked = |name: &str| linked(&root.join(name), &[root.join(name)]);
-        let linked_to = linked("w").unwrap();
+        let linked_worktree = |name: &str| linked_worktree(&root.join(name), &[root.join(name)]);
+        let linked_to = linked_worktree("w").unwrap();
         assert_eq!(
             linked_to.writable,
             [root.join("main/.git/objects"), root.join("main/.git/refs"), own.clone()],
@@ -234,20 +234,20 @@ mod tests {
         );
         assert_eq!(linked_to.protected, [own.join("commondir"), own.join("gitdir")]);
         assert!(linked_to.absent.contains(&own.join("modules")));
-        assert_eq!((linked("x"), linked("main")), (None, None));
+        assert_eq!((linked_worktree("x"), linked_worktree("main")), (None, None));
         // A submodule of the worktree has its repository there.
         write(&own, &[("modules/lib/HEAD", ""), ("modules/lib/config", ""), ("modules/lib/objects/x", "")]);
-        let linked_to = linked("w").unwrap();
+        let linked_to = linked_worktree("w").unwrap();
         assert!(linked_to.protected.contains(&own.join("modules/lib/config")), "{linked_to:?}");
         assert!(linked_to.absent.contains(&own.join("modules/lib/hooks")), "{linked_to:?}");
         std::os::unix::fs::symlink("/", own.join("modules/link")).unwrap();
-        assert!(linked("w").unwrap().protected.contains(&own.join("modules")), "who knows where it leads");
+        assert!(linked_worktree("w").unwrap().protected.contains(&own.join("modules")), "who knows where it leads");
         std::fs::remove_dir_all(own.join("modules")).unwrap();
         std::os::unix::fs::symlink("/", own.join("modules")).unwrap();
-        assert_eq!(linked("w"), None);
+        assert_eq!(linked_worktree("w"), None);
         std::fs::remove_file(own.join("modules")).unwrap();
         let controlled = [root.join("w"), root.join("main")];
-        assert_eq!(super::linked(&root.join("w"), &controlled), None, "commands write there");
+        assert_eq!(super::linked_worktree(&root.join("w"), &controlled), None, "commands write there");
     }
 
     // proves X3: what a command can write makes nothing writable
@@ -271,7 +271,7 @@ mod tests {
             );
             let _ = std::os::unix::fs::symlink(root.join("victim"), root.join("w/fake/objects"));
             let _ = std::os::unix::fs::symlink(root.join("victim"), root.join("w/out"));
-            assert_eq!(linked(&root.join("w"), &[root.join("w")]), None, "{link} {back}");
+            assert_eq!(linked_worktree(&root.join("w"), &[root.join("w")]), None, "{link} {back}");
         }
     }
 }

@@ -10,13 +10,13 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
 /// An entry of a folder.
-pub(crate) struct Entry {
+pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
 }
 
 /// The entries of the folder at `path`, which has no links in it.
-pub(crate) fn list(path: &Path) -> io::Result<impl Iterator<Item = Entry> + use<>> {
+pub(crate) fn list(path: &Path) -> io::Result<impl Iterator<Item = FolderEntry> + use<>> {
     let folder = open(path, OFlags::RDONLY)?;
     let entries = Dir::read_from(&folder)?;
     Ok(entries.map_while(Result::ok).filter_map(move |entry| {
@@ -30,7 +30,7 @@ pub(crate) fn list(path: &Path) -> io::Result<impl Iterator<Item = Entry> + use<
             }
             kind => kind,
         };
-        Some(Entry { name: OsStr::from_bytes(name.to_bytes()).to_owned(), kind })
+        Some(FolderEntry { name: OsStr::from_bytes(name.to_bytes()).to_owned(), kind })
     }))
 }
 

@@ -10,12 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A path as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum PathJson {
     Text(String),
     Bytes(Vec<u8>),
 }
 
-impl From<&Path> for Written {
+impl From<&Path> for PathJson {
     fn from(path: &Path) -> Self {
         match path.to_str() {
             Some(text) => Self::Text(text.to_owned()),
@@ -24,44 +24,44 @@ impl From<&Path> for Written {
     }
 }
 
-impl From<Written> for PathBuf {
-    fn from(written: Written) -> Self {
+impl From<PathJson> for PathBuf {
+    fn from(written: PathJson) -> Self {
         match written {
-            Written::Text(text) => Self::from(text),
-            Written::Bytes(bytes) => Self::from(OsString::from_vec(bytes)),
+            PathJson::Text(text) => Self::from(text),
+            PathJson::Bytes(bytes) => Self::from(OsString::from_vec(bytes)),
         }
     }
 }
 
 /// Writes a path, for `#[serde(with = "path_wire")]`.
 pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    Written::from(path).serialize(serializer)
+    PathJson::from(path).serialize(serializer)
 }
 
 /// Reads a path.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-    Ok(Written::deserialize(deserializer)?.into())
+    Ok(PathJson::deserialize(deserializer)?.into())
 }
 
 /// The same for a list of paths, for `#[serde(with = "path_wire::list")]`.
 pub mod list {
-    use super::{Deserialize, Deserializer, Path, PathBuf, Serializer, Written};
+    use super::{Deserialize, Deserializer, Path, PathBuf, PathJson, Serializer};
 
     /// Writes paths.
     pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(paths.iter().map(|path| Written::from(Path::new(path))))
+        serializer.collect_seq(paths.iter().map(|path| PathJson::from(Path::new(path))))
     }
 
     /// Reads paths.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
-        Ok(Vec::<Written>::deserialize(deserializer)?.into_iter().map(PathBuf::from).collect())
+        Ok(Vec::<PathJson>::deserialize(deserializer)?.into_iter().map(PathBuf::from).collect())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Confinement, KeptLink};
+    use crate::{Confinement, ProtectedLink};
 
     // proves X3
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         let plain = PathBuf::from("/w/.envrc");
         let confinement = Confinement {
             protected: vec![odd.clone(), plain.clone()],
-            links: vec![KeptLink { path: odd, target: plain }],
+            links: vec![ProtectedLink { path: odd, target: plain }],
             ..Confinement::default()
         };
         let line = serde_json::to_string(&confinement).unwrap();

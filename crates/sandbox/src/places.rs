@@ -4,15 +4,15 @@
 pub(crate) const TEMP: &str = "/tmp";
 
 /// Folders that are hidden as a whole: through the sockets in them other programs do what they are told.
-pub const HIDDEN: &[&str] = &["/run"];
+pub const HIDDEN_FOLDERS: &[&str] = &["/run"];
 
 /// What is seen of them nevertheless, where it is there: how names are looked up, and where NixOS keeps its
 /// system.
-pub(crate) const SEEN: &[&str] =
+pub(crate) const VISIBLE_IN_HIDDEN: &[&str] =
     &["/run/systemd/resolve", "/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
 
 /// Where bubblewrap is looked for: never where a project could put one.
-pub const BUBBLEWRAPS: &[&str] =
+pub const BUBBLEWRAP_PATHS: &[&str] =
     &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
 /// The devices a command has.
@@ -168,7 +168,7 @@ const fn cache(program: &'static str, folders: &'static [&'static str]) -> Packa
 }
 
 /// Variables that lead to programs outside which do what they are told.
-pub const WAYS_OUT: &[&str] = &[
+pub const ESCAPE_VARIABLES: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_AGENT_PID",
     "GPG_AGENT_INFO",

@@ -23,18 +23,18 @@ pub fn read_plain_text(path: &Path, most: u64) -> io::Result<String> {
 /// Opens the regular file at `path`, or at the end of the links there, for reading.
 pub fn open_plain(path: &Path) -> io::Result<File> {
     // To open a device may do something to it.
-    plain(&path.metadata()?)?;
+    check_regular(&path.metadata()?)?;
     let mut options = File::options();
     options.read(true);
     // What is there by now may be another: to open a pipe would wait for somebody to write to it.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file = options.open(path)?;
-    plain(&file.metadata()?)?;
+    check_regular(&file.metadata()?)?;
     Ok(file)
 }
 
-fn plain(metadata: &Metadata) -> io::Result<()> {
+fn check_regular(metadata: &Metadata) -> io::Result<()> {
     let other = || io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file but a folder, pipe or device");
     metadata.is_file().then_some(()).ok_or_else(other)
 }

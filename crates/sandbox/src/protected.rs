@@ -1,6 +1,6 @@
 //! What may not be changed by a command: where it is in a workspace.
 //!
-//! What is protected is said by whoever calls ([`Rules`]), but for repositories: one's own folder stays writable, for
+//! What is protected is said by whoever calls ([`PathRules`]), but for repositories: one's own folder stays writable, for
 //! `git commit` must work in it, and only what version control runs or reads its settings from does not. What is not
 //! there yet can't be covered, so it is set aside after the command: whatever a second look finds that the first did not,
 //! and a repository that was not there ([`Confinement::absent`]). A look ends after so many entries; what is spelled out
@@ -14,47 +14,47 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use crate::apart::{Led, follow};
-use crate::confinement::{Confinement, KeptLink};
+use crate::confinement::{Confinement, ProtectedLink};
+use crate::follow_links::{LinkTarget, follow};
 use crate::git;
 use crate::git_config::GitSettings;
-use crate::listing::{self, Entry};
-use crate::surroundings::{Closed, Rules};
+use crate::listing::{self, FolderEntry};
+use crate::surroundings::{PathAccess, PathRules};
 
 /// The folders of repositories, and what version control runs, or is configured or led elsewhere by, in each.
 const REPOSITORIES: [(&str, &[&str]); 3] =
     [(".git", &git::OBEYED_BY_GIT), (".hg", &["hgrc", "hgrc-not-shared"]), (".svn", &["hooks"])];
 
 /// Folders that are not looked into: what is in them was made by tools, and is much.
-const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
+const SKIPPED_FOLDERS: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 
 /// How many entries of a workspace are looked at before each command.
-const LOOKED_AT: usize = 5_000;
+const MOST_ENTRIES: usize = 5_000;
 
 /// How many after it: what it has made itself is looked through.
-const LOOKED_AT_AFTERWARDS: usize = 100_000;
+const MOST_ENTRIES_AFTERWARDS: usize = 100_000;
 
 /// How many entries of closed folders are looked at for links, in all, in one of them, and how far down.
-const LOOKED_AT_INSIDE: usize = 5_000;
-const LOOKED_AT_IN_ONE: usize = 1_000;
-const LEVELS_INSIDE: usize = 4;
+const MOST_ENTRIES_IN_CLOSED: usize = 5_000;
+const MOST_ENTRIES_IN_ONE_CLOSED: usize = 1_000;
+const DEEPEST_CLOSED_LEVEL: usize = 4;
 
 /// How far a workspace was looked through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Looked {
+pub enum ScanExtent {
     /// All of it.
     #[default]
-    Through,
+    Complete,
     /// All of it but folders that build tools fill.
-    PastBuildFolders,
+    WithoutBuildFolders,
     /// Its first entries, of which there are too many.
-    AtTheBeginning,
+    FirstEntries,
 }
 
 /// What was found in a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ScanResult {
     /// What is there and may not be changed.
     pub(crate) there: Vec<PathBuf>,
     /// What of repositories is not there, and may not be made.
@@ -62,34 +62,35 @@ pub(crate) struct Found {
     /// What is there and may not be read.
     pub(crate) hidden: Vec<PathBuf>,
     /// Links that are closed, or lead to what is.
-    pub(crate) links: Vec<KeptLink>,
+    pub(crate) links: Vec<ProtectedLink>,
     /// How far it was looked for.
-    pub(crate) looked: Looked,
+    pub(crate) scan_extent: ScanExtent,
 }
 
 /// Looks through `workspace`, the top first, for what `rules` close, and for what git obeys by the settings of the person
 /// whose home folder is `home`.
-pub(crate) fn look(workspace: &Path, home: Option<&Path>, rules: &Rules<'_>) -> Found {
-    Look { home, ..Look::new(workspace, rules, None) }.through(LOOKED_AT)
+pub(crate) fn scan_workspace(workspace: &Path, home: Option<&Path>, rules: &PathRules<'_>) -> ScanResult {
+    WorkspaceScan { home, ..WorkspaceScan::new(workspace, rules, None) }.run(MOST_ENTRIES)
 }
 
 /// What `rules` spell out in `workspace` and is not there, for those who can close it before it is made.
-pub(crate) fn not_there(workspace: &Path, rules: &Rules<'_>) -> Vec<PathBuf> {
-    let mut look = Look::new(workspace, rules, None);
-    let spelled_out = rules.spelled_out.iter().map(|path| workspace.join(path));
-    let missing = spelled_out.filter(|path| (rules.closed)(path) != Closed::No && path.symlink_metadata().is_err());
-    let real = missing.filter_map(|path| Some(look.existing(path.parent()?)?.join(path.file_name()?)));
+pub(crate) fn missing_literal_paths(workspace: &Path, rules: &PathRules<'_>) -> Vec<PathBuf> {
+    let mut look = WorkspaceScan::new(workspace, rules, None);
+    let literal_paths = rules.literal_paths.iter().map(|path| workspace.join(path));
+    let missing =
+        literal_paths.filter(|path| (rules.access_to)(path) != PathAccess::Open && path.symlink_metadata().is_err());
+    let real = missing.filter_map(|path| Some(look.resolve_existing(path.parent()?)?.join(path.file_name()?)));
     real.filter(|path| path.starts_with(workspace)).collect()
 }
 
 /// What `rules` close in `workspace` and was not there when a command was held to `before`, the outermost first. Where
 /// the workspace was too large to be looked through, only what is found without that.
-pub fn closed_since(workspace: &Path, rules: &Rules<'_>, before: &Confinement) -> Vec<PathBuf> {
-    let most = match before.looked {
-        Looked::Through | Looked::PastBuildFolders => LOOKED_AT_AFTERWARDS,
-        Looked::AtTheBeginning => 0,
+pub fn new_closed_paths(workspace: &Path, rules: &PathRules<'_>, before: &Confinement) -> Vec<PathBuf> {
+    let most = match before.scan_extent {
+        ScanExtent::Complete | ScanExtent::WithoutBuildFolders => MOST_ENTRIES_AFTERWARDS,
+        ScanExtent::FirstEntries => 0,
     };
-    let found = Look::new(workspace, rules, Some(before)).through(most);
+    let found = WorkspaceScan::new(workspace, rules, Some(before)).run(most);
     let known: HashSet<&Path> =
         closed_before(before).chain(before.links.iter().map(|link| &link.path)).map(PathBuf::as_path).collect();
     let now = found.there.into_iter().chain(found.hidden).chain(found.links.into_iter().map(|link| link.path));
@@ -109,17 +110,17 @@ fn closed_before(before: &Confinement) -> impl Iterator<Item = &PathBuf> {
 }
 
 /// A folder that is looked into.
-struct Folder {
+struct ScannedFolder {
     /// Where it is.
     real: PathBuf,
     /// What rules know it by, which is through a link if one leads to it.
     named: PathBuf,
-    aim: Aim,
+    purpose: ScanPurpose,
 }
 
 /// What a folder is looked into for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Aim {
+enum ScanPurpose {
     /// All that may be in it, and below it.
     All,
     /// What rules close when it is reached by the name it has here. It is looked through under its own name besides.
@@ -128,37 +129,37 @@ enum Aim {
     Hidden,
 }
 
-struct Look<'l> {
+struct WorkspaceScan<'l> {
     workspace: &'l Path,
     /// Whose settings git reads besides those of a repository.
     home: Option<&'l Path>,
-    rules: &'l Rules<'l>,
+    rules: &'l PathRules<'l>,
     /// What was found before, in a second look. Other links are a command's, and lead wherever it likes.
     before: Option<&'l Confinement>,
-    found: Found,
-    folders: VecDeque<Folder>,
+    found: ScanResult,
+    folders: VecDeque<ScannedFolder>,
     /// The names at the top of the workspace, in lower case, if all of them were seen.
     top: Option<HashSet<String>>,
     /// Which folders links were followed to, under which names: links go round.
     followed: HashSet<(PathBuf, OsString)>,
 }
 
-impl<'l> Look<'l> {
-    fn new(workspace: &'l Path, rules: &'l Rules<'l>, before: Option<&'l Confinement>) -> Self {
+impl<'l> WorkspaceScan<'l> {
+    fn new(workspace: &'l Path, rules: &'l PathRules<'l>, before: Option<&'l Confinement>) -> Self {
         let (real, named) = (workspace.to_owned(), workspace.to_owned());
-        let folders = VecDeque::from([Folder { real, named, aim: Aim::All }]);
-        let (found, followed) = (Found::default(), HashSet::new());
+        let folders = VecDeque::from([ScannedFolder { real, named, purpose: ScanPurpose::All }]);
+        let (found, followed) = (ScanResult::default(), HashSet::new());
         Self { workspace, home: None, rules, before, found, folders, top: None, followed }
     }
 
-    fn through(mut self, most: usize) -> Found {
+    fn run(mut self, most: usize) -> ScanResult {
         self.walk(most);
-        self.look_at_spelled_out();
-        self.look_where_patterns_end();
-        self.look_at_repository();
+        self.scan_literal_paths();
+        self.scan_pattern_folders();
+        self.scan_own_repository();
         // A second look knows what the first has closed: nobody has changed a link in there.
         if self.before.is_none() {
-            self.look_into_closed_folders();
+            self.scan_closed_folders();
         }
         let mut found = self.found;
         for paths in [&mut found.there, &mut found.absent] {
@@ -177,13 +178,13 @@ impl<'l> Look<'l> {
     fn walk(&mut self, most: usize) {
         let (mut left, mut top) = (most, Some(HashSet::new()));
         while let Some(folder) = self.folders.pop_front() {
-            let mut signs = Vec::new();
+            let mut markers = Vec::new();
             let entries = self.list(&folder.real);
             // Of a folder that can't be listed it is not known what is in it.
             top = top.filter(|_| entries.is_some());
-            for Entry { name, kind } in entries.into_iter().flatten() {
+            for FolderEntry { name, kind } in entries.into_iter().flatten() {
                 if left == 0 {
-                    self.found.looked = Looked::AtTheBeginning;
+                    self.found.scan_extent = ScanExtent::FirstEntries;
                     self.folders.clear();
                     return;
                 }
@@ -191,12 +192,12 @@ impl<'l> Look<'l> {
                 if let Some(top) = &mut top {
                     top.insert(name.to_string_lossy().to_lowercase());
                 }
-                signs.extend(git::SIGNS.iter().find(|sign| name == **sign));
-                self.take(&folder, &name, kind);
+                markers.extend(git::REPOSITORY_MARKERS.iter().find(|marker| name == **marker));
+                self.visit(&folder, &name, kind);
             }
-            if git::is_repository(|name| signs.contains(&name)) {
+            if git::is_repository(|name| markers.contains(&name)) {
                 git::obeyed_in(&folder.real).for_each(|path| self.close(&path));
-                self.take_settings(&folder.real);
+                self.visit_settings(&folder.real);
             }
             // The first folder is the workspace itself.
             self.top = self.top.take().or(top.take());
@@ -205,11 +206,11 @@ impl<'l> Look<'l> {
 
     /// What is in a folder. One that can't be listed is closed as a whole: the command, as its owner, could let itself in.
     /// If the command has shut it, it is opened again.
-    fn list(&mut self, folder: &Path) -> Option<impl Iterator<Item = Entry> + use<>> {
+    fn list(&mut self, folder: &Path) -> Option<impl Iterator<Item = FolderEntry> + use<>> {
         match (listing::list(folder), self.before) {
             (Ok(entries), _) => return Some(entries),
             (Err(error), _) if error.kind() != io::ErrorKind::PermissionDenied => {}
-            (Err(_), None) if self.rules.hides && folder != self.workspace => {
+            (Err(_), None) if self.rules.hides_by_pattern && folder != self.workspace => {
                 self.found.hidden.push(folder.to_owned());
             }
             (Err(_), None) => self.found.there.push(folder.to_owned()),
@@ -226,71 +227,72 @@ impl<'l> Look<'l> {
     fn close(&mut self, path: &Path) {
         match path.symlink_metadata() {
             Err(_) => {}
-            Ok(found) if found.is_symlink() => self.take_link(path, path.to_owned(), Closed::ToWriting),
+            Ok(found) if found.is_symlink() => self.visit_link(path, path.to_owned(), PathAccess::ReadOnly),
             Ok(_) => self.found.there.push(path.to_owned()),
         }
     }
 
-    fn take(&mut self, folder: &Folder, name: &OsStr, kind: FileType) {
+    fn visit(&mut self, folder: &ScannedFolder, name: &OsStr, kind: FileType) {
         let (real, named) = (folder.real.join(name), folder.named.join(name));
-        let closed = match ((self.rules.closed)(&named), folder.aim) {
-            (Closed::ToWriting, Aim::Hidden) => Closed::No,
-            (closed, Aim::All | Aim::ByThisName | Aim::Hidden) => closed,
+        let closed = match ((self.rules.access_to)(&named), folder.purpose) {
+            (PathAccess::ReadOnly, ScanPurpose::Hidden) => PathAccess::Open,
+            (closed, ScanPurpose::All | ScanPurpose::ByThisName | ScanPurpose::Hidden) => closed,
         };
-        if folder.aim != Aim::Hidden
+        if folder.purpose != ScanPurpose::Hidden
             && let Some((_, obeyed)) = REPOSITORIES.iter().find(|(repository, _)| name == *repository)
         {
-            self.take_repository(&real, obeyed);
+            self.visit_repository(&real, obeyed);
         }
         if kind == FileType::Symlink {
-            return self.take_link(&real, named, closed);
+            return self.visit_link(&real, named, closed);
         }
         match closed {
-            Closed::ToReading => self.found.hidden.push(real),
-            Closed::ToWriting => {
+            PathAccess::Hidden => self.found.hidden.push(real),
+            PathAccess::ReadOnly => {
                 self.found.there.push(real.clone());
-                if kind == FileType::Directory && self.rules.hides {
-                    self.folders.push_back(Folder { real, named, aim: Aim::Hidden });
+                if kind == FileType::Directory && self.rules.hides_by_pattern {
+                    self.folders.push_back(ScannedFolder { real, named, purpose: ScanPurpose::Hidden });
                 }
             }
-            Closed::No if kind != FileType::Directory || name == ".git" => {}
-            Closed::No if PASSED_OVER.iter().any(|passed| name == *passed) => {
-                self.found.looked = self.found.looked.max(Looked::PastBuildFolders);
+            PathAccess::Open if kind != FileType::Directory || name == ".git" => {}
+            PathAccess::Open if SKIPPED_FOLDERS.iter().any(|passed| name == *passed) => {
+                self.found.scan_extent = self.found.scan_extent.max(ScanExtent::WithoutBuildFolders);
             }
-            Closed::No if folder.aim == Aim::ByThisName && !(self.rules.leads)(&named) => {}
-            Closed::No => self.folders.push_back(Folder { real, named, aim: folder.aim }),
+            PathAccess::Open
+                if folder.purpose == ScanPurpose::ByThisName && !(self.rules.may_lead_to_closed)(&named) => {}
+            PathAccess::Open => self.folders.push_back(ScannedFolder { real, named, purpose: folder.purpose }),
         }
     }
 
     /// A link can't be covered. What it leads to can, and the link is put back where it was changed.
-    fn take_link(&mut self, link: &Path, named: PathBuf, closed: Closed) {
-        if closed == Closed::No && !(self.rules.leads)(&named) {
+    fn visit_link(&mut self, link: &Path, named: PathBuf, closed: PathAccess) {
+        if closed == PathAccess::Open && !(self.rules.may_lead_to_closed)(&named) {
             return;
         }
         let Some(led) = self.keep_links(link) else { return };
         match (closed, led) {
-            (Closed::No, Led::To(target)) => {
+            (PathAccess::Open, LinkTarget::Existing(target)) => {
                 let name = named.file_name().unwrap_or_default().to_owned();
                 if target.is_dir() && self.followed.insert((target.clone(), name)) {
-                    self.folders.push_back(Folder { real: target, named, aim: Aim::ByThisName });
+                    self.folders.push_back(ScannedFolder { real: target, named, purpose: ScanPurpose::ByThisName });
                 }
             }
-            (Closed::No, Led::ToNothing(_)) => {}
+            (PathAccess::Open, LinkTarget::Missing(_)) => {}
             // The workspace itself stays open; and a second look knows what the first has covered.
-            (Closed::ToReading | Closed::ToWriting, Led::To(target))
+            (PathAccess::Hidden | PathAccess::ReadOnly, LinkTarget::Existing(target))
                 if self.workspace.starts_with(&target) || self.before.is_some() => {}
-            (Closed::ToReading, Led::To(target)) => self.found.hidden.push(target),
-            (Closed::ToWriting, Led::To(target)) => self.found.there.push(target),
-            (Closed::ToReading | Closed::ToWriting, Led::ToNothing(target)) => self.found.absent.push(target),
+            (PathAccess::Hidden, LinkTarget::Existing(target)) => self.found.hidden.push(target),
+            (PathAccess::ReadOnly, LinkTarget::Existing(target)) => self.found.there.push(target),
+            (PathAccess::Hidden | PathAccess::ReadOnly, LinkTarget::Missing(target)) => self.found.absent.push(target),
         }
     }
 
     /// Keeps the links of the workspace that `path` leads through. Where it leads, if not through a link that is new.
-    fn keep_links(&mut self, path: &Path) -> Option<Led> {
+    fn keep_links(&mut self, path: &Path) -> Option<LinkTarget> {
         let mut links = Vec::new();
         let led = follow(self.workspace, path, |link| {
             let target = link.read_link().unwrap_or_default();
-            links.push(KeptLink { path: link.to_owned(), target });
+            links.push(ProtectedLink { path: link.to_owned(), target });
             true
         });
         links.retain(|link| link.path.starts_with(self.workspace));
@@ -300,52 +302,54 @@ impl<'l> Look<'l> {
     }
 
     /// What leads version control in the repository whose folder this is, where it is there.
-    fn take_repository(&mut self, path: &Path, obeyed: &[&str]) {
+    fn visit_repository(&mut self, path: &Path, obeyed: &[&str]) {
         let Ok(found) = path.symlink_metadata() else { return };
         // A file of this name leads to a repository elsewhere.
         if found.is_file() && path.ends_with(".git") {
             self.found.there.push(path.to_owned());
-            return self.take_settings(path);
+            return self.visit_settings(path);
         }
         let real = match self.keep_links(path) {
-            Some(Led::To(real)) => real,
-            Some(Led::ToNothing(target)) => return self.found.absent.push(target),
+            Some(LinkTarget::Existing(real)) => real,
+            Some(LinkTarget::Missing(target)) => return self.found.absent.push(target),
             None => return,
         };
         obeyed.iter().for_each(|name| self.close(&real.join(name)));
         if path.ends_with(".git") {
-            self.take_settings(path);
+            self.visit_settings(path);
         }
-        let most = if self.before.is_some() { git::LOOKED_INTO_AFTERWARDS } else { git::LOOKED_INTO };
+        let most = if self.before.is_some() { git::MOST_FOLDERS_AFTERWARDS } else { git::MOST_FOLDERS };
         let (there, missing) = git::obeyed_below(&real, most);
         there.iter().for_each(|path| self.close(path));
         self.found.absent.extend(missing);
     }
 
     /// What the settings of the repository at `git` have git obey elsewhere.
-    fn take_settings(&mut self, git: &Path) {
+    fn visit_settings(&mut self, git: &Path) {
         let GitSettings { hooks, included } = GitSettings::of(git, self.home);
         for path in hooks.into_iter().chain(included) {
-            self.take_link(&path, path.clone(), Closed::ToWriting);
+            self.visit_link(&path, path.clone(), PathAccess::ReadOnly);
         }
     }
 
     /// Closes what links in closed folders lead to: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`. The folder
     /// itself can't be changed; what is outside the workspace is nobody's to write.
-    fn look_into_closed_folders(&mut self) {
-        let (mut there, mut hidden, mut left) = (0, 0, LOOKED_AT_INSIDE);
+    fn scan_closed_folders(&mut self) {
+        let (mut there, mut hidden, mut left) = (0, 0, MOST_ENTRIES_IN_CLOSED);
         let (mut folders, mut seen) = (VecDeque::new(), HashSet::new());
         loop {
             // What a link has led to is looked into as well.
-            let written = self.found.there[there..].iter().map(|path| (path.clone(), Closed::ToWriting, 0));
-            let read = self.found.hidden[hidden..].iter().map(|path| (path.clone(), Closed::ToReading, 0));
+            let written = self.found.there[there..].iter().map(|path| (path.clone(), PathAccess::ReadOnly, 0));
+            let read = self.found.hidden[hidden..].iter().map(|path| (path.clone(), PathAccess::Hidden, 0));
             folders.extend(written.chain(read));
             (there, hidden) = (self.found.there.len(), self.found.hidden.len());
             let Some((folder, closed, level)) = folders.pop_front() else { return };
             if !folder.starts_with(self.workspace) || !seen.insert((folder.clone(), closed)) {
                 continue;
             }
-            for Entry { name, kind } in listing::list(&folder).into_iter().flatten().take(LOOKED_AT_IN_ONE) {
+            for FolderEntry { name, kind } in
+                listing::list(&folder).into_iter().flatten().take(MOST_ENTRIES_IN_ONE_CLOSED)
+            {
                 if left == 0 {
                     return;
                 }
@@ -353,9 +357,9 @@ impl<'l> Look<'l> {
                 let path = folder.join(name);
                 match kind {
                     FileType::Symlink if self.leads_into_workspace(&path) => {
-                        self.take_link(&path, path.clone(), closed);
+                        self.visit_link(&path, path.clone(), closed);
                     }
-                    FileType::Directory if level < LEVELS_INSIDE => folders.push_back((path, closed, level + 1)),
+                    FileType::Directory if level < DEEPEST_CLOSED_LEVEL => folders.push_back((path, closed, level + 1)),
                     _ => {}
                 }
             }
@@ -364,14 +368,16 @@ impl<'l> Look<'l> {
 
     fn leads_into_workspace(&self, link: &Path) -> bool {
         let led = follow(self.workspace, link, |_| true);
-        led.is_some_and(|(Led::To(target) | Led::ToNothing(target))| target.starts_with(self.workspace))
+        led.is_some_and(|(LinkTarget::Existing(target) | LinkTarget::Missing(target))| {
+            target.starts_with(self.workspace)
+        })
     }
 
     /// The workspace's own repository, however many files are beside it, and what would make it one.
-    fn look_at_repository(&mut self) {
+    fn scan_own_repository(&mut self) {
         let workspace = self.workspace;
         for (name, obeyed) in REPOSITORIES {
-            self.take_repository(&workspace.join(name), obeyed);
+            self.visit_repository(&workspace.join(name), obeyed);
         }
         if git::is_repository(|name| workspace.join(name).symlink_metadata().is_ok()) {
             git::obeyed_in(workspace).for_each(|path| self.close(&path));
@@ -383,31 +389,31 @@ impl<'l> Look<'l> {
     }
 
     /// What rules spell out, which is found wherever it is, also where a look does not go.
-    fn look_at_spelled_out(&mut self) {
+    fn scan_literal_paths(&mut self) {
         // Most are in the same few folders.
         let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
-        for path in self.rules.spelled_out {
+        for path in self.rules.literal_paths {
             if self.is_missing_at_top(path) {
                 continue;
             }
             let path = self.workspace.join(path);
-            let closed = (self.rules.closed)(&path);
+            let closed = (self.rules.access_to)(&path);
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
-            if closed == Closed::No {
+            if closed == PathAccess::Open {
                 continue;
             }
             let folder = match folders.get(above) {
                 Some(folder) => folder,
-                None => folders.entry(above.to_owned()).or_insert(self.existing(above)),
+                None => folders.entry(above.to_owned()).or_insert(self.resolve_existing(above)),
             };
             let Some(folder) = folder else { continue };
             let real = folder.join(name);
             match (real.symlink_metadata(), closed) {
                 (Err(_), _) => {}
-                (Ok(found), _) if found.is_symlink() => self.take_link(&real, path, closed),
-                (Ok(_), Closed::ToReading) => self.found.hidden.push(real),
-                (Ok(_), Closed::ToWriting) => self.found.there.push(real),
-                (Ok(_), Closed::No) => {}
+                (Ok(found), _) if found.is_symlink() => self.visit_link(&real, path, closed),
+                (Ok(_), PathAccess::Hidden) => self.found.hidden.push(real),
+                (Ok(_), PathAccess::ReadOnly) => self.found.there.push(real),
+                (Ok(_), PathAccess::Open) => {}
             }
         }
     }
@@ -422,29 +428,29 @@ impl<'l> Look<'l> {
     }
 
     /// `path` without links as far as it is there. Those on the way are kept; none if one of them is new.
-    fn existing(&mut self, path: &Path) -> Option<PathBuf> {
+    fn resolve_existing(&mut self, path: &Path) -> Option<PathBuf> {
         let there = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
-        let (Led::To(real) | Led::ToNothing(real)) = self.keep_links(there)?;
+        let (LinkTarget::Existing(real) | LinkTarget::Missing(real)) = self.keep_links(there)?;
         Some(real.join(path.strip_prefix(there).ok()?))
     }
 
     /// The folders in which rules close names by a pattern. One that has too much in it is closed as a whole.
-    fn look_where_patterns_end(&mut self) {
-        let folders = self.rules.ends.iter().filter(|folder| !self.is_missing_at_top(folder));
+    fn scan_pattern_folders(&mut self) {
+        let folders = self.rules.pattern_folders.iter().filter(|folder| !self.is_missing_at_top(folder));
         let folders: Vec<PathBuf> = folders.map(|folder| self.workspace.join(folder)).collect();
         for named in folders {
             if named.symlink_metadata().is_err() {
                 continue;
             }
-            let Some(Led::To(real)) = self.keep_links(&named) else { continue };
-            let entries: Vec<_> = self.list(&real).into_iter().flatten().take(LOOKED_AT).collect();
-            if entries.len() == LOOKED_AT {
+            let Some(LinkTarget::Existing(real)) = self.keep_links(&named) else { continue };
+            let entries: Vec<_> = self.list(&real).into_iter().flatten().take(MOST_ENTRIES).collect();
+            if entries.len() == MOST_ENTRIES {
                 self.found.there.push(real);
                 continue;
             }
-            let folder = Folder { real, named, aim: Aim::ByThisName };
-            for Entry { name, kind } in entries {
-                self.take(&folder, &name, kind);
+            let folder = ScannedFolder { real, named, purpose: ScanPurpose::ByThisName };
+            for FolderEntry { name, kind } in entries {
+                self.visit(&folder, &name, kind);
             }
         }
     }

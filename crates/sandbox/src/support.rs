@@ -1,12 +1,12 @@
 //! What this machine can enforce, found out by doing it.
 
-use crate::{Looked, Network, SandboxMode, Walls};
+use crate::{Isolation, Network, SandboxMode, ScanExtent};
 
 /// What this machine can enforce.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Support {
+pub struct SandboxSupport {
     /// The best walls that stand.
-    pub walls: Walls,
+    pub isolation: Isolation,
     /// The version of Landlock; 0 is none.
     pub landlock: u8,
     /// Why there are no better walls, if there are not.
@@ -15,11 +15,11 @@ pub struct Support {
     pub failure: Option<String>,
 }
 
-impl Support {
+impl SandboxSupport {
     /// Whether anything can be enforced at all.
     #[must_use]
-    pub fn is_any(&self) -> bool {
-        self.walls != Walls::Landlock || self.landlock > 0
+    pub fn enforces_anything(&self) -> bool {
+        self.isolation != Isolation::Landlock || self.landlock > 0
     }
 
     /// What can't be enforced here, a sentence each.
@@ -29,13 +29,13 @@ impl Support {
         if self.failure.is_some() {
             return vec!["nothing is known: a command could not be tried, and none is run"];
         }
-        if self.walls == Walls::Seatbelt {
+        if self.isolation == Isolation::Seatbelt {
             return vec!["other processes are seen", "temporary folders are shared with other programs"];
         }
-        if !self.is_any() {
+        if !self.enforces_anything() {
             return vec!["nothing: there is neither Landlock nor a namespace to be had"];
         }
-        if self.walls == Walls::Landlock {
+        if self.isolation == Isolation::Landlock {
             gaps.push("what is protected in the workspace (.git/hooks, AGENTS.md) can be changed by a command");
             gaps.push("what a rule denies in the workspace can be read and changed by a command");
             gaps.push("the mode, owner and times of the person's files anywhere can be changed");
@@ -44,7 +44,7 @@ impl Support {
         }
         if self.landlock == 0 {
             gaps.push("there is no Landlock as a second wall");
-        } else if self.landlock < 3 && self.walls == Walls::Landlock {
+        } else if self.landlock < 3 && self.isolation == Isolation::Landlock {
             gaps.push("files outside the workspace can be emptied");
         }
         if self.landlock < 6 {
@@ -55,24 +55,29 @@ impl Support {
 
     /// What holds commands, for people.
     #[must_use]
-    pub fn means(&self) -> String {
-        let walls = match &self.walls {
-            Walls::Namespaces => "namespaces",
-            Walls::Bubblewrap(_) => "bubblewrap",
-            Walls::Landlock => "no namespaces",
-            Walls::Seatbelt => return "Seatbelt".to_owned(),
+    pub fn description(&self) -> String {
+        let isolation = match &self.isolation {
+            Isolation::Namespaces => "namespaces",
+            Isolation::Bubblewrap(_) => "bubblewrap",
+            Isolation::Landlock => "no namespaces",
+            Isolation::Seatbelt => return "Seatbelt".to_owned(),
         };
         match self.landlock {
-            0 => format!("{walls}, no Landlock, seccomp"),
-            version => format!("{walls}, Landlock {version}, seccomp"),
+            0 => format!("{isolation}, no Landlock, seccomp"),
+            version => format!("{isolation}, Landlock {version}, seccomp"),
         }
     }
 }
 
-/// What a person who is asked about a command is told of the sandbox, in a line. `looked` is how far the workspace was
+/// What a person who is asked about a command is told of the sandbox, in a line. `scan_extent` is how far the workspace was
 /// looked through for what rules close.
 #[must_use]
-pub fn told(mode: SandboxMode, network: Network, support: &Support, looked: Looked) -> String {
+pub fn describe_sandbox(
+    mode: SandboxMode,
+    network: Network,
+    support: &SandboxSupport,
+    scan_extent: ScanExtent,
+) -> String {
     let network = match network {
         Network::Off => "no network",
         Network::On => "WITH NETWORK, and writing to package caches",
@@ -85,19 +90,19 @@ pub fn told(mode: SandboxMode, network: Network, support: &Support, looked: Look
     if support.failure.is_some() {
         return "it can't be run: what the sandbox can do here could not be tried".to_owned();
     }
-    if !support.is_any() {
+    if !support.enforces_anything() {
         return "not in a sandbox: this kernel can't hold it, so it can change and send whatever you can".to_owned();
     }
-    let gap = match support.walls {
-        Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt => "",
-        Walls::Landlock => "; without namespaces what is protected here can be changed",
+    let gap = match support.isolation {
+        Isolation::Namespaces | Isolation::Bubblewrap(_) | Isolation::Seatbelt => "",
+        Isolation::Landlock => "; without namespaces what is protected here can be changed",
     };
-    let unseen = match looked {
-        Looked::Through => "",
-        Looked::PastBuildFolders => {
+    let unseen = match scan_extent {
+        ScanExtent::Complete => "",
+        ScanExtent::WithoutBuildFolders => {
             "; what a pattern denies in folders of build tools (target, node_modules) is open to it"
         }
-        Looked::AtTheBeginning => {
+        ScanExtent::FirstEntries => {
             "; this folder has too many files to be looked through: what is denied or protected by a pattern deep in it \
              is open to it"
         }
@@ -112,30 +117,36 @@ mod tests {
     // proves X3
     #[test]
     fn what_is_missing_is_told() {
-        let support = |walls, landlock| Support { walls, landlock, why: None, failure: None };
-        let told = |mode, network, support: &Support| told(mode, network, support, Looked::Through);
-        let full = support(Walls::Namespaces, 7);
+        let support = |isolation, landlock| SandboxSupport { isolation, landlock, why: None, failure: None };
+        let describe_sandbox =
+            |mode, network, support: &SandboxSupport| describe_sandbox(mode, network, support, ScanExtent::Complete);
+        let full = support(Isolation::Namespaces, 7);
         assert_eq!(full.gaps(), Vec::<&str>::new());
-        assert_eq!(told(SandboxMode::Workspace, Network::Off, &full), "in the sandbox: writes only here, no network");
-        assert!(told(SandboxMode::Workspace, Network::On, &full).contains("WITH NETWORK"));
-        assert!(told(SandboxMode::Off, Network::Off, &full).starts_with("not in a sandbox"));
-        let none = support(Walls::Landlock, 0);
-        assert!(!none.is_any() && none.gaps().len() == 1);
-        assert!(told(SandboxMode::Workspace, Network::Off, &none).starts_with("not in a sandbox: this kernel"));
-        let mac = support(Walls::Seatbelt, 0);
-        assert!(mac.is_any() && mac.means() == "Seatbelt" && mac.gaps().len() == 2);
-        let untried = Support { failure: Some("no guard".to_owned()), ..none };
-        assert!(told(SandboxMode::Workspace, Network::Off, &untried).starts_with("it can't be run"));
-        let half = support(Walls::Landlock, 5);
+        assert_eq!(
+            describe_sandbox(SandboxMode::Workspace, Network::Off, &full),
+            "in the sandbox: writes only here, no network"
+        );
+        assert!(describe_sandbox(SandboxMode::Workspace, Network::On, &full).contains("WITH NETWORK"));
+        assert!(describe_sandbox(SandboxMode::Off, Network::Off, &full).starts_with("not in a sandbox"));
+        let none = support(Isolation::Landlock, 0);
+        assert!(!none.enforces_anything() && none.gaps().len() == 1);
+        assert!(
+            describe_sandbox(SandboxMode::Workspace, Network::Off, &none).starts_with("not in a sandbox: this kernel")
+        );
+        let mac = support(Isolation::Seatbelt, 0);
+        assert!(mac.enforces_anything() && mac.description() == "Seatbelt" && mac.gaps().len() == 2);
+        let untried = SandboxSupport { failure: Some("no guard".to_owned()), ..none };
+        assert!(describe_sandbox(SandboxMode::Workspace, Network::Off, &untried).starts_with("it can't be run"));
+        let half = support(Isolation::Landlock, 5);
         assert!(half.gaps().len() >= 4);
-        assert!(told(SandboxMode::Workspace, Network::Off, &half).contains("can be changed"));
+        assert!(describe_sandbox(SandboxMode::Workspace, Network::Off, &half).contains("can be changed"));
     }
     // proves X3
     #[test]
     fn where_nothing_was_looked_for_is_told() {
-        let support = Support { walls: Walls::Namespaces, landlock: 7, why: None, failure: None };
-        let said = |looked| told(SandboxMode::Workspace, Network::Off, &support, looked);
-        assert!(said(Looked::PastBuildFolders).contains("node_modules"));
-        assert!(said(Looked::AtTheBeginning).contains("too many files"));
+        let support = SandboxSupport { isolation: Isolation::Namespaces, landlock: 7, why: None, failure: None };
+        let said = |scan_extent| describe_sandbox(SandboxMode::Workspace, Network::Off, &support, scan_extent);
+        assert!(said(ScanExtent::WithoutBuildFolders).contains("node_modules"));
+        assert!(said(ScanExtent::FirstEntries).contains("too many files"));
     }
 }

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::apart::{is_without_links, lies_in, resolved_apart};
+use crate::follow_links::{is_without_links, lies_in, resolve_outside};
 use crate::git;
-use crate::places::{HIDDEN, HOME_SECRETS, PACKAGE_CACHES, SEEN, SYSTEM_SECRETS, TEMP};
-use crate::protected::{self, Looked};
-use crate::{Confinement, Network, SandboxMode, Walls};
+use crate::places::{HIDDEN_FOLDERS, HOME_SECRETS, PACKAGE_CACHES, SYSTEM_SECRETS, TEMP, VISIBLE_IN_HIDDEN};
+use crate::protected::{self, ScanExtent};
+use crate::{Confinement, Isolation, Network, SandboxMode};
 
 /// Where commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,67 +30,78 @@ pub struct Surroundings {
 
 /// What rules say about a path in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Closed {
+pub enum PathAccess {
     /// It may not be read, nor written.
-    ToReading,
+    Hidden,
     /// It may not be written.
-    ToWriting,
+    ReadOnly,
     /// No rule closes it.
-    No,
+    Open,
 }
 
 /// What rules say about the files of a workspace.
 #[derive(Clone, Copy)]
-pub struct Rules<'r> {
+pub struct PathRules<'r> {
     /// What they say about a path; asked about what is in the workspace and about what they spell out.
-    pub closed: &'r dyn Fn(&Path) -> Closed,
+    pub access_to: &'r dyn Fn(&Path) -> PathAccess,
     /// The paths they spell out, from the workspace on.
-    pub spelled_out: &'r [PathBuf],
+    pub literal_paths: &'r [PathBuf],
     /// Folders they spell out, in which they close names by a pattern.
-    pub ends: &'r [PathBuf],
+    pub pattern_folders: &'r [PathBuf],
     /// Whether a path is one that something closed may be below of.
-    pub leads: &'r dyn Fn(&Path) -> bool,
+    pub may_lead_to_closed: &'r dyn Fn(&Path) -> bool,
     /// Whether reading is closed by a pattern, so that it may be so anywhere.
-    pub hides: bool,
+    pub hides_by_pattern: bool,
 }
 
-impl Rules<'_> {
+impl PathRules<'_> {
     /// They close nothing.
-    pub const NONE: Rules<'static> =
-        Rules { closed: &|_| Closed::No, spelled_out: &[], ends: &[], leads: &|_| false, hides: false };
+    pub const NONE: PathRules<'static> = PathRules {
+        access_to: &|_| PathAccess::Open,
+        literal_paths: &[],
+        pattern_folders: &[],
+        may_lead_to_closed: &|_| false,
+        hides_by_pattern: false,
+    };
 }
 
-impl std::fmt::Debug for Rules<'_> {
+impl std::fmt::Debug for PathRules<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Rules").field("spelled_out", &self.spelled_out).finish_non_exhaustive()
+        formatter.debug_struct("PathRules").field("literal_paths", &self.literal_paths).finish_non_exhaustive()
     }
 }
 
 impl Surroundings {
     /// How far the workspace is looked through for what `rules` close.
     #[must_use]
-    pub fn looked(&self, rules: &Rules<'_>) -> Looked {
-        protected::look(&self.workspace, self.home.as_deref(), rules).looked
+    pub fn scan_extent(&self, rules: &PathRules<'_>) -> ScanExtent {
+        protected::scan_workspace(&self.workspace, self.home.as_deref(), rules).scan_extent
     }
 
     /// What a command is held to that has `temp` for itself; nothing in mode `off`. Where the network is granted the
     /// folders of package managers are made that are not there yet.
-    pub fn confinement(&self, walls: Walls, network: Network, temp: PathBuf, rules: &Rules<'_>) -> Option<Confinement> {
+    pub fn confinement(
+        &self,
+        isolation: Isolation,
+        network: Network,
+        temp: PathBuf,
+        rules: &PathRules<'_>,
+    ) -> Option<Confinement> {
         if self.mode == SandboxMode::Off {
             return None;
         }
-        let found = protected::look(&self.workspace, self.home.as_deref(), rules);
-        let (looked, links) = (found.looked, found.links);
+        let found = protected::scan_workspace(&self.workspace, self.home.as_deref(), rules);
+        let (scan_extent, links) = (found.scan_extent, found.links);
         let (writable, protected, absent, links) = match self.mode {
             SandboxMode::Off | SandboxMode::ReadOnly => (Vec::new(), Vec::new(), Vec::new(), Vec::new()),
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
                 let mut absent = found.absent;
                 // Other walls can't close what is not there; it is found when the command has ended.
-                if walls == Walls::Seatbelt {
-                    absent.extend(protected::not_there(&self.workspace, rules));
+                if isolation == Isolation::Seatbelt {
+                    absent.extend(protected::missing_literal_paths(&self.workspace, rules));
                 }
-                if let Some(linked) = git::linked(&self.workspace, &self.controlled()) {
+                if let Some(linked) = git::linked_worktree(&self.workspace, &self.controlled()) {
                     writable.extend(linked.writable);
                     protected.extend(linked.protected);
                     absent.extend(linked.absent);
@@ -100,18 +111,19 @@ impl Surroundings {
         };
         let mut unreadable = self.secrets();
         unreadable.extend(found.hidden);
-        let readable = SEEN.iter().map(PathBuf::from).chain([self.workspace.clone()]).chain(self.readable.clone());
-        let is_hidden = |home: &PathBuf| HIDDEN.iter().chain([&TEMP]).any(|folder| home.starts_with(folder));
+        let readable =
+            VISIBLE_IN_HIDDEN.iter().map(PathBuf::from).chain([self.workspace.clone()]).chain(self.readable.clone());
+        let is_hidden = |home: &PathBuf| HIDDEN_FOLDERS.iter().chain([&TEMP]).any(|folder| home.starts_with(folder));
         let home = self.home.iter().filter_map(|home| home.canonicalize().ok()).filter(is_hidden);
         Some(Confinement {
-            walls,
+            isolation,
             writable,
             protected,
             absent,
             links,
             made_meanwhile: Vec::new(),
-            looked,
-            clearing: None,
+            scan_extent,
+            cleanup: None,
             unreadable,
             readable: readable.chain(home).collect(),
             temp,
@@ -125,7 +137,7 @@ impl Surroundings {
             Network::On => self.caches(),
         };
         let controlled = self.controlled();
-        let added = self.writable.iter().filter_map(|path| resolved_apart(path, &controlled));
+        let added = self.writable.iter().filter_map(|path| resolve_outside(path, &controlled));
         let mut folders = vec![self.workspace.clone()];
         for path in added.chain(caches) {
             if !lies_in(&path, &folders) {
@@ -145,7 +157,7 @@ impl Surroundings {
 
     /// The home folder without links, if commands have no hand in where it is.
     fn own_home(&self) -> Option<PathBuf> {
-        resolved_apart(self.home.as_ref()?, std::slice::from_ref(&self.workspace))
+        resolve_outside(self.home.as_ref()?, std::slice::from_ref(&self.workspace))
     }
 
     /// What package managers write in the home folder. A link there may have been made by a command that ran in the home
@@ -176,7 +188,7 @@ impl Surroundings {
         let all = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(home).chain(self.unreadable.clone());
         let controlled = self.controlled();
         let readable: Vec<PathBuf> =
-            self.readable.iter().filter_map(|path| resolved_apart(path, &controlled)).collect();
+            self.readable.iter().filter_map(|path| resolve_outside(path, &controlled)).collect();
         // Most are not there, which one question to the kernel tells; following a path takes several.
         let there = all.filter(|path| path.symlink_metadata().is_ok());
         let mut secrets: Vec<PathBuf> = there.filter_map(|path| path.canonicalize().ok()).collect();
@@ -208,12 +220,12 @@ mod tests {
 
     fn confinement(surroundings: &Surroundings, network: Network) -> Option<Confinement> {
         let closed = |path: &Path| match path.file_name().and_then(std::ffi::OsStr::to_str) {
-            Some("secrets") => Closed::ToReading,
-            Some("AGENTS.md") => Closed::ToWriting,
-            Some(_) | None => Closed::No,
+            Some("secrets") => PathAccess::Hidden,
+            Some("AGENTS.md") => PathAccess::ReadOnly,
+            Some(_) | None => PathAccess::Open,
         };
-        let rules = Rules { closed: &closed, ..Rules::NONE };
-        surroundings.confinement(Walls::Namespaces, network, PathBuf::from("/t"), &rules)
+        let rules = PathRules { access_to: &closed, ..PathRules::NONE };
+        surroundings.confinement(Isolation::Namespaces, network, PathBuf::from("/t"), &rules)
     }
 
     // proves X3

@@ -1,7 +1,7 @@
 //! From settings to an agent: what every door (the command line, `mcp-serve`, a server) makes ready in the same way.
 //!
 //! The protocol: gather the settings' sources ([`settings::Sources`]) → settle whether the project is trusted
-//! ([`trusting::settle`]) → resolve ([`settings::Settings`]) → find the secrets and attach the tool servers
+//! ([`trusting::settle_trust`]) → resolve ([`settings::Settings`]) → find the secrets and attach the tool servers
 //! ([`run_setup::RunSetup`]) → choose the model ([`run_setup::RunSetup::choose`]) → open the store ([`store`]) → build
 //! the agent ([`agent::build`]).
 //!

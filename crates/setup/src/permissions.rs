@@ -6,12 +6,12 @@ use crate::settings::{self, Sourced};
 
 /// The rules as tools are judged by them.
 #[must_use]
-pub fn permissions(given: &settings::Permissions) -> Permissions {
+pub fn permissions(given: &settings::PermissionSettings) -> Permissions {
     let rules = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.clone()).collect();
     let mode = match given.mode.value {
-        settings::Mode::Default => Mode::Default,
-        settings::Mode::Strict => Mode::Strict,
-        settings::Mode::Bypass => Mode::Bypass,
+        settings::ModeSetting::Default => Mode::Default,
+        settings::ModeSetting::Strict => Mode::Strict,
+        settings::ModeSetting::Bypass => Mode::Bypass,
     };
     let protected = given.protected.clone();
     Permissions { mode, allow: rules(&given.allow), ask: rules(&given.ask), deny: rules(&given.deny), protected }

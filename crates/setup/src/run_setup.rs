@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use windlass_vocab::{Attendance, ModelName};
 
-use crate::asking::{Answer, Person};
-use crate::models::{self, Wish};
-use crate::secrets::{self, Secret};
-use crate::servers::Attached;
-use crate::settings::{Endpoint, Env, Origin, Settings, SettingsError};
+use crate::asking::{Person, YesNo};
+use crate::models::{self, ModelPreference};
+use crate::secrets::{self, KnownSecret};
+use crate::servers::AttachedServers;
+use crate::settings::{Env, ModelEndpoint, SettingOrigin, Settings, SettingsError};
 use crate::test_hooks;
 
 /// Everything a run is given from outside.
@@ -18,7 +18,7 @@ pub struct RunSetup {
     /// Server, model, rules, permissions, places.
     pub settings: Settings,
     /// What must not be seen.
-    pub secrets: Vec<Secret>,
+    pub secrets: Vec<KnownSecret>,
     /// The environment, for commands the run starts.
     pub env: Env,
     /// How long it may take.
@@ -26,7 +26,7 @@ pub struct RunSetup {
     /// Whether somebody can be asked.
     pub attendance: Attendance,
     /// The MCP servers.
-    pub servers: Attached,
+    pub servers: AttachedServers,
 }
 
 /// A run can't be made ready.
@@ -37,7 +37,7 @@ pub enum SetupError {
     Settings(#[from] SettingsError),
     /// The model's name, which would be recorded, contains a secret.
     #[error("{0} contains a secret")]
-    SecretInModel(Origin),
+    SecretInModel(SettingOrigin),
     /// The person could not be asked.
     #[error(transparent)]
     Asking(#[from] io::Error),
@@ -45,7 +45,7 @@ pub enum SetupError {
 
 /// What else a run is given, beside its settings and the environment.
 #[derive(Clone, Copy, Debug)]
-pub struct Circumstances {
+pub struct RunConditions {
     /// How long it may take.
     pub deadline: Option<Duration>,
     /// Whether somebody can be asked.
@@ -57,11 +57,11 @@ impl RunSetup {
     pub fn new(
         settings: Settings,
         env: Env,
-        circumstances: Circumstances,
+        conditions: RunConditions,
         person: &mut dyn Person,
     ) -> Result<Self, SetupError> {
-        let Circumstances { deadline, attendance } = circumstances;
-        let known = secrets::known(&env, Some(&settings));
+        let RunConditions { deadline, attendance } = conditions;
+        let known = secrets::known_secrets(&env, Some(&settings));
         if let Some(model) = &settings.model
             && secrets::is_secret(&known, model.value.as_str())
         {
@@ -71,31 +71,31 @@ impl RunSetup {
             Attendance::Attended => Some(person),
             Attendance::Unattended => None,
         };
-        let servers = Attached::new(&settings, &known, &env, asked)?;
+        let servers = AttachedServers::new(&settings, &known, &env, asked)?;
         Ok(Self { settings, secrets: known, env, deadline, attendance, servers })
     }
 
     /// Chooses the model, and gives what the person should know of the choice, one sentence each.
     pub async fn choose(
         &mut self,
-        wish: Wish,
+        preference: ModelPreference,
         person: &mut dyn Person,
     ) -> Result<(ModelName, Vec<String>), SetupError> {
         let locals = test_hooks::local_servers();
-        let chosen = match models::choose(&self.settings, wish.clone(), &locals).await {
-            Err(SettingsError::NotUsedUnasked { doubt, base_url }) if wish.asks() => {
-                let wish = match person.uses_model_server(&doubt)? {
-                    Answer::Yes => {
-                        self.settings.endpoint = Some(Endpoint::found(&base_url));
-                        wish
+        let chosen = match models::choose(&self.settings, preference.clone(), &locals).await {
+            Err(SettingsError::NotUsedUnasked { doubt, base_url }) if preference.asks() => {
+                let preference = match person.uses_model_server(&doubt)? {
+                    YesNo::Yes => {
+                        self.settings.endpoint = Some(ModelEndpoint::found(&base_url));
+                        preference
                     }
-                    Answer::No => wish.refused(),
+                    YesNo::No => preference.after_refusal(),
                 };
-                models::choose(&self.settings, wish, &locals).await?
+                models::choose(&self.settings, preference, &locals).await?
             }
             chosen => chosen?,
         };
         let notices = chosen.notices.clone();
-        Ok((chosen.settle(&mut self.settings), notices))
+        Ok((chosen.apply_to(&mut self.settings), notices))
     }
 }

@@ -2,19 +2,19 @@
 
 use std::io;
 
-use crate::asking::{Answer, Person, ServersQuestion};
+use crate::asking::{Person, ServersQuestion, YesNo};
 use crate::servers::ConsentAnswer;
-use crate::settings::{Changed, Sources};
+use crate::settings::{ChangedFile, Sources};
 
 pub(crate) struct ScriptedPerson {
     /// What they answer.
-    pub(crate) answer: Answer,
+    pub(crate) answer: YesNo,
     /// What they were asked about, a word each.
     pub(crate) asked: Vec<&'static str>,
 }
 
 impl ScriptedPerson {
-    pub(crate) fn saying(answer: Answer) -> Self {
+    pub(crate) fn saying(answer: YesNo) -> Self {
         Self { answer, asked: Vec::new() }
     }
 }
@@ -22,12 +22,12 @@ impl ScriptedPerson {
 impl Person for ScriptedPerson {
     fn tell(&mut self, _sentence: &str) {}
 
-    fn trusts_new(&mut self, _sources: &Sources) -> io::Result<Option<Answer>> {
+    fn trusts_new(&mut self, _sources: &Sources) -> io::Result<Option<YesNo>> {
         self.asked.push("new");
         Ok(Some(self.answer))
     }
 
-    fn trusts_changed(&mut self, _changes: &[Changed]) -> io::Result<Option<Answer>> {
+    fn trusts_changed(&mut self, _changes: &[ChangedFile]) -> io::Result<Option<YesNo>> {
         self.asked.push("changed");
         Ok(Some(self.answer))
     }
@@ -35,12 +35,12 @@ impl Person for ScriptedPerson {
     fn agrees_to_servers(&mut self, _question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAnswer>> {
         self.asked.push("servers");
         Ok(Some(match self.answer {
-            Answer::Yes => ConsentAnswer::Yes,
-            Answer::No => ConsentAnswer::No,
+            YesNo::Yes => ConsentAnswer::Yes,
+            YesNo::No => ConsentAnswer::No,
         }))
     }
 
-    fn uses_model_server(&mut self, _doubt: &str) -> io::Result<Answer> {
+    fn uses_model_server(&mut self, _doubt: &str) -> io::Result<YesNo> {
         self.asked.push("model server");
         Ok(self.answer)
     }

@@ -7,14 +7,14 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 
-use windlass_mcp::{Reach, ServerConfig};
+use windlass_mcp::{ServerConfig, ServerTransport};
 use windlass_tools::{SHORTEST_SECRET, Secrets, is_ordinary, is_secret_name, looks_like_key, passwords_in};
 
 use crate::settings::{CommandEnv, Env, Settings};
 
 /// Something that must not be seen.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret {
+pub struct KnownSecret {
     /// What it is called; what stands in its place is made from this.
     pub name: String,
     /// What must not be seen.
@@ -22,21 +22,21 @@ pub struct Secret {
 }
 
 /// Without the value.
-impl fmt::Debug for Secret {
+impl fmt::Debug for KnownSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secret({})", self.name)
     }
 }
 
 /// What replaces them.
-pub fn scrubber(known: &[Secret]) -> Secrets {
+pub fn scrubber(known: &[KnownSecret]) -> Secrets {
     Secrets::new(known.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())))
 }
 
 /// All secrets known, the key in use first; each value once.
 #[must_use]
-pub fn known(env: &Env, settings: Option<&Settings>) -> Vec<Secret> {
-    let mut secrets = Known::default();
+pub fn known_secrets(env: &Env, settings: Option<&Settings>) -> Vec<KnownSecret> {
+    let mut secrets = SecretCollector::default();
     if let Some(key) = settings.and_then(Settings::api_key) {
         secrets.add("API_KEY", key.value.expose());
     }
@@ -55,27 +55,27 @@ pub fn known(env: &Env, settings: Option<&Settings>) -> Vec<Secret> {
 
 /// Whether a name holds one of these, or is by its looks a key.
 #[must_use]
-pub fn is_secret(known: &[Secret], name: &str) -> bool {
+pub fn is_secret(known: &[KnownSecret], name: &str) -> bool {
     looks_like_key(name) || known.iter().any(|secret| name.contains(&secret.value))
 }
 
 /// The variables that are set and that commands don't get.
 pub fn hidden_variables(env: &Env, settings: &Settings) -> BTreeSet<String> {
     let variables = || env.texts().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let secret = scrubber(&known(env, Some(settings))).scrubbed_names(variables());
+    let secret = scrubber(&known_secrets(env, Some(settings))).scrubbed_names(variables());
     let CommandEnv { hide, keep } = &settings.command_env;
     let hidden = |name: &str| hide.contains(name) || (secret.contains(OsStr::new(name)) && !keep.contains(name));
     env.texts().map(|(name, _)| name).filter(|name| hidden(name)).map(str::to_owned).collect()
 }
 
 #[derive(Default)]
-struct Known(Vec<Secret>);
+struct SecretCollector(Vec<KnownSecret>);
 
-impl Known {
+impl SecretCollector {
     fn add(&mut self, name: &str, value: &str) {
         let value = value.trim();
         if value.chars().count() >= SHORTEST_SECRET && self.0.iter().all(|secret| secret.value != value) {
-            self.0.push(Secret { name: name.to_owned(), value: value.to_owned() });
+            self.0.push(KnownSecret { name: name.to_owned(), value: value.to_owned() });
         }
     }
 
@@ -87,8 +87,8 @@ impl Known {
     /// What stands in a server's configuration as it is, not as the name of a variable.
     fn add_entry(&mut self, server: &str, config: &ServerConfig) {
         let (pairs, texts) = match &config.reach {
-            Reach::Stdio { args, env, .. } => (env, args.iter().map(String::as_str).collect::<Vec<_>>()),
-            Reach::Http { url, headers, oauth } => {
+            ServerTransport::Stdio { args, env, .. } => (env, args.iter().map(String::as_str).collect::<Vec<_>>()),
+            ServerTransport::Http { url, headers, oauth } => {
                 if let Some(secret) = oauth.client_secret.as_deref().filter(|secret| !secret.contains("${")) {
                     self.add("CLIENT_SECRET", secret);
                 }
@@ -106,7 +106,7 @@ impl Known {
     }
 }
 
-/// The secret in `Bearer SECRET`.
+/// The secret in `TokenSubject SECRET`.
 fn bare(value: &str) -> &str {
     let scheme = |word: &str| ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str());
     value.split_once(' ').filter(|(word, _)| scheme(word)).map_or(value, |(_, secret)| secret)
@@ -116,12 +116,12 @@ fn bare(value: &str) -> &str {
 mod tests {
     use std::path::Path;
 
-    use super::known;
-    use crate::settings::{Env, Flags, SettingsFile, Sources, Whose};
+    use super::known_secrets;
+    use crate::settings::{Env, Flags, SettingsFile, SettingsScope, Sources};
 
     fn names(env: &[(&str, &str)]) -> Vec<String> {
         let env: Env = env.iter().copied().collect();
-        known(&env, None).into_iter().map(|secret| secret.name).collect()
+        known_secrets(&env, None).into_iter().map(|secret| secret.name).collect()
     }
 
     // proves X1: what Windlass knows to be secret is found
@@ -159,11 +159,11 @@ mod tests {
             url = "http://127.0.0.1:1/"
             headers = { Authorization = "Bearer also-written", X-Trace = "harmless-value" }
         "#;
-        let user = SettingsFile::parse(Path::new("/u"), Whose::User, text).expect("sound");
+        let user = SettingsFile::parse(Path::new("/u"), SettingsScope::User, text).expect("sound");
         let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
         let mut sources = Sources::of(flags, [("OPENAI_API_KEY", "sk-long-enough")].into_iter().collect(), "/w");
         sources.user = Some(user);
-        let secrets = known(&Env::default(), Some(&sources.resolve().expect("it resolves")));
+        let secrets = known_secrets(&Env::default(), Some(&sources.resolve().expect("it resolves")));
         let values: Vec<&str> = secrets.iter().map(|secret| secret.value.as_str()).collect();
         assert_eq!(values, ["sk-long-enough", "written-down", "also-written"]);
     }
@@ -181,7 +181,7 @@ mod tests {
         let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
         let sources = Sources::of(flags, env, "/w");
         let settings = sources.resolve().expect("it resolves");
-        let secrets = known(&sources.env, Some(&settings));
+        let secrets = known_secrets(&sources.env, Some(&settings));
         let pairs: Vec<_> = secrets.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())).collect();
         assert_eq!(pairs, [("API_KEY", "sk-long-enough"), ("OTHER_TOKEN", "other-long")]);
         assert!(!format!("{secrets:?} {settings:?} {sources:?}").contains("long"));

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use windlass_store::{SqliteOptions, SqliteStore, Store, StoreError};
 
-use crate::settings::{Durability, Place};
+use crate::settings::{DurabilitySetting, PlaceSettings};
 use crate::test_hooks;
 
 /// Opens the data folder.
-pub fn open(place: &Place) -> Result<Arc<dyn Store>, StoreError> {
+pub fn open(place: &PlaceSettings) -> Result<Arc<dyn Store>, StoreError> {
     Ok(Arc::new(SqliteStore::open(&place.data_dir.value, test_hooks::with_failpoints(sqlite_options(place)))?))
 }
 
 /// Opens the data folder; where it can't be written, for reading.
-pub fn open_to_read(place: &Place) -> Result<Arc<SqliteStore>, StoreError> {
+pub fn open_to_read(place: &PlaceSettings) -> Result<Arc<SqliteStore>, StoreError> {
     let folder = &place.data_dir.value;
     let opened = match SqliteStore::open(folder, test_hooks::with_failpoints(sqlite_options(place))) {
         Err(unwritable @ (StoreError::ReadOnly { .. } | StoreError::Full { .. })) => {
@@ -28,10 +28,10 @@ pub fn open_to_read(place: &Place) -> Result<Arc<SqliteStore>, StoreError> {
     Ok(Arc::new(opened?))
 }
 
-fn sqlite_options(place: &Place) -> SqliteOptions {
+fn sqlite_options(place: &PlaceSettings) -> SqliteOptions {
     let durability = match place.durability.value {
-        Durability::Full => windlass_store::Durability::Full,
-        Durability::Normal => windlass_store::Durability::Normal,
+        DurabilitySetting::Full => windlass_store::Durability::Full,
+        DurabilitySetting::Normal => windlass_store::Durability::Normal,
     };
     SqliteOptions { durability, ..SqliteOptions::default() }
 }

@@ -7,17 +7,17 @@ use std::path::Path;
 
 use windlass_vocab::Attendance;
 
-use crate::asking::{Answer, Person};
-use crate::servers::{self, Agreements, ConsentAnswer};
-use crate::settings::{Changed, Consent, MORE, Sources, Standing, create_data_dir};
+use crate::asking::{Person, YesNo};
+use crate::servers::{self, ConsentAnswer, ConsentAnswers};
+use crate::settings::{ChangedFile, MORE, ServerConsent, Sources, TrustState, create_data_dir};
 
 /// The sources with the trust that the person has or now gives; without, the project may only tighten.
-pub fn settle(mut sources: Sources, attendance: Attendance, person: &mut dyn Person) -> io::Result<Sources> {
+pub fn settle_trust(mut sources: Sources, attendance: Attendance, person: &mut dyn Person) -> io::Result<Sources> {
     sources.note_empty();
-    match (sources.standing(), attendance) {
-        (Some(Standing::AsTrusted), _) | (None, Attendance::Unattended) => Ok(sources),
-        (Some(Standing::New), _) => {
-            take_down(&mut sources, "is trusted as it is now; when it changes you are asked again", person);
+    match (sources.trust_state(), attendance) {
+        (Some(TrustState::AsTrusted), _) | (None, Attendance::Unattended) => Ok(sources),
+        (Some(TrustState::New), _) => {
+            record_as_trusted(&mut sources, "is trusted as it is now; when it changes you are asked again", person);
             Ok(sources)
         }
         (None, Attendance::Attended) => {
@@ -25,14 +25,14 @@ pub fn settle(mut sources: Sources, attendance: Attendance, person: &mut dyn Per
             let loosens = sources.needing_trust().is_ok_and(|loosened| !loosened.is_empty());
             if loosens && !sources.is_declined() { ask_about_new(sources, person) } else { Ok(sources) }
         }
-        (Some(Standing::Changed), _) if sources.is_declined() => {
+        (Some(TrustState::Changed), _) if sources.is_declined() => {
             let told = "this project has changed since you trusted it, and you said no to that: it may only tighten your \
                         settings";
             sources.notice(format!("{told}; {MORE}"));
             Ok(sources)
         }
-        (Some(Standing::Changed), Attendance::Attended) => ask_about_change(sources, person),
-        (Some(Standing::Changed), Attendance::Unattended) => {
+        (Some(TrustState::Changed), Attendance::Attended) => ask_about_change(sources, person),
+        (Some(TrustState::Changed), Attendance::Unattended) => {
             note_changes(&mut sources);
             Ok(sources)
         }
@@ -43,8 +43,8 @@ pub fn settle(mut sources: Sources, attendance: Attendance, person: &mut dyn Per
 pub fn ask_about_change(mut sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
     let changes = sources.changes();
     match person.trusts_changed(&changes)? {
-        Some(Answer::Yes) => take_down(&mut sources, "is trusted as it is now", person),
-        Some(Answer::No) => {
+        Some(YesNo::Yes) => record_as_trusted(&mut sources, "is trusted as it is now", person),
+        Some(YesNo::No) => {
             // Where it can't be taken down they are asked again.
             let _ = sources.decline();
             let changed = |path: &Path| changes.iter().any(|change| change.path == path);
@@ -59,15 +59,16 @@ pub fn ask_about_change(mut sources: Sources, person: &mut dyn Person) -> io::Re
 
 /// Takes down that the person does not want the servers that the question they said no to was about: the next question
 /// would be the same one.
-fn refuse_servers(sources: &Sources, is_meant: impl Fn(&Consent) -> bool) {
+fn refuse_servers(sources: &Sources, is_meant: impl Fn(&ServerConsent) -> bool) {
     // What is wrong with the settings is told by whoever takes them.
     let Ok(settings) = sources.resolve() else { return };
-    let mut agreements = Agreements::read(&servers::folder(&settings.place.data_dir.value));
-    let asked: BTreeSet<&Consent> = settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
+    let mut agreements = ConsentAnswers::read(&servers::folder(&settings.place.data_dir.value));
+    let asked: BTreeSet<&ServerConsent> =
+        settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
     for consent in asked.into_iter().filter(|consent| is_meant(consent)) {
         if agreements.is_open(consent) && create_data_dir(&settings.place.data_dir.value).is_ok() {
             // Where it can't be taken down they are asked about them.
-            let _ = agreements.say(consent, ConsentAnswer::No);
+            let _ = agreements.record(consent, ConsentAnswer::No);
         }
     }
 }
@@ -76,7 +77,7 @@ fn refuse_servers(sources: &Sources, is_meant: impl Fn(&Consent) -> bool) {
 fn note_changes(sources: &mut Sources) {
     let changes = sources.changes();
     let Some(folder) = sources.project.as_ref().map(|file| file.folder().to_owned()) else { return };
-    let name = |change: &Changed| change.path.strip_prefix(&folder).unwrap_or(&change.path).display().to_string();
+    let name = |change: &ChangedFile| change.path.strip_prefix(&folder).unwrap_or(&change.path).display().to_string();
     let names: Vec<String> = changes.iter().map(name).collect();
     let have =
         if names.len() == 1 { "has changed since you trusted it" } else { "have changed since you trusted them" };
@@ -85,9 +86,9 @@ fn note_changes(sources: &mut Sources) {
 }
 
 /// Takes down that the project is trusted as it is. What can't be taken down can't be compared later, and is not trusted.
-fn take_down(sources: &mut Sources, what: &str, person: &mut dyn Person) {
+fn record_as_trusted(sources: &mut Sources, what: &str, person: &mut dyn Person) {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return };
-    let told = match sources.keep_trust() {
+    let told = match sources.record_trust() {
         Ok(()) => format!("{file} {what}{}", unwatched(sources)),
         Err(error) => format!("{file} may only tighten your settings: that you trust it can't be taken down: {error}"),
     };
@@ -108,18 +109,18 @@ fn unwatched(sources: &Sources) -> String {
 pub fn ask_about_new(sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
     match person.trusts_new(&sources)? {
-        Some(Answer::Yes) => {
+        Some(YesNo::Yes) => {
             let mut trusted = sources.clone().trust_folder().or_else(|error| {
                 person.tell(&format!("{file} can't be trusted: {error}"));
                 Ok::<_, io::Error>(sources)
             })?;
             // What was exchanged while the question stood was not agreed to.
-            if trusted.standing() == Some(Standing::Changed) {
+            if trusted.trust_state() == Some(TrustState::Changed) {
                 note_changes(&mut trusted);
             }
             Ok(trusted)
         }
-        Some(Answer::No) => {
+        Some(YesNo::No) => {
             // Where it can't be taken down they are asked again.
             let _ = sources.decline();
             refuse_servers(&sources, |_| true);
@@ -152,11 +153,12 @@ mod tests {
         let root = dir.path().canonicalize().expect("a path");
         fs::create_dir(root.join("project")).expect("a folder");
         let says = |text: &str| fs::write(root.join("project/windlass.toml"), text).expect("a file");
-        let settled =
-            |attendance, person: &mut ScriptedPerson| settle(gathered(&root), attendance, person).expect("settled");
+        let settled = |attendance, person: &mut ScriptedPerson| {
+            settle_trust(gathered(&root), attendance, person).expect("settled")
+        };
 
         says("[permissions]\nallow = ['todo']\n");
-        let mut person = ScriptedPerson::saying(Answer::No);
+        let mut person = ScriptedPerson::saying(YesNo::No);
         assert!(!settled(Attendance::Unattended, &mut person).trusts_project());
         assert!(person.asked.is_empty(), "nobody is there");
         assert!(!settled(Attendance::Attended, &mut person).trusts_project());
@@ -164,7 +166,7 @@ mod tests {
         assert_eq!(person.asked, ["new"], "a no is kept");
 
         says("[permissions]\nallow = ['read_file']\n");
-        let mut person = ScriptedPerson::saying(Answer::Yes);
+        let mut person = ScriptedPerson::saying(YesNo::Yes);
         assert!(settled(Attendance::Attended, &mut person).trusts_project());
         assert!(settled(Attendance::Attended, &mut person).trusts_project());
         assert_eq!(person.asked, ["new"], "a yes is kept");

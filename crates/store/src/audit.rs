@@ -21,7 +21,7 @@ pub fn audit_file(data: &Path) -> PathBuf {
 }
 
 /// Adds lines; they are on the disk when this returns.
-pub fn keep_audit(data: &Path, entries: &[AuditEntry]) -> Result<(), StoreError> {
+pub fn append_audit(data: &Path, entries: &[AuditEntry]) -> Result<(), StoreError> {
     let path = audit_file(data);
     let kept = write(&path, entries).and_then(|()| File::open(data)?.sync_all());
     kept.map_err(|error| StoreError::of_io(&path, &error))
@@ -53,7 +53,7 @@ fn ends_unfinished(file: &mut File) -> io::Result<bool> {
 }
 
 /// The lines that are kept, but for those `there` has.
-pub fn kept_audit(data: &Path, there: &[AuditEntry]) -> Result<Vec<AuditEntry>, StoreError> {
+pub fn read_audit(data: &Path, there: &[AuditEntry]) -> Result<Vec<AuditEntry>, StoreError> {
     let path = audit_file(data);
     let file = match File::open(&path) {
         Ok(file) => file,
@@ -85,7 +85,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
     use std::sync::Arc;
 
-    use super::{audit_file, keep_audit, kept_audit};
+    use super::{append_audit, audit_file, read_audit};
     use crate::conformance::sample;
     use crate::projections::audit;
     use crate::{Batch, Entry, Head, Writer};
@@ -124,13 +124,13 @@ mod tests {
     fn lines_that_are_kept_are_read_again_even_after_one_was_cut_short() {
         let folder = tempfile::tempdir().unwrap();
         let entries = entries();
-        assert_eq!(kept_audit(folder.path(), &[]).unwrap(), []);
-        keep_audit(folder.path(), &entries[..1]).unwrap();
+        assert_eq!(read_audit(folder.path(), &[]).unwrap(), []);
+        append_audit(folder.path(), &entries[..1]).unwrap();
         let path = audit_file(folder.path());
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at\":\"20").unwrap();
-        keep_audit(folder.path(), &entries).unwrap();
-        assert_eq!(kept_audit(folder.path(), &[]).unwrap(), entries);
-        assert_eq!(kept_audit(folder.path(), &entries[1..]).unwrap(), entries[..1]);
+        append_audit(folder.path(), &entries).unwrap();
+        assert_eq!(read_audit(folder.path(), &[]).unwrap(), entries);
+        assert_eq!(read_audit(folder.path(), &entries[1..]).unwrap(), entries[..1]);
     }
 }

@@ -11,7 +11,7 @@ const FIRST_PAGE: u32 = 16;
 const LARGEST_PAGE: u32 = 1024;
 
 /// A session's records, the newest first, read page by page.
-pub struct Backwards<'a> {
+pub struct ReverseRecords<'a> {
     store: &'a dyn Store,
     session: SessionId,
     page: vec::IntoIter<Envelope>,
@@ -20,7 +20,7 @@ pub struct Backwards<'a> {
     batches: u32,
 }
 
-impl<'a> Backwards<'a> {
+impl<'a> ReverseRecords<'a> {
     /// Begins at the end of the journal.
     #[must_use]
     pub fn new(store: &'a dyn Store, session: SessionId) -> Self {
@@ -49,8 +49,8 @@ impl<'a> Backwards<'a> {
     }
 }
 
-impl std::fmt::Debug for Backwards<'_> {
+impl std::fmt::Debug for ReverseRecords<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Backwards").field("session", &self.session).finish_non_exhaustive()
+        f.debug_struct("ReverseRecords").field("session", &self.session).finish_non_exhaustive()
     }
 }

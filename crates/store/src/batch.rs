@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{At, Envelope, Hash, MessageId, Record, RunId, SessionId, TurnId};
+use windlass_vocab::{Envelope, Hash, MessageId, Record, RunId, SessionId, Timestamp, TurnId};
 
 /// The end of a journal: what the next batch is appended to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// When the input arrived.
-    pub at: At,
+    pub at: Timestamp,
     /// The records, the first being the input's own fact.
     pub entries: Vec<Entry>,
     /// Contents the records refer to by hash (spilled results), stored in the same transaction.
@@ -49,7 +49,7 @@ pub struct Batch {
 
 /// A batch numbered, chained and written out; what `append` stores.
 #[derive(Clone, Debug)]
-pub struct Sealed {
+pub struct SealedBatch {
     /// The session.
     pub session: SessionId,
     /// The head it follows.
@@ -81,11 +81,11 @@ pub struct StoredBatch {
 
 /// A message that waits to be taken up.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingMessage {
     /// The sender's id for it.
     pub message_id: MessageId,
     /// What it says.
     pub text: String,
     /// When it came.
-    pub at: At,
+    pub at: Timestamp,
 }

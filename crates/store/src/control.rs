@@ -1,6 +1,6 @@
 //! Commands on their way to the process that owns a session (`ControlLane`).
 
-use windlass_vocab::{At, CommandId, Control, ControlOutcome, SessionId};
+use windlass_vocab::{CommandId, Control, ControlOutcome, SessionId, Timestamp};
 
 /// How long a command is kept after it expired, in milliseconds: its sender may still want to know what became of it.
 /// After that anybody who sends another removes it.
@@ -14,9 +14,9 @@ pub struct SentCommand {
     /// What is asked.
     pub control: Control,
     /// When it was sent.
-    pub at: At,
+    pub at: Timestamp,
     /// From when on nobody takes it any more.
-    pub expires: At,
+    pub expires: Timestamp,
 }
 
 /// A command as its owner finds it.

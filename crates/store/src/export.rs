@@ -24,7 +24,7 @@ pub(crate) const EXPORT_VERSION: u32 = 1;
 
 /// The first line.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Header {
+pub(crate) struct ExportHeader {
     pub(crate) windlass: String,
     pub(crate) v: u32,
     pub(crate) session: SessionId,
@@ -63,8 +63,14 @@ pub async fn export(store: &dyn Store, session: SessionId, out: &mut (dyn Write 
     verify(store, session).await.map_err(|error| error.of(session))?;
     let batches = store.batches(session).await?;
     let head = batches.last().map(|batch| batch.head).ok_or(StoreError::Missing)?;
-    let header =
-        Header { windlass: "journal".into(), v: EXPORT_VERSION, session, key: row.key, seq: head.seq, hash: head.hash };
+    let header = ExportHeader {
+        windlass: "journal".into(),
+        v: EXPORT_VERSION,
+        session,
+        key: row.key,
+        seq: head.seq,
+        hash: head.hash,
+    };
     write_line(out, &header)?;
     let mut written = HashSet::new();
     for batch in batches {

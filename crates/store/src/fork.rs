@@ -7,12 +7,14 @@
 
 use std::collections::HashSet;
 
-use windlass_vocab::{At, Envelope, Hash, Imported, Newer, Origin, Record, SessionChanged, SessionId};
+use windlass_vocab::{
+    Envelope, Hash, ImportDetails, NewerRecord, Origin, Record, SessionChanged, SessionId, Timestamp,
+};
 
 use crate::line::{self, BlobMap};
 use crate::settle::{at_once, restore_for_certain};
-use crate::verify::{Chain, Noted, is_gone};
-use crate::{Batch, Entry, Head, Sealed, Store, StoreError, StoredBatch, Writer};
+use crate::verify::{BatchNote, Chain, is_gone};
+use crate::{Batch, Entry, Head, SealedBatch, Store, StoreError, StoredBatch, Writer};
 
 /// Why there is no fork. Nothing was stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +47,7 @@ pub enum ForkError {
 
 /// What a fork is called.
 #[derive(Clone, Debug)]
-pub struct Branch {
+pub struct ForkTarget {
     /// Its id.
     pub session: SessionId,
     /// Its key.
@@ -53,7 +55,7 @@ pub struct Branch {
     /// The version of Windlass that makes it.
     pub version: String,
     /// When it is made.
-    pub at: At,
+    pub at: Timestamp,
     /// As for [`Writer::new`].
     pub nonce: u64,
 }
@@ -62,8 +64,8 @@ pub struct Branch {
 #[derive(Debug)]
 pub struct Fork {
     writer: Writer,
-    sealed: Vec<Sealed>,
-    imported: Option<Imported>,
+    sealed: Vec<SealedBatch>,
+    imported: Option<ImportDetails>,
 }
 
 impl Fork {
@@ -73,7 +75,7 @@ impl Fork {
         store: &dyn Store,
         origin: SessionId,
         through: Option<u64>,
-        branch: Branch,
+        branch: ForkTarget,
     ) -> Result<Self, ForkError> {
         match Self::copied(store, origin, through, branch).await {
             // Batches and contents are read at different moments: it may have been removed in between.
@@ -88,7 +90,7 @@ impl Fork {
         store: &dyn Store,
         origin: SessionId,
         through: Option<u64>,
-        branch: Branch,
+        branch: ForkTarget,
     ) -> Result<Self, ForkError> {
         let mut batches = store.batches(origin).await?;
         let last = batches.last().map(|batch| batch.head.seq).ok_or(StoreError::Missing)?;
@@ -107,8 +109,13 @@ impl Fork {
         for stored in batches {
             let blobs = contents(store, origin, &stored).await?;
             let mut envelopes = Vec::new();
-            chain.read_stored(Noted { seq: stored.seq, head: stored.head }, &stored.bytes, &blobs, &mut envelopes)?;
-            if let Some(Newer { seq, kind, before }) = Newer::first(&envelopes) {
+            chain.read_stored(
+                BatchNote { seq: stored.seq, head: stored.head },
+                &stored.bytes,
+                &blobs,
+                &mut envelopes,
+            )?;
+            if let Some(NewerRecord { seq, kind, before }) = NewerRecord::first(&envelopes) {
                 return Err(ForkError::Newer { seq, kind, before });
             }
             let batch = taken_over(&branch, Origin { session: origin, seq }, &stored, envelopes, &blobs);
@@ -120,7 +127,7 @@ impl Fork {
     /// How the origin was brought in, where that is recorded behind what was taken over: what was taken over has no
     /// more authority in the fork than it has there (X6).
     #[must_use]
-    pub fn imported(&self) -> Option<&Imported> {
+    pub fn imported(&self) -> Option<&ImportDetails> {
         self.imported.as_ref()
     }
 
@@ -146,7 +153,7 @@ async fn imported_by(
     store: &dyn Store,
     session: SessionId,
     batches: &[StoredBatch],
-) -> Result<Option<Imported>, StoreError> {
+) -> Result<Option<ImportDetails>, StoreError> {
     let mut imported = None;
     for batch in batches {
         let read = match contents(store, session, batch).await {
@@ -156,7 +163,7 @@ async fn imported_by(
         };
         let Some(envelopes): Option<Vec<Envelope>> = read else {
             let workspace = store.row(session).await?.and_then(|row| row.workspace);
-            imported = Some(Imported { workspace });
+            imported = Some(ImportDetails { workspace });
             continue;
         };
         let says = envelopes.into_iter().rev().find_map(|envelope| match envelope.record {
@@ -184,7 +191,7 @@ async fn contents(store: &dyn Store, session: SessionId, batch: &StoredBatch) ->
 
 /// A batch as the fork has it.
 fn taken_over(
-    branch: &Branch,
+    branch: &ForkTarget,
     origin: Origin,
     stored: &StoredBatch,
     envelopes: Vec<Envelope>,
@@ -203,7 +210,7 @@ fn taken_over(
     }
 }
 
-fn entry(branch: &Branch, origin: Origin, envelope: Envelope) -> Entry {
+fn entry(branch: &ForkTarget, origin: Origin, envelope: Envelope) -> Entry {
     let Envelope { run, turn, mut record, .. } = envelope;
     match &mut record {
         Record::SessionOpened(opened) => {

@@ -12,13 +12,13 @@ use std::io::{BufRead, Read};
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use windlass_vocab::{Envelope, Hash, Newer, Record, SessionId};
+use windlass_vocab::{Envelope, Hash, NewerRecord, Record, SessionId};
 
-use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, Header};
+use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, ExportHeader};
 use crate::line::{self, BlobMap, hash_of};
 use crate::settle::{at_once, restore_for_certain};
 use crate::verify::Chain;
-use crate::{Batch, Sealed, Store, StoreError, Writer};
+use crate::{Batch, SealedBatch, Store, StoreError, Writer};
 
 /// The longest line that is taken in, in bytes.
 const LINE_LIMIT: u64 = 512 * 1024 * 1024;
@@ -56,7 +56,7 @@ pub enum ImportError {
 pub struct Import {
     session: SessionId,
     writer: Writer,
-    sealed: Vec<Sealed>,
+    sealed: Vec<SealedBatch>,
 }
 
 impl Import {
@@ -80,7 +80,8 @@ impl Import {
 
     /// Adds a batch behind what came in. Nothing may be written behind records of a newer version.
     pub fn add(&mut self, batch: Batch) -> Result<(), ImportError> {
-        if let Some(newer) = Newer::first(self.sealed.iter().flat_map(|batch| &batch.envelopes).map(Arc::as_ref)) {
+        if let Some(newer) = NewerRecord::first(self.sealed.iter().flat_map(|batch| &batch.envelopes).map(Arc::as_ref))
+        {
             return Err(ImportError::Newer { kind: newer.kind });
         }
         self.sealed.push(self.writer.seal(batch)?);
@@ -95,13 +96,13 @@ impl Import {
 }
 
 /// Reads and verifies a whole journal.
-fn read_journal(input: &mut (dyn BufRead + Send)) -> Result<(SessionId, Vec<Sealed>), ImportError> {
-    let mut lines = Lines { input, number: 0, line: Vec::new() };
+fn read_journal(input: &mut (dyn BufRead + Send)) -> Result<(SessionId, Vec<SealedBatch>), ImportError> {
+    let mut lines = InputLines { input, number: 0, line: Vec::new() };
     if !lines.advance()? {
         return Err(lines.wrong("the file is empty"));
     }
     let header = header(&lines)?;
-    let mut reading = Reading::new(header.session);
+    let mut reading = ImportReader::new(header.session);
     while lines.advance()? {
         let result = if lines.line.starts_with(BLOB_LINE_START) {
             reading.blob(&lines.line)
@@ -122,8 +123,8 @@ fn read_journal(input: &mut (dyn BufRead + Send)) -> Result<(SessionId, Vec<Seal
     Ok((header.session, reading.batches))
 }
 
-fn header(lines: &Lines<'_>) -> Result<Header, ImportError> {
-    let header = serde_json::from_slice::<Header>(&lines.line)
+fn header(lines: &InputLines<'_>) -> Result<ExportHeader, ImportError> {
+    let header = serde_json::from_slice::<ExportHeader>(&lines.line)
         .map_err(|error| lines.wrong(format!("not the header of an exported journal ({error})")))?;
     if header.windlass != "journal" {
         return Err(lines.wrong("not the header of an exported journal"));
@@ -135,13 +136,13 @@ fn header(lines: &Lines<'_>) -> Result<Header, ImportError> {
 }
 
 /// The input, line by line.
-struct Lines<'a> {
+struct InputLines<'a> {
     input: &'a mut (dyn BufRead + Send),
     number: u64,
     line: Vec<u8>,
 }
 
-impl Lines<'_> {
+impl InputLines<'_> {
     /// Moves on to the next line; false at the end.
     fn advance(&mut self) -> Result<bool, ImportError> {
         self.line.clear();
@@ -162,17 +163,17 @@ impl Lines<'_> {
 }
 
 /// What was read so far, and the batch that is under way.
-struct Reading {
+struct ImportReader {
     session: SessionId,
     chain: Chain,
     seen: BlobMap,
-    batches: Vec<Sealed>,
+    batches: Vec<SealedBatch>,
     blobs: Vec<(Hash, Arc<[u8]>)>,
     bytes: Vec<u8>,
     records: Vec<Envelope>,
 }
 
-impl Reading {
+impl ImportReader {
     fn new(session: SessionId) -> Self {
         Self {
             session,
@@ -225,7 +226,7 @@ impl Reading {
         let bytes = std::mem::take(&mut self.bytes);
         let records = std::mem::take(&mut self.records);
         self.chain.follow(&bytes, &records).map_err(|broken| broken.to_string())?;
-        self.batches.push(Sealed {
+        self.batches.push(SealedBatch {
             session: self.session,
             expected,
             head: self.chain.head(),

@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use windlass_store::{Batch, Entry, MemoryStore, SessionLog, Writer};
-//! use windlass_vocab::{At, SessionId, SessionOpened};
+//! use windlass_vocab::{Timestamp, SessionId, SessionOpened};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let store = MemoryStore::new();
@@ -26,7 +26,7 @@
 //!     version: "0.1.0".into(),
 //!     forked_from: vec![],
 //! };
-//! let batch = Batch { at: At(0), entries: vec![Entry::new(opened)], ..Batch::default() };
+//! let batch = Batch { at: Timestamp(0), entries: vec![Entry::new(opened)], ..Batch::default() };
 //! store.append(writer.seal(batch)?).await?;
 //! assert_eq!(store.find("me", "notes").await?, Some(session));
 //! # Ok::<(), windlass_store::StoreError>(())
@@ -57,13 +57,13 @@ mod sqlite;
 mod traits;
 mod verify;
 
-pub use audit::{audit_file, keep_audit, kept_audit};
-pub use backwards::Backwards;
-pub use batch::{Batch, Entry, Head, Sealed, StoredBatch, Waiting};
+pub use audit::{append_audit, audit_file, read_audit};
+pub use backwards::ReverseRecords;
+pub use batch::{Batch, Entry, Head, SealedBatch, StoredBatch, WaitingMessage};
 pub use control::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, SentCommand, TakenCommand};
 pub use error::{AppendError, Loss, StoreError};
 pub use export::{ExportError, export};
-pub use fork::{Branch, Fork, ForkError};
+pub use fork::{Fork, ForkError, ForkTarget};
 pub use import::{Import, ImportError};
 pub use lease::{Lease, LeaseHolder};
 pub use line::{BODY_LIMIT, hash_of};
@@ -75,6 +75,6 @@ pub use shard::shard;
 #[cfg(all(debug_assertions, feature = "sqlite"))]
 pub use sqlite::{AppendPoint, OnAppend};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{BackedUp, BackupError, Durability, SqliteOptions, SqliteStore};
-pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, Put, SessionLog, Store};
-pub use verify::{Break, Inconsistency, Prefix, Verified, VerifyError, verify, whole_prefix};
+pub use sqlite::{BackupError, BackupReport, Durability, SqliteOptions, SqliteStore};
+pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, PutOutcome, SessionLog, Store};
+pub use verify::{Break, Inconsistency, Prefix, VerifiedJournal, VerifyError, verify, whole_prefix};

@@ -4,57 +4,57 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, MessageId, Record, SessionId};
+use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, MessageId, Record, SessionId, Timestamp};
 
 use crate::line::{self, BlobMap};
 use crate::projections::{SessionFold, project};
-use crate::verify::{Chain, Noted};
+use crate::verify::{BatchNote, Chain};
 use crate::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, CommandState, ControlLane, Head,
-    Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow,
-    StoreError, StoredBatch, TakenCommand, Waiting,
+    Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog,
+    SessionRow, StoreError, StoredBatch, TakenCommand, WaitingMessage,
 };
 
 /// Journals in memory. Clones share them.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    shelf: Arc<Mutex<Shelf>>,
+    journals: Arc<Mutex<MemoryJournals>>,
 }
 
 #[derive(Default)]
-struct Shelf {
-    sessions: HashMap<SessionId, Session>,
+struct MemoryJournals {
+    sessions: HashMap<SessionId, MemorySession>,
     blobs: BlobMap,
     claimed: HashMap<SessionId, LeaseHolder>,
-    commands: Vec<Command>,
+    commands: Vec<QueuedCommand>,
 }
 
 /// A command on its way, in the order they came.
-struct Command {
+struct QueuedCommand {
     addressed: AddressedCommand,
-    expires: At,
+    expires: Timestamp,
     state: CommandState,
 }
 
 #[derive(Default)]
-struct Session {
+struct MemorySession {
     batches: Vec<StoredBatch>,
     fold: Option<SessionFold>,
     accepted: HashSet<MessageId>,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingMessage>,
 }
 
-impl Session {
+impl MemorySession {
     fn head(&self) -> Head {
         self.batches.last().map(|batch| batch.head).unwrap_or_default()
     }
 
-    fn holds(&self, sealed: &Sealed) -> bool {
+    fn holds(&self, sealed: &SealedBatch) -> bool {
         let first = sealed.expected.seq + 1;
         self.batches.iter().rev().any(|batch| batch.seq == first && batch.head.hash == sealed.head.hash)
     }
 
-    fn store(&mut self, sealed: Sealed) {
+    fn store(&mut self, sealed: SealedBatch) {
         for envelope in &sealed.envelopes {
             if let Record::MessageAccepted(message) = &envelope.record {
                 self.accepted.insert(message.message_id.clone());
@@ -70,8 +70,8 @@ impl Session {
     }
 }
 
-impl Shelf {
-    fn append(&mut self, sealed: Sealed) -> Result<(), AppendError> {
+impl MemoryJournals {
+    fn append(&mut self, sealed: SealedBatch) -> Result<(), AppendError> {
         let session = self.sessions.entry(sealed.session).or_default();
         if session.head() != sealed.expected {
             if session.holds(&sealed) {
@@ -85,7 +85,7 @@ impl Shelf {
         Ok(self.write(sealed.session, vec![sealed])?)
     }
 
-    fn restore(&mut self, batches: Vec<Sealed>) -> Result<(), StoreError> {
+    fn restore(&mut self, batches: Vec<SealedBatch>) -> Result<(), StoreError> {
         let Some(session) = batches.first().map(|batch| batch.session) else { return Ok(()) };
         if self.sessions.get(&session).is_some_and(|known| !known.batches.is_empty()) {
             return Err(StoreError::Exists { session });
@@ -93,7 +93,7 @@ impl Shelf {
         self.write(session, batches)
     }
 
-    fn write(&mut self, id: SessionId, batches: Vec<Sealed>) -> Result<(), StoreError> {
+    fn write(&mut self, id: SessionId, batches: Vec<SealedBatch>) -> Result<(), StoreError> {
         let before = self.sessions.get(&id).and_then(|session| session.fold.clone());
         let envelopes = batches.iter().flat_map(|batch| &batch.envelopes).map(AsRef::as_ref);
         let old_key = before.as_ref().map(|fold| fold.row.key.clone());
@@ -152,22 +152,22 @@ impl Shelf {
             let bodies = line::bodies_elsewhere(&batch.bytes)
                 .filter_map(|hash| Some((hash, Arc::clone(self.blobs.get(&hash)?))))
                 .collect();
-            let noted = Noted { seq: batch.seq, head: batch.head };
+            let noted = BatchNote { seq: batch.seq, head: batch.head };
             let chain = chain.get_or_insert_with(|| self.chain_before(id, batch.seq));
             chain.read_stored(noted, &batch.bytes, &bodies, &mut records)?;
         }
         Ok(records)
     }
 
-    fn put(&mut self, session: SessionId, message: Waiting) -> Put {
+    fn put(&mut self, session: SessionId, message: WaitingMessage) -> PutOutcome {
         let session = self.sessions.entry(session).or_default();
         let known = session.accepted.contains(&message.message_id)
             || session.waiting.iter().any(|waiting| waiting.message_id == message.message_id);
         if known {
-            return Put::AlreadyThere;
+            return PutOutcome::AlreadyThere;
         }
         session.waiting.push(message);
-        Put::Added
+        PutOutcome::Added
     }
 
     fn send_command(&mut self, session: SessionId, sent: SentCommand) -> Addressee {
@@ -179,13 +179,13 @@ impl Shelf {
         if let Some(known) = self.commands.iter().find(|command| command.addressed.id == id) {
             return Addressee::Owner { epoch: known.addressed.epoch };
         }
-        let epoch = self.sessions.get(&session).map(Session::head).unwrap_or_default().epoch;
+        let epoch = self.sessions.get(&session).map(MemorySession::head).unwrap_or_default().epoch;
         let addressed = AddressedCommand { id, session, epoch, control };
-        self.commands.push(Command { addressed, expires, state: CommandState::Waiting });
+        self.commands.push(QueuedCommand { addressed, expires, state: CommandState::Waiting });
         Addressee::Owner { epoch }
     }
 
-    fn command(&mut self, id: &CommandId) -> Option<&mut Command> {
+    fn command(&mut self, id: &CommandId) -> Option<&mut QueuedCommand> {
         self.commands.iter_mut().find(|command| command.addressed.id == *id)
     }
 
@@ -248,14 +248,14 @@ impl MemoryStore {
         Self::default()
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn journals(&self) -> MutexGuard<'_, MemoryJournals> {
+        self.journals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MemoryStore").field("sessions", &self.shelf().sessions.len()).finish_non_exhaustive()
+        f.debug_struct("MemoryStore").field("sessions", &self.journals().sessions.len()).finish_non_exhaustive()
     }
 }
 
@@ -264,16 +264,16 @@ fn ready<'a, T: Send + 'a>(value: T) -> BoxFuture<'a, T> {
 }
 
 impl SessionLog for MemoryStore {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
-        ready(self.shelf().append(sealed))
+    fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>> {
+        ready(self.journals().append(sealed))
     }
 
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
-        ready(self.shelf().restore(batches).map_err(AppendError::from))
+    fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>> {
+        ready(self.journals().restore(batches).map_err(AppendError::from))
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        ready(self.shelf().read(session, after_seq))
+        ready(self.journals().read(session, after_seq))
     }
 
     fn read_before(
@@ -282,29 +282,29 @@ impl SessionLog for MemoryStore {
         before_seq: u64,
         most: u32,
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
-        ready(self.shelf().read_before(session, before_seq, most))
+        ready(self.journals().read_before(session, before_seq, most))
     }
 
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
-        ready(Ok(self.shelf().sessions.get(&session).map(Session::head).unwrap_or_default()))
+        ready(Ok(self.journals().sessions.get(&session).map(MemorySession::head).unwrap_or_default()))
     }
 
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>> {
-        ready(Ok(self.shelf().find(owner, key)))
+        ready(Ok(self.journals().find(owner, key)))
     }
 
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>> {
-        ready(Ok(self.shelf().rows().find(|row| row.session == session).cloned()))
+        ready(Ok(self.journals().rows().find(|row| row.session == session).cloned()))
     }
 
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
-        let mut rows: Vec<_> = self.shelf().rows().filter(|row| row.owner == owner).cloned().collect();
+        let mut rows: Vec<_> = self.journals().rows().filter(|row| row.owner == owner).cloned().collect();
         rows.sort_by_key(|row| std::cmp::Reverse((row.updated, row.session)));
         ready(Ok(rows))
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
-        ready(Ok(self.shelf().batches(session).to_vec()))
+        ready(Ok(self.journals().batches(session).to_vec()))
     }
 
     fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>> {
@@ -321,67 +321,67 @@ impl SessionLog for MemoryStore {
     }
 
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
-        ready(self.shelf().remove(session))
+        ready(self.journals().remove(session))
     }
 }
 
 /// Gives a session back.
-struct Claim {
+struct MemoryClaim {
     store: MemoryStore,
     session: SessionId,
 }
 
-impl Drop for Claim {
+impl Drop for MemoryClaim {
     fn drop(&mut self) {
-        self.store.shelf().claimed.remove(&self.session);
+        self.store.journals().claimed.remove(&self.session);
     }
 }
 
 impl Ownership for MemoryStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
-        let mut shelf = self.shelf();
-        if shelf.claimed.contains_key(&session) {
+        let mut journals = self.journals();
+        if journals.claimed.contains_key(&session) {
             return ready(Err(busy()));
         }
-        let head = shelf.sessions.get(&session).map(Session::head).unwrap_or_default();
-        let (lease, holder) = Lease::new(session, head, Claim { store: self.clone(), session });
-        shelf.claimed.insert(session, holder);
+        let head = journals.sessions.get(&session).map(MemorySession::head).unwrap_or_default();
+        let (lease, holder) = Lease::new(session, head, MemoryClaim { store: self.clone(), session });
+        journals.claimed.insert(session, holder);
         ready(Ok(lease))
     }
 
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
-        ready(Ok(self.shelf().claimed.contains_key(&session)))
+        ready(Ok(self.journals().claimed.contains_key(&session)))
     }
 }
 
 impl Inbox for MemoryStore {
-    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
-        ready(Ok(self.shelf().put(session, message)))
+    fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>> {
+        ready(Ok(self.journals().put(session, message)))
     }
 
-    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
-        ready(Ok(self.shelf().sessions.get(&session).map(|session| session.waiting.clone()).unwrap_or_default()))
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>> {
+        ready(Ok(self.journals().sessions.get(&session).map(|session| session.waiting.clone()).unwrap_or_default()))
     }
 
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
-        let dropped = self.shelf().sessions.get_mut(&session).map(|session| std::mem::take(&mut session.waiting));
+        let dropped = self.journals().sessions.get_mut(&session).map(|session| std::mem::take(&mut session.waiting));
         ready(Ok(dropped.unwrap_or_default().len()))
     }
 }
 
 impl ControlLane for MemoryStore {
     fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
-        ready(Ok(self.shelf().send_command(session, command)))
+        ready(Ok(self.journals().send_command(session, command)))
     }
 
-    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
-        let shelf = self.shelf();
-        let waits = |command: &&Command| command.state == CommandState::Waiting && command.expires > now;
-        ready(Ok(shelf.commands.iter().filter(waits).map(|command| command.addressed.clone()).collect()))
+    fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+        let journals = self.journals();
+        let waits = |command: &&QueuedCommand| command.state == CommandState::Waiting && command.expires > now;
+        ready(Ok(journals.commands.iter().filter(waits).map(|command| command.addressed.clone()).collect()))
     }
 
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
-        ready(Ok(self.shelf().take_command(id)))
+        ready(Ok(self.journals().take_command(id)))
     }
 
     fn settle_command<'a>(
@@ -389,21 +389,21 @@ impl ControlLane for MemoryStore {
         id: &'a CommandId,
         outcome: ControlOutcome,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.shelf().settle_command(id, outcome);
+        self.journals().settle_command(id, outcome);
         ready(Ok(()))
     }
 
     fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
-        ready(Ok(self.shelf().command_state(id)))
+        ready(Ok(self.journals().command_state(id)))
     }
 
     fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
-        ready(Ok(self.shelf().withdraw_command(id)))
+        ready(Ok(self.journals().withdraw_command(id)))
     }
 }
 
 impl Blobs for MemoryStore {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
-        ready(Ok(self.shelf().blobs.get(&hash).cloned()))
+        ready(Ok(self.journals().blobs.get(&hash).cloned()))
     }
 }

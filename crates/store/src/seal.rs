@@ -5,12 +5,12 @@ use std::sync::Arc;
 use windlass_vocab::{BatchPosition, ENVELOPE_VERSION, Envelope, Record, RecordId, SessionId};
 
 use crate::line::{self, hash_of};
-use crate::{Batch, Head, Sealed, StoreError};
+use crate::{Batch, Head, SealedBatch, StoreError};
 
 /// The pen of one writer on one session. Plain data.
 ///
 /// `seal` moves `head` on before anything is stored. When the append then fails, either append the
-/// same [`Sealed`] again or set `head` back to its `expected` and seal anew.
+/// same [`SealedBatch`] again or set `head` back to its `expected` and seal anew.
 #[derive(Clone, Debug)]
 pub struct Writer {
     /// The session written to.
@@ -32,7 +32,7 @@ impl Writer {
 
     /// Gives the records their numbers, ids and chain, and writes them out. A `LeaseTaken` sets the
     /// epoch of its batch and of all that follow.
-    pub fn seal(&mut self, batch: Batch) -> Result<Sealed, StoreError> {
+    pub fn seal(&mut self, batch: Batch) -> Result<SealedBatch, StoreError> {
         let Batch { at, entries, blobs, takes } = batch;
         let count = match u32::try_from(entries.len()) {
             Ok(0) | Err(_) => return Err(StoreError::Unwritable { why: format!("it has {} records", entries.len()) }),
@@ -62,7 +62,7 @@ impl Writer {
             envelopes.push(Arc::new(envelope));
         }
         self.head = Head { seq: expected.seq + u64::from(count), hash: hash_of(&bytes), epoch };
-        Ok(Sealed { session: self.session, expected, head: self.head, envelopes, bytes, blobs, takes })
+        Ok(SealedBatch { session: self.session, expected, head: self.head, envelopes, bytes, blobs, takes })
     }
 
     fn next_id(&mut self) -> RecordId {
@@ -85,7 +85,7 @@ fn new_epoch(record: &Record) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{At, CancelAsked, LeaseTaken, RunId, StopBy, TurnId};
+    use windlass_vocab::{CancelAsked, LeaseTaken, RunId, StopBy, Timestamp, TurnId};
 
     use super::Writer;
     use crate::{Batch, Entry, Head, StoreError, hash_of};
@@ -99,7 +99,7 @@ mod tests {
     }
 
     fn batch(entries: Vec<Entry>) -> Batch {
-        Batch { at: At(0), entries, ..Batch::default() }
+        Batch { at: Timestamp(0), entries, ..Batch::default() }
     }
 
     #[test]

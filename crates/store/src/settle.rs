@@ -1,6 +1,6 @@
 //! Writes whose outcome was not known, settled by writing the same again: what is stored already answers so.
 
-use crate::{AppendError, BoxFuture, Head, Sealed, Store, StoreError};
+use crate::{AppendError, BoxFuture, Head, SealedBatch, Store, StoreError};
 
 /// How often something is written again before the store counts as out of reach.
 pub const TRIES: u32 = 5;
@@ -8,7 +8,7 @@ pub const TRIES: u32 = 5;
 /// Restores a journal; where the outcome is not known, again, with a `pause` before each try but the first.
 pub async fn restore_for_certain(
     store: &dyn Store,
-    batches: Vec<Sealed>,
+    batches: Vec<SealedBatch>,
     pause: impl Fn(u32) -> BoxFuture<'static, ()> + Send,
 ) -> Result<(), StoreError> {
     let head = batches.last().map_or(Head::default(), |last| last.head);
@@ -33,7 +33,7 @@ pub async fn restore_for_certain(
 /// first try answered [`AppendError::Unknown`].
 pub async fn append_again(
     store: &dyn Store,
-    sealed: Sealed,
+    sealed: SealedBatch,
     pause: impl Fn(u32) -> BoxFuture<'static, ()> + Send,
 ) -> Result<(), StoreError> {
     let mut tried = 1;

@@ -4,10 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
+use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Timestamp};
 
 use crate::control::{AddressedCommand, Addressee, CommandState, SentCommand, TakenCommand};
-use crate::{AppendError, Head, Inconsistency, Lease, Loss, Sealed, SessionRow, StoreError, StoredBatch, Waiting};
+use crate::{
+    AppendError, Head, Inconsistency, Lease, Loss, SealedBatch, SessionRow, StoreError, StoredBatch, WaitingMessage,
+};
 
 /// A boxed future, so that the traits can be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -17,12 +19,12 @@ pub trait SessionLog {
     /// Stores a batch if it follows the session's head, whole or not at all. `Ok` also when this very
     /// batch is stored already. A caller that stops waiting does not stop the write. A conflict loses the lease that
     /// this handle has on the session.
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>>;
+    fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>>;
 
     /// Stores the whole journal of one session that is not here yet, all of it or nothing: one that comes
     /// from elsewhere, or one that begins. The key is looked at as it stands after the last batch.
     /// Where the outcome is not known, a session that is there (`Exists`) with this very head was stored.
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>>;
+    fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>>;
 
     /// The records numbered above `after_seq`; none when there is no such session.
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
@@ -78,7 +80,7 @@ pub trait Ownership {
 
 /// Whether a message was new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     /// It waits now.
     Added,
     /// The session has had a message of this id, waiting or taken up (J6).
@@ -88,10 +90,10 @@ pub enum Put {
 /// Messages not yet taken up.
 pub trait Inbox {
     /// Lets a message wait, once per id.
-    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>>;
+    fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>>;
 
     /// The messages that wait, in the order they came.
-    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>>;
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>>;
 
     /// Drops the messages that wait and says how many.
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>>;
@@ -110,7 +112,7 @@ pub trait ControlLane {
 
     /// The commands that nobody has taken and that have not expired by `now`, in the order they came, whomever they are
     /// addressed to. Cheap where nothing was written since the last time.
-    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>>;
+    fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>>;
 
     /// Takes a command, to do it.
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>>;

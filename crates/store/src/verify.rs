@@ -10,7 +10,7 @@ use crate::{Head, Store, StoreError, StoredBatch};
 
 /// A journal that holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct VerifiedJournal {
     /// Its records.
     pub records: u64,
     /// Its batches.
@@ -79,13 +79,13 @@ impl VerifyError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
     /// What holds.
-    pub whole: Verified,
+    pub whole: VerifiedJournal,
     /// Where it ends, if that is not the end of the journal.
     pub broken: Option<Break>,
 }
 
 /// Verifies a session's journal as it is stored.
-pub async fn verify(store: &dyn Store, session: SessionId) -> Result<Verified, VerifyError> {
+pub async fn verify(store: &dyn Store, session: SessionId) -> Result<VerifiedJournal, VerifyError> {
     let Prefix { whole, broken } = whole_prefix(store, session).await?;
     match broken {
         None => Ok(whole),
@@ -164,8 +164,8 @@ impl Chain {
     }
 
     /// What was passed.
-    pub(crate) fn verified(&self) -> Verified {
-        Verified { records: self.head.seq, batches: self.batches }
+    pub(crate) fn verified(&self) -> VerifiedJournal {
+        VerifiedJournal { records: self.head.seq, batches: self.batches }
     }
 
     /// Passes the next batch: `bytes` as stored, decoded to `envelopes`.
@@ -205,27 +205,29 @@ impl Chain {
         if let Some(hash) = missing {
             return Err(blob_is_gone(self.head.seq + 1, *hash));
         }
-        self.read(Noted { seq: *seq, head: *head }, bytes, blobs, &mut Vec::new()).map_err(|(seq, fault)| match fault {
-            Fault::Line(fault) => Break { seq, what: fault.to_string() },
-            Fault::Chain(what) => Break { seq, what },
+        self.read(BatchNote { seq: *seq, head: *head }, bytes, blobs, &mut Vec::new()).map_err(|(seq, fault)| {
+            match fault {
+                BatchFault::Line(fault) => Break { seq, what: fault.to_string() },
+                BatchFault::Chain(what) => Break { seq, what },
+            }
         })
     }
 
     /// Passes the next batch and adds its records to `records`.
     fn read(
         &mut self,
-        noted: Noted,
+        noted: BatchNote,
         bytes: &[u8],
         blobs: &BlobMap,
         records: &mut Vec<Envelope>,
-    ) -> Result<(), (u64, Fault)> {
+    ) -> Result<(), (u64, BatchFault)> {
         let (next, begins) = (self.head.seq + 1, records.len());
-        decode(bytes, next, blobs, records).map_err(|(seq, fault)| (seq, Fault::Line(fault)))?;
+        decode(bytes, next, blobs, records).map_err(|(seq, fault)| (seq, BatchFault::Line(fault)))?;
         let (head, batches) = (self.head, self.batches);
-        self.follow(bytes, &records[begins..]).map_err(|broken| (broken.seq, Fault::Chain(broken.what)))?;
-        if noted != (Noted { seq: next, head: self.head }) {
+        self.follow(bytes, &records[begins..]).map_err(|broken| (broken.seq, BatchFault::Chain(broken.what)))?;
+        if noted != (BatchNote { seq: next, head: self.head }) {
             (self.head, self.batches) = (head, batches);
-            return Err((next, Fault::Chain("its batch is not the one that was stored".into())));
+            return Err((next, BatchFault::Chain("its batch is not the one that was stored".into())));
         }
         Ok(())
     }
@@ -233,23 +235,23 @@ impl Chain {
     /// The same for a reader, who wants no more than an error.
     pub(crate) fn read_stored(
         &mut self,
-        noted: Noted,
+        noted: BatchNote,
         bytes: &[u8],
         blobs: &BlobMap,
         records: &mut Vec<Envelope>,
     ) -> Result<(), StoreError> {
         let session = self.session;
         self.read(noted, bytes, blobs, records).map_err(|(seq, fault)| match fault {
-            Fault::Line(LineFault::Newer(found)) => StoreError::Newer { found },
-            Fault::Line(fault) => StoreError::Broken { session, seq, what: fault.to_string() },
-            Fault::Chain(what) => StoreError::Broken { session, seq, what },
+            BatchFault::Line(LineFault::Newer(found)) => StoreError::Newer { found },
+            BatchFault::Line(fault) => StoreError::Broken { session, seq, what: fault.to_string() },
+            BatchFault::Chain(what) => StoreError::Broken { session, seq, what },
         })
     }
 }
 
 /// What is noted of a batch beside its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Noted {
+pub(crate) struct BatchNote {
     /// The number of its first record.
     pub(crate) seq: u64,
     /// The head after it.
@@ -257,7 +259,7 @@ pub(crate) struct Noted {
 }
 
 /// What is wrong with a batch.
-enum Fault {
+enum BatchFault {
     /// A line can't be read.
     Line(LineFault),
     /// It does not follow the batches before it.
@@ -281,7 +283,7 @@ fn decode(
 mod tests {
     use windlass_vocab::SessionId;
 
-    use super::{Break, Chain, Verified};
+    use super::{Break, Chain, VerifiedJournal};
     use crate::conformance::sample;
     use crate::line::{BlobMap, hash_of};
     use crate::{Head, StoredBatch, Writer};
@@ -302,7 +304,7 @@ mod tests {
         stored.collect()
     }
 
-    fn check(journal: &[StoredBatch]) -> Result<Verified, Break> {
+    fn check(journal: &[StoredBatch]) -> Result<VerifiedJournal, Break> {
         let mut chain = Chain::new(session());
         journal.iter().try_for_each(|batch| chain.follow_stored(batch, &BlobMap::new()))?;
         Ok(chain.verified())
@@ -312,7 +314,7 @@ mod tests {
     fn a_whole_journal_holds() {
         let journal = journal();
         let records = journal.last().unwrap().head.seq;
-        assert_eq!(check(&journal), Ok(Verified { records, batches: journal.len() as u64 }));
+        assert_eq!(check(&journal), Ok(VerifiedJournal { records, batches: journal.len() as u64 }));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A fault and how often it strikes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct ScriptedFault {
     /// How many requests for the step it strikes.
     #[serde(default = "once")]
     pub times: u32,
@@ -31,7 +31,7 @@ pub enum FaultKind {
         /// The body; an error object that names the status unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<String>,
-        /// The `Retry-After` header.
+        /// The `Retry-AfterSteps` header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<String>,
     },
@@ -43,12 +43,12 @@ pub enum FaultKind {
     /// The connection closes in the middle of the body.
     Cut {
         /// Where.
-        after: Point,
+        after: BodyPoint,
     },
     /// The body stops, and the connection stays open.
     Idle {
         /// Where.
-        after: Point,
+        after: BodyPoint,
     },
     /// Bytes that are no stream and no JSON.
     Garbage,
@@ -57,7 +57,7 @@ pub enum FaultKind {
     /// A stream of status 200 that carries an error object.
     ErrorObject {
         /// Where.
-        after: Point,
+        after: BodyPoint,
         /// What it says.
         message: String,
     },
@@ -80,7 +80,7 @@ pub enum FaultKind {
 /// A place in the body of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Point {
+pub enum BodyPoint {
     /// After so many bytes.
     Bytes(usize),
     /// After so many events of the stream; a whole answer is one.
@@ -90,8 +90,8 @@ pub enum Point {
 impl FaultKind {
     /// Strikes `times` requests.
     #[must_use]
-    pub const fn times(self, times: u32) -> Fault {
-        Fault { times, kind: self }
+    pub const fn times(self, times: u32) -> ScriptedFault {
+        ScriptedFault { times, kind: self }
     }
 
     /// A status with nothing more to say.
@@ -101,7 +101,7 @@ impl FaultKind {
     }
 }
 
-impl From<FaultKind> for Fault {
+impl From<FaultKind> for ScriptedFault {
     fn from(kind: FaultKind) -> Self {
         kind.times(once())
     }

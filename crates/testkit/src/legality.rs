@@ -28,14 +28,14 @@ pub fn history_legality(history: &[Message]) -> Result<(), String> {
         history
             .iter()
             .map(|message| match message {
-                Message::User { .. } => Ok(Entry::User),
+                Message::User { .. } => Ok(OrderedMessage::User),
                 Message::Assistant { parts, calls } if parts.is_empty() && calls.is_empty() => {
                     Err(SAYS_NOTHING.to_owned())
                 }
                 Message::Assistant { calls, .. } => {
-                    Ok(Entry::Assistant(calls.iter().map(|call| call.call.to_string()).collect()))
+                    Ok(OrderedMessage::Assistant(calls.iter().map(|call| call.call.to_string()).collect()))
                 }
-                Message::Tool { call, .. } => Ok(Entry::Tool(call.to_string())),
+                Message::Tool { call, .. } => Ok(OrderedMessage::Tool(call.to_string())),
             })
             .collect::<Result<Vec<_>, _>>()?,
     )
@@ -44,67 +44,75 @@ pub fn history_legality(history: &[Message]) -> Result<(), String> {
 const SAYS_NOTHING: &str = "an assistant message has neither content nor calls";
 
 /// A message, as far as order matters.
-enum Entry {
+enum OrderedMessage {
     System,
     User,
     Assistant(Vec<String>),
     Tool(String),
 }
 
-fn check(entries: Vec<Entry>) -> Result<(), String> {
+fn check(entries: Vec<OrderedMessage>) -> Result<(), String> {
     let mut owed = Vec::new().into_iter();
-    let mut begun = Begun::Nothing;
+    let mut begun = ConversationStart::Nothing;
     for (at, entry) in entries.into_iter().enumerate() {
         let fail = |what: String| Err(format!("message {at}: {what}"));
         let next: Option<String> = match entry {
-            Entry::Tool(id) => match owed.next() {
+            OrderedMessage::Tool(id) => match owed.next() {
                 Some(expected) if expected == id => continue,
                 Some(expected) => return fail(format!("a result for `{id}` where one for `{expected}` is due")),
                 None => return fail(format!("a result for `{id}`, which no call just before it asked for")),
             },
-            Entry::System | Entry::User | Entry::Assistant(_) => owed.next(),
+            OrderedMessage::System | OrderedMessage::User | OrderedMessage::Assistant(_) => owed.next(),
         };
         if let Some(id) = next {
             return fail(format!("call `{id}` has no result"));
         }
         match (entry, begun) {
-            (Entry::System, Begun::Conversation) => return fail("a system message in mid-conversation".to_owned()),
-            (Entry::Assistant(_), Begun::Nothing) => return fail("the assistant speaks before any user".to_owned()),
-            (Entry::Assistant(calls), Begun::Conversation) => owed = calls.into_iter(),
-            (Entry::User, _) => begun = Begun::Conversation,
-            (Entry::System, Begun::Nothing) | (Entry::Tool(_), _) => {}
+            (OrderedMessage::System, ConversationStart::Conversation) => {
+                return fail("a system message in mid-conversation".to_owned());
+            }
+            (OrderedMessage::Assistant(_), ConversationStart::Nothing) => {
+                return fail("the assistant speaks before any user".to_owned());
+            }
+            (OrderedMessage::Assistant(calls), ConversationStart::Conversation) => owed = calls.into_iter(),
+            (OrderedMessage::User, _) => begun = ConversationStart::Conversation,
+            (OrderedMessage::System, ConversationStart::Nothing) | (OrderedMessage::Tool(_), _) => {}
         }
     }
     if let Some(id) = owed.next() {
         return Err(format!("call `{id}` has no result"));
     }
     match begun {
-        Begun::Conversation => Ok(()),
-        Begun::Nothing => Err("there is no user message".to_owned()),
+        ConversationStart::Conversation => Ok(()),
+        ConversationStart::Nothing => Err("there is no user message".to_owned()),
     }
 }
 
 /// Whether a user has spoken.
 #[derive(Clone, Copy)]
-enum Begun {
+enum ConversationStart {
     Nothing,
     Conversation,
 }
 
-fn entry(message: &Value) -> Result<Entry, String> {
+fn entry(message: &Value) -> Result<OrderedMessage, String> {
     let content = &message["content"];
     let said = content.is_string() || content.as_array().is_some_and(|parts| !parts.is_empty());
     match message["role"].as_str() {
-        Some("system" | "developer") if said => Ok(Entry::System),
-        Some("user") if said => Ok(Entry::User),
+        Some("system" | "developer") if said => Ok(OrderedMessage::System),
+        Some("user") if said => Ok(OrderedMessage::User),
         Some("tool") if said => match message["tool_call_id"].as_str() {
-            Some(id) if !id.is_empty() => Ok(Entry::Tool(id.to_owned())),
+            Some(id) if !id.is_empty() => Ok(OrderedMessage::Tool(id.to_owned())),
             _ => Err("a result without `tool_call_id`".to_owned()),
         },
         Some("assistant") => {
             let calls = call_ids(&message["tool_calls"])?;
             let speaks = content.as_str().is_some_and(|text| !text.is_empty()) || content.is_array() && said;
-            if calls.is_empty() && !speaks { Err(SAYS_NOTHING.to_owned()) } else { Ok(Entry::Assistant(calls)) }
+            if calls.is_empty() && !speaks {
+                Err(SAYS_NOTHING.to_owned())
+            } else {
+                Ok(OrderedMessage::Assistant(calls))
+            }
         }
         Some(role @ ("system" | "developer" | "user" | "tool")) => Err(format!("a {role} message without content")),
         Some(role) => Err(format!("unknown role `{role}`")),

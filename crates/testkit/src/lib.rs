@@ -30,14 +30,17 @@ mod tools;
 mod ways_to_die;
 mod wire;
 
-pub use fault::{Fault, FaultKind, Point};
+pub use fault::{BodyPoint, FaultKind, ScriptedFault};
 pub use legality::{history_legality, legality};
-pub use model::{Heard, ScriptedModel};
+pub use model::{HeardRequest, ScriptedModel};
 pub use packages::{Packages, node};
-pub use script::{After, Counting, Inspection, Pace, Scene, Script, ScriptedCall, Step, Tokens, Tools, When, Writes};
+pub use script::{
+    AfterSteps, CountFrom, Inspection, ReplyPace, Scene, SceneCondition, Script, ScriptStep, ScriptedCall, TokenCounts,
+    ToolCalling, WriteSplit,
+};
 pub use server::{ModelServer, RecordedRequest, ServerOptions};
 pub use skip::skip;
 #[cfg(target_os = "linux")]
 pub use small_disk::small_disk;
-pub use tools::{Behaviour, CountingTool, SERVER, counts, executions};
-pub use ways_to_die::{Killed, count_ways_to_die};
+pub use tools::{CountingTool, SERVER, ToolBehaviour, counts, executions};
+pub use ways_to_die::{KillTarget, count_ways_to_die};

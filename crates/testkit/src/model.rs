@@ -9,23 +9,23 @@ use std::time::Duration;
 use windlass_provider::{BoxFuture, Delivery, Model, ModelRequest, Piece, Segments, Sink};
 use windlass_vocab::{Failure, FailureClass, Reply, ReplyCall, StopReason, TurnMode, Usage};
 
-use crate::fault::{FaultKind, Point};
+use crate::fault::{BodyPoint, FaultKind};
 use crate::legality::history_legality;
-use crate::position::Position;
-use crate::script::{Pace, Script, Tools};
-use crate::stage::{Cue, Stage};
+use crate::position::ScriptPosition;
+use crate::script::{ReplyPace, Script, ToolCalling};
+use crate::stage::{Cue, ScriptPlayer};
 use crate::wire;
 
 /// A model that follows a script. Clones share what they heard and which faults struck.
 #[derive(Clone, Debug)]
 pub struct ScriptedModel {
-    stage: Arc<Stage>,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    stage: Arc<ScriptPlayer>,
+    heard: Arc<Mutex<Vec<HeardRequest>>>,
 }
 
 /// A request the model was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeardRequest {
     /// How many messages its history has.
     pub messages: usize,
     /// What the turn was for.
@@ -37,9 +37,9 @@ pub struct Heard {
 }
 
 /// What an attempt will do, decided before it is polled.
-struct Act {
+struct AttemptPlan {
     wait: Duration,
-    pieces: Vec<Fragment>,
+    pieces: Vec<OwnedPiece>,
     pause: Duration,
     end: Result<Reply, Failure>,
     /// Silence between the last piece and the end.
@@ -47,7 +47,7 @@ struct Act {
 }
 
 /// A piece that owns its text.
-enum Fragment {
+enum OwnedPiece {
     Text(String),
     Thinking(String),
     Call { index: u32, name: Option<String>, arguments: String },
@@ -57,33 +57,34 @@ impl ScriptedModel {
     /// A model that follows `script`.
     #[must_use]
     pub fn new(script: Script) -> Self {
-        Self { stage: Arc::new(Stage::new(script)), heard: Arc::default() }
+        Self { stage: Arc::new(ScriptPlayer::new(script)), heard: Arc::default() }
     }
 
     /// Every request so far.
     #[must_use]
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn heard_requests(&self) -> Vec<HeardRequest> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What was refused: illegal histories and those the script does not foresee.
     #[must_use]
     pub fn refused(&self) -> Vec<String> {
-        self.heard().into_iter().filter_map(|heard| heard.answered.err()).collect()
+        self.heard_requests().into_iter().filter_map(|heard| heard.answered.err()).collect()
     }
 
-    fn act(&self, request: &ModelRequest<'_>) -> Act {
+    fn act(&self, request: &ModelRequest<'_>) -> AttemptPlan {
         let offered = !request.context.offer.is_empty() && request.mode == TurnMode::Tools;
-        let tools = if offered { Tools::Offered } else { Tools::Withheld };
+        let tools = if offered { ToolCalling::Offered } else { ToolCalling::Withheld };
         let cue = history_legality(request.history)
             .map_err(|what| format!("illegal history: {what}"))
-            .and_then(|()| self.stage.cue(&Position::of_history(request.history, tools)));
+            .and_then(|()| self.stage.cue(&ScriptPosition::of_history(request.history, tools)));
         let answered = cue.as_ref().map(|cue| (cue.scene, cue.number)).map_err(Clone::clone);
-        let heard = Heard { messages: request.history.len(), mode: request.mode, delivery: request.delivery, answered };
+        let heard =
+            HeardRequest { messages: request.history.len(), mode: request.mode, delivery: request.delivery, answered };
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
         match cue {
-            Ok(cue) => Act::of(&cue, cue.step.pace.as_ref().unwrap_or(&self.stage.script.pace), request),
-            Err(why) => Act::failed(Failure::new(FailureClass::BadRequest, why)),
+            Ok(cue) => AttemptPlan::of(&cue, cue.step.pace.as_ref().unwrap_or(&self.stage.script.pace), request),
+            Err(why) => AttemptPlan::failed(Failure::new(FailureClass::BadRequest, why)),
         }
     }
 }
@@ -116,8 +117,8 @@ async fn sleep(duration: Duration) {
     }
 }
 
-impl Act {
-    fn of(cue: &Cue<'_>, pace: &Pace, request: &ModelRequest<'_>) -> Self {
+impl AttemptPlan {
+    fn of(cue: &Cue<'_>, pace: &ReplyPace, request: &ModelRequest<'_>) -> Self {
         let mut act = Self::undisturbed(cue, pace, request.delivery);
         let Some(fault) = cue.fault else { return act };
         match fault {
@@ -139,7 +140,7 @@ impl Act {
         }
     }
 
-    fn undisturbed(cue: &Cue<'_>, pace: &Pace, delivery: Delivery) -> Self {
+    fn undisturbed(cue: &Cue<'_>, pace: &ReplyPace, delivery: Delivery) -> Self {
         let pieces = match delivery {
             Delivery::Streamed => pieces(cue, pace),
             Delivery::Whole => Vec::new(),
@@ -160,11 +161,11 @@ impl Act {
 
     /// This act, ending in a failure after some of its pieces. A piece stands for an event here; of
     /// a place given in bytes only counts whether it is the very start.
-    fn broken(mut self, after: Point, what: &str) -> Self {
+    fn broken(mut self, after: BodyPoint, what: &str) -> Self {
         let kept = match after {
-            Point::Events(events) => events,
-            Point::Bytes(0) => 0,
-            Point::Bytes(_) => 1,
+            BodyPoint::Events(events) => events,
+            BodyPoint::Bytes(0) => 0,
+            BodyPoint::Bytes(_) => 1,
         };
         self.pieces.truncate(kept);
         let first_byte = !self.pieces.is_empty();
@@ -172,7 +173,7 @@ impl Act {
     }
 }
 
-impl Fragment {
+impl OwnedPiece {
     fn piece(&self) -> Piece<'_> {
         match self {
             Self::Text(text) => Piece::Text(text),
@@ -182,14 +183,14 @@ impl Fragment {
     }
 }
 
-fn pieces(cue: &Cue<'_>, pace: &Pace) -> Vec<Fragment> {
+fn pieces(cue: &Cue<'_>, pace: &ReplyPace) -> Vec<OwnedPiece> {
     let mut pieces: Vec<_> =
-        wire::fragments(&cue.step.thinking, pace).map(|text| Fragment::Thinking(text.to_owned())).collect();
-    pieces.extend(wire::fragments(&wire::text(cue), pace).map(|text| Fragment::Text(text.to_owned())));
+        wire::fragments(&cue.step.thinking, pace).map(|text| OwnedPiece::Thinking(text.to_owned())).collect();
+    pieces.extend(wire::fragments(&wire::text(cue), pace).map(|text| OwnedPiece::Text(text.to_owned())));
     for (index, call) in (0..).zip(&cue.step.calls) {
-        pieces.push(Fragment::Call { index, name: Some(call.name.clone()), arguments: String::new() });
+        pieces.push(OwnedPiece::Call { index, name: Some(call.name.clone()), arguments: String::new() });
         let arguments = wire::arguments(cue, call);
-        pieces.extend(wire::fragments(&arguments, pace).map(|text| Fragment::Call {
+        pieces.extend(wire::fragments(&arguments, pace).map(|text| OwnedPiece::Call {
             index,
             name: None,
             arguments: text.to_owned(),

@@ -1,8 +1,8 @@
 //! An answer as the bytes to write: in which writes, how far apart, and how it ends. Pure, so that
 //! faults can be tested byte by byte and an undisturbed answer is rendered only once.
 
-use crate::fault::{FaultKind, Point};
-use crate::script::{Pace, Writes};
+use crate::fault::{BodyPoint, FaultKind};
+use crate::script::{ReplyPace, WriteSplit};
 use crate::stage::Cue;
 use crate::wire;
 
@@ -16,12 +16,12 @@ pub(crate) struct Plan {
     /// The bytes, head included.
     pub(crate) writes: Vec<Vec<u8>>,
     /// What follows the last write.
-    pub(crate) end: End,
+    pub(crate) end: PlanEnd,
 }
 
 /// What follows the last write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum PlanEnd {
     /// The next request may come.
     KeepAlive,
     /// The connection closes.
@@ -34,7 +34,7 @@ pub(crate) enum End {
 
 /// How an answer is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Asked {
+pub(crate) enum AnswerDelivery {
     Streamed,
     Whole,
 }
@@ -46,7 +46,7 @@ enum Framing {
 }
 
 /// A body cut up for writing.
-struct Body {
+struct PlannedBody {
     content_type: &'static str,
     framing: Framing,
     /// The events of a stream; a whole answer is one.
@@ -60,12 +60,14 @@ const GARBAGE: &[u8] = b"data: \x00\xff\xfe{]]:: \xc3\x28 not json, not a stream
 
 impl Plan {
     /// The answer to a cue, with its fault.
-    pub(crate) fn of(cue: &Cue<'_>, pace: &Pace, asked: Asked) -> Self {
+    pub(crate) fn of(cue: &Cue<'_>, pace: &ReplyPace, asked: AnswerDelivery) -> Self {
         let body = match asked {
-            Asked::Streamed => {
-                Body { content_type: STREAM, framing: Framing::Chunked, events: wire::events(cue, pace) }
+            AnswerDelivery::Streamed => {
+                PlannedBody { content_type: STREAM, framing: Framing::Chunked, events: wire::events(cue, pace) }
             }
-            Asked::Whole => Body { content_type: JSON, framing: Framing::Length, events: vec![wire::whole(cue)] },
+            AnswerDelivery::Whole => {
+                PlannedBody { content_type: JSON, framing: Framing::Length, events: vec![wire::whole(cue)] }
+            }
         };
         let Some(fault) = cue.fault else {
             return body.plan(pace, pace.writes);
@@ -73,17 +75,17 @@ impl Plan {
         match fault {
             FaultKind::Status { code, body, retry_after } => status(*code, body.as_deref(), retry_after.as_deref()),
             FaultKind::Delay { ms } => Self { wait_ms: *ms, ..body.plan(pace, pace.writes) },
-            FaultKind::Cut { after } => body.stopped(pace, *after, End::Close),
-            FaultKind::Idle { after } => body.stopped(pace, *after, End::Hold),
+            FaultKind::Cut { after } => body.stopped(pace, *after, PlanEnd::Close),
+            FaultKind::Idle { after } => body.stopped(pace, *after, PlanEnd::Hold),
             FaultKind::Garbage => body.replaced(GARBAGE.to_vec()).plan(pace, pace.writes),
             FaultKind::Html => Self::answer(200, "text/html", HTML.to_vec()),
             FaultKind::ErrorObject { after, message } => body.broken_off(*after, message).plan(pace, pace.writes),
             FaultKind::MissingDone => body.without_done().plan(pace, pace.writes),
             FaultKind::Split { at } => body.split(pace, at),
             FaultKind::EndlessLine { bytes } => {
-                body.replaced(b"data: {\"id\":\"".to_vec()).stopped(pace, Point::Events(1), End::Flood(*bytes))
+                body.replaced(b"data: {\"id\":\"".to_vec()).stopped(pace, BodyPoint::Events(1), PlanEnd::Flood(*bytes))
             }
-            FaultKind::Refuse => Self { wait_ms: 0, pause_ms: 0, writes: Vec::new(), end: End::Close },
+            FaultKind::Refuse => Self { wait_ms: 0, pause_ms: 0, writes: Vec::new(), end: PlanEnd::Close },
         }
     }
 
@@ -100,7 +102,7 @@ impl Plan {
     fn with_headers(code: u16, content_type: &str, headers: &str, body: Vec<u8>) -> Self {
         let mut bytes = head(code, content_type, &format!("content-length: {}\r\n{headers}", body.len()));
         bytes.extend(body);
-        Self { wait_ms: 0, pause_ms: 0, writes: vec![bytes], end: End::KeepAlive }
+        Self { wait_ms: 0, pause_ms: 0, writes: vec![bytes], end: PlanEnd::KeepAlive }
     }
 }
 
@@ -116,24 +118,24 @@ fn head(code: u16, content_type: &str, headers: &str) -> Vec<u8> {
     format!("HTTP/1.1 {code} {word}\r\ncontent-type: {content_type}\r\n{headers}\r\n").into_bytes()
 }
 
-impl Body {
-    fn plan(self, pace: &Pace, writes: Writes) -> Plan {
+impl PlannedBody {
+    fn plan(self, pace: &ReplyPace, writes: WriteSplit) -> Plan {
         let pieces = match writes {
-            Writes::Whole => vec![self.events.concat()],
-            Writes::Events => self.events.clone(),
-            Writes::Bytes(size) => self.events.concat().chunks(size.max(1)).map(<[u8]>::to_vec).collect(),
+            WriteSplit::Whole => vec![self.events.concat()],
+            WriteSplit::Events => self.events.clone(),
+            WriteSplit::Bytes(size) => self.events.concat().chunks(size.max(1)).map(<[u8]>::to_vec).collect(),
         };
-        self.written(pace, pieces, End::KeepAlive)
+        self.written(pace, pieces, PlanEnd::KeepAlive)
     }
 
     /// The body up to a point, and no further.
-    fn stopped(self, pace: &Pace, after: Point, end: End) -> Plan {
+    fn stopped(self, pace: &ReplyPace, after: BodyPoint, end: PlanEnd) -> Plan {
         let bytes = self.events.concat();
         let limit = self.offset(after).min(bytes.len());
         self.written(pace, vec![bytes[..limit].to_vec()], end)
     }
 
-    fn split(self, pace: &Pace, at: &[usize]) -> Plan {
+    fn split(self, pace: &ReplyPace, at: &[usize]) -> Plan {
         let bytes = self.events.concat();
         let mut pieces = Vec::new();
         let mut from = 0;
@@ -143,7 +145,7 @@ impl Body {
                 from = to;
             }
         }
-        self.written(pace, pieces, End::KeepAlive)
+        self.written(pace, pieces, PlanEnd::KeepAlive)
     }
 
     fn replaced(self, bytes: Vec<u8>) -> Self {
@@ -151,7 +153,7 @@ impl Body {
     }
 
     /// The events up to a point, then an error object; a whole answer is replaced by it.
-    fn broken_off(mut self, after: Point, message: &str) -> Self {
+    fn broken_off(mut self, after: BodyPoint, message: &str) -> Self {
         match self.framing {
             Framing::Length => self.replaced(wire::error(message, "server_error").to_string().into_bytes()),
             Framing::Chunked => {
@@ -172,15 +174,15 @@ impl Body {
         self
     }
 
-    fn offset(&self, point: Point) -> usize {
+    fn offset(&self, point: BodyPoint) -> usize {
         match point {
-            Point::Bytes(bytes) => bytes,
-            Point::Events(events) => self.events.iter().take(events).map(Vec::len).sum(),
+            BodyPoint::Bytes(bytes) => bytes,
+            BodyPoint::Events(events) => self.events.iter().take(events).map(Vec::len).sum(),
         }
     }
 
     /// Puts head and framing round the pieces. The head goes with the first, the end with the last.
-    fn written(&self, pace: &Pace, pieces: Vec<Vec<u8>>, end: End) -> Plan {
+    fn written(&self, pace: &ReplyPace, pieces: Vec<Vec<u8>>, end: PlanEnd) -> Plan {
         let framing = match self.framing {
             Framing::Length => format!("content-length: {}\r\n", self.events.iter().map(Vec::len).sum::<usize>()),
             Framing::Chunked => "transfer-encoding: chunked\r\n".to_owned(),
@@ -196,7 +198,7 @@ impl Body {
                 _ => writes.push(write),
             }
         }
-        if let (Framing::Chunked, End::KeepAlive, Some(last)) = (&self.framing, end, writes.last_mut()) {
+        if let (Framing::Chunked, PlanEnd::KeepAlive, Some(last)) = (&self.framing, end, writes.last_mut()) {
             last.extend(b"0\r\n\r\n");
         }
         Plan { wait_ms: pace.latency_ms, pause_ms: pace.pause_ms, writes, end }
@@ -213,14 +215,14 @@ pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, End, Plan};
-    use crate::fault::{FaultKind, Point};
-    use crate::script::{Pace, Step, Writes};
+    use super::{AnswerDelivery, Plan, PlanEnd};
+    use crate::fault::{BodyPoint, FaultKind};
+    use crate::script::{ReplyPace, ScriptStep, WriteSplit};
     use crate::stage::Cue;
 
-    fn plan(fault: Option<&FaultKind>, writes: Writes, asked: Asked) -> Plan {
-        let step = Step::say("hello there");
-        let pace = Pace { writes, delta_chars: 4, ..Pace::default() };
+    fn plan(fault: Option<&FaultKind>, writes: WriteSplit, asked: AnswerDelivery) -> Plan {
+        let step = ScriptStep::say("hello there");
+        let pace = ReplyPace { writes, delta_chars: 4, ..ReplyPace::default() };
         Plan::of(&Cue { scene: 0, number: 0, step: &step, fault }, &pace, asked)
     }
 
@@ -242,11 +244,11 @@ mod tests {
 
     #[test]
     fn every_division_into_writes_carries_the_same_body() {
-        let whole = plan(None, Writes::Whole, Asked::Streamed);
+        let whole = plan(None, WriteSplit::Whole, AnswerDelivery::Streamed);
         assert_eq!(whole.writes.len(), 1);
         assert!(body(&whole).ends_with(b"data: [DONE]\n\n"));
-        for writes in [Writes::Events, Writes::Bytes(1), Writes::Bytes(7), Writes::Bytes(0)] {
-            let divided = plan(None, writes, Asked::Streamed);
+        for writes in [WriteSplit::Events, WriteSplit::Bytes(1), WriteSplit::Bytes(7), WriteSplit::Bytes(0)] {
+            let divided = plan(None, writes, AnswerDelivery::Streamed);
             assert!(divided.writes.len() > 3);
             assert_eq!(body(&divided), body(&whole));
         }
@@ -254,44 +256,49 @@ mod tests {
 
     #[test]
     fn a_cut_at_each_byte_leaves_exactly_that_much() {
-        let whole = body(&plan(None, Writes::Whole, Asked::Streamed));
+        let whole = body(&plan(None, WriteSplit::Whole, AnswerDelivery::Streamed));
         for at in 0..=whole.len() {
-            let cut = plan(Some(&FaultKind::Cut { after: Point::Bytes(at) }), Writes::Whole, Asked::Streamed);
-            assert_eq!((body(&cut).as_slice(), cut.end), (&whole[..at], End::Close));
+            let cut = plan(
+                Some(&FaultKind::Cut { after: BodyPoint::Bytes(at) }),
+                WriteSplit::Whole,
+                AnswerDelivery::Streamed,
+            );
+            assert_eq!((body(&cut).as_slice(), cut.end), (&whole[..at], PlanEnd::Close));
         }
     }
 
     #[test]
     fn a_split_at_each_byte_changes_nothing_but_the_writes() {
-        let whole = body(&plan(None, Writes::Whole, Asked::Streamed));
+        let whole = body(&plan(None, WriteSplit::Whole, AnswerDelivery::Streamed));
         for at in 1..whole.len() {
-            let split = plan(Some(&FaultKind::Split { at: vec![at] }), Writes::Whole, Asked::Streamed);
+            let split = plan(Some(&FaultKind::Split { at: vec![at] }), WriteSplit::Whole, AnswerDelivery::Streamed);
             assert_eq!((split.writes.len(), body(&split)), (2, whole.clone()));
         }
     }
 
     #[test]
     fn an_idle_stream_keeps_its_events_and_is_held() {
-        let idle = plan(Some(&FaultKind::Idle { after: Point::Events(2) }), Writes::Whole, Asked::Streamed);
-        assert_eq!(idle.end, End::Hold);
+        let idle =
+            plan(Some(&FaultKind::Idle { after: BodyPoint::Events(2) }), WriteSplit::Whole, AnswerDelivery::Streamed);
+        assert_eq!(idle.end, PlanEnd::Hold);
         assert_eq!(String::from_utf8(body(&idle)).unwrap().matches("data: ").count(), 2);
     }
 
     #[test]
     fn an_error_object_follows_the_events_before_it() {
-        let fault = FaultKind::ErrorObject { after: Point::Events(1), message: "overloaded".into() };
-        let text = String::from_utf8(body(&plan(Some(&fault), Writes::Whole, Asked::Streamed))).unwrap();
+        let fault = FaultKind::ErrorObject { after: BodyPoint::Events(1), message: "overloaded".into() };
+        let text = String::from_utf8(body(&plan(Some(&fault), WriteSplit::Whole, AnswerDelivery::Streamed))).unwrap();
         assert_eq!(text.matches("data: ").count(), 2);
         assert!(text.contains("overloaded") && !text.contains("[DONE]"));
     }
 
     #[test]
     fn the_other_faults_are_what_they_say() {
-        let of = |fault: &FaultKind| plan(Some(fault), Writes::Whole, Asked::Streamed);
+        let of = |fault: &FaultKind| plan(Some(fault), WriteSplit::Whole, AnswerDelivery::Streamed);
         assert!(!body(&of(&FaultKind::MissingDone)).ends_with(b"[DONE]\n\n"));
         assert!(body(&of(&FaultKind::Html)).starts_with(b"<!doctype"));
         assert!(std::str::from_utf8(&body(&of(&FaultKind::Garbage))).is_err());
-        assert_eq!(of(&FaultKind::EndlessLine { bytes: 9 }).end, End::Flood(9));
+        assert_eq!(of(&FaultKind::EndlessLine { bytes: 9 }).end, PlanEnd::Flood(9));
         assert_eq!(of(&FaultKind::Refuse).writes, Vec::<Vec<u8>>::new());
         assert_eq!(of(&FaultKind::Delay { ms: 9 }).wait_ms, 9);
         let busy = FaultKind::Status { code: 429, body: None, retry_after: Some("7".into()) };

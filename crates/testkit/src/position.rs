@@ -3,36 +3,36 @@
 use serde_json::Value;
 use windlass_vocab::Message;
 
-use crate::script::Tools;
+use crate::script::ToolCalling;
 
 /// The start of the one message that is not part of the conversation: the lines for this turn only.
 const REMINDER: &str = "<reminder>";
 
 /// Where a conversation stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct ScriptPosition {
     /// How many user messages there are.
     pub(crate) users: usize,
     /// What the last one says.
     pub(crate) last_user: String,
     /// The replies after the last user message.
-    pub(crate) since_user: Replies,
+    pub(crate) since_user: ReplyCount,
     /// The replies of the whole conversation.
-    pub(crate) whole: Replies,
+    pub(crate) whole: ReplyCount,
     /// Whether the model may call tools.
-    pub(crate) tools: Tools,
+    pub(crate) tools: ToolCalling,
 }
 
 /// A count of replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Replies {
+pub(crate) struct ReplyCount {
     /// How many.
     pub(crate) count: usize,
     /// The id of the first call of the last one. It tells the step even where older turns were pruned.
     pub(crate) last_call: Option<String>,
 }
 
-impl Replies {
+impl ReplyCount {
     fn add(&mut self, call: Option<&str>) {
         self.count += 1;
         self.last_call = call.map(str::to_owned);
@@ -40,13 +40,13 @@ impl Replies {
 }
 
 /// What matters of one message.
-enum Said<'a> {
+enum SaidMessage<'a> {
     User(String),
     Reply { first_call: Option<&'a str> },
     Other,
 }
 
-impl Position {
+impl ScriptPosition {
     /// From the body of a Chat Completions request.
     pub(crate) fn of_request(body: &Value) -> Self {
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -55,52 +55,55 @@ impl Position {
             _ => messages,
         };
         let offered = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["tool_choice"] != "none";
-        Self::fold(conversation.iter().map(said_on_the_wire), if offered { Tools::Offered } else { Tools::Withheld })
+        Self::fold(
+            conversation.iter().map(said_on_the_wire),
+            if offered { ToolCalling::Offered } else { ToolCalling::Withheld },
+        )
     }
 
     /// From a history.
-    pub(crate) fn of_history(history: &[Message], tools: Tools) -> Self {
+    pub(crate) fn of_history(history: &[Message], tools: ToolCalling) -> Self {
         let said = history.iter().map(|message| match message {
-            Message::User { text } => Said::User(text.clone()),
+            Message::User { text } => SaidMessage::User(text.clone()),
             Message::Assistant { calls, .. } => {
-                Said::Reply { first_call: calls.first().and_then(|call| call.provider_id.as_deref()) }
+                SaidMessage::Reply { first_call: calls.first().and_then(|call| call.provider_id.as_deref()) }
             }
-            Message::Tool { .. } => Said::Other,
+            Message::Tool { .. } => SaidMessage::Other,
         });
         Self::fold(said, tools)
     }
 
-    fn fold<'a>(said: impl Iterator<Item = Said<'a>>, tools: Tools) -> Self {
+    fn fold<'a>(said: impl Iterator<Item = SaidMessage<'a>>, tools: ToolCalling) -> Self {
         let start = Self {
             users: 0,
             last_user: String::new(),
-            since_user: Replies::default(),
-            whole: Replies::default(),
+            since_user: ReplyCount::default(),
+            whole: ReplyCount::default(),
             tools,
         };
         said.fold(start, |mut position, said| {
             match said {
-                Said::User(text) => {
+                SaidMessage::User(text) => {
                     position.users += 1;
                     position.last_user = text;
-                    position.since_user = Replies::default();
+                    position.since_user = ReplyCount::default();
                 }
-                Said::Reply { first_call } => {
+                SaidMessage::Reply { first_call } => {
                     position.since_user.add(first_call);
                     position.whole.add(first_call);
                 }
-                Said::Other => {}
+                SaidMessage::Other => {}
             }
             position
         })
     }
 }
 
-fn said_on_the_wire(message: &Value) -> Said<'_> {
+fn said_on_the_wire(message: &Value) -> SaidMessage<'_> {
     match message["role"].as_str() {
-        Some("user") => Said::User(text_of(&message["content"])),
-        Some("assistant") => Said::Reply { first_call: message["tool_calls"][0]["id"].as_str() },
-        _ => Said::Other,
+        Some("user") => SaidMessage::User(text_of(&message["content"])),
+        Some("assistant") => SaidMessage::Reply { first_call: message["tool_calls"][0]["id"].as_str() },
+        _ => SaidMessage::Other,
     }
 }
 
@@ -128,8 +131,8 @@ pub(crate) fn asks_for_stream(body: &[u8]) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{Position, asks_for_stream, count_replies};
-    use crate::script::Tools;
+    use super::{ScriptPosition, asks_for_stream, count_replies};
+    use crate::script::ToolCalling;
 
     #[test]
     fn replies_are_counted_from_the_last_user_message_and_from_the_start() {
@@ -141,11 +144,11 @@ mod tests {
             {"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]},
             {"role": "tool", "tool_call_id": "x", "content": "…"},
         ]});
-        let position = Position::of_request(&body);
+        let position = ScriptPosition::of_request(&body);
         assert_eq!((position.users, position.last_user.as_str()), (2, "second"));
         assert_eq!((position.since_user.count, position.whole.count), (1, 2));
         assert_eq!(position.whole.last_call.as_deref(), Some("x"));
-        assert_eq!(position.tools, Tools::Withheld);
+        assert_eq!(position.tools, ToolCalling::Withheld);
     }
 
     #[test]
@@ -155,9 +158,9 @@ mod tests {
             {"role": "assistant", "content": "going"},
             {"role": "user", "content": "<reminder>it is Monday</reminder>"},
         ], "tools": [{}], "tool_choice": "auto"});
-        let position = Position::of_request(&body);
+        let position = ScriptPosition::of_request(&body);
         assert_eq!((position.users, position.since_user.count), (1, 1));
-        assert_eq!(position.tools, Tools::Offered);
+        assert_eq!(position.tools, ToolCalling::Offered);
     }
 
     #[test]

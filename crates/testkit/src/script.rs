@@ -1,16 +1,16 @@
 //! A script: what a model says, as data.
 //!
-//! A script is a list of [`Scene`]s. The first scene whose [`When`] fits a request answers it, with
+//! A script is a list of [`Scene`]s. The first scene whose [`SceneCondition`] fits a request answers it, with
 //! the step that the conversation has come to: how often the model has spoken is read off the
 //! request's own messages, never off the order in which requests arrive. So a client that is killed
 //! and asks again gets the same reply again.
 //!
 //! ```
-//! use windlass_testkit::{Script, Step};
+//! use windlass_testkit::{Script, ScriptStep};
 //!
 //! let script = Script::of([
-//!     Step::call("read_file", serde_json::json!({"path": "notes.txt"})),
-//!     Step::say("The notes say hello."),
+//!     ScriptStep::call("read_file", serde_json::json!({"path": "notes.txt"})),
+//!     ScriptStep::say("The notes say hello."),
 //! ]);
 //! assert_eq!(script.scenes.len(), 1);
 //! ```
@@ -18,7 +18,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::fault::Fault;
+use crate::fault::ScriptedFault;
 
 /// Everything a scripted model will say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Script {
     /// Tried in order; the first that fits answers.
     pub scenes: Vec<Scene>,
     /// How fast replies come, unless a step says otherwise.
-    pub pace: Pace,
+    pub pace: ReplyPace,
     /// How closely the server looks at requests.
     pub inspection: Inspection,
 }
@@ -49,19 +49,19 @@ pub enum Inspection {
 #[serde(default, deny_unknown_fields)]
 pub struct Scene {
     /// Which requests it answers.
-    pub when: When,
+    pub when: SceneCondition,
     /// The replies, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScriptStep>,
     /// Where counting begins.
-    pub counting: Counting,
+    pub counting: CountFrom,
     /// What follows the last step.
-    pub then: After,
+    pub then: AfterSteps,
 }
 
 /// Which requests a scene answers: those that fit every condition given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct When {
+pub struct SceneCondition {
     /// The last user message contains this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_contains: Option<String>,
@@ -70,13 +70,13 @@ pub struct When {
     pub user_number: Option<usize>,
     /// Whether the model may call tools.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tools: Option<Tools>,
+    pub tools: Option<ToolCalling>,
 }
 
 /// Whether the model may call tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tools {
+pub enum ToolCalling {
     /// Tools are offered.
     Offered,
     /// None are, or `tool_choice` is `none`.
@@ -86,7 +86,7 @@ pub enum Tools {
 /// Where counting begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Counting {
+pub enum CountFrom {
     /// At the last user message. A nudge is one too, and begins the scene it fits from its first step.
     #[default]
     SinceUser,
@@ -97,7 +97,7 @@ pub enum Counting {
 /// What follows the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum After {
+pub enum AfterSteps {
     /// The request is refused as one the script does not foresee.
     #[default]
     Refuse,
@@ -111,7 +111,7 @@ pub enum After {
 /// steps that come round again can differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Step {
+pub struct ScriptStep {
     /// Words of the answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -126,13 +126,13 @@ pub struct Step {
     pub finish: Option<String>,
     /// What the server says it cost; 10 and 10 unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub usage: Option<Tokens>,
+    pub usage: Option<TokenCounts>,
     /// What goes wrong first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ScriptedFault>,
     /// How fast it comes; the script's pace unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pace: Option<Pace>,
+    pub pace: Option<ReplyPace>,
 }
 
 /// A call the model asks for.
@@ -152,14 +152,14 @@ pub struct ScriptedCall {
 /// What the server says a reply cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tokens {
+pub struct TokenCounts {
     /// Tokens of the request.
     pub prompt: u64,
     /// Tokens of the reply.
     pub completion: u64,
 }
 
-impl Default for Tokens {
+impl Default for TokenCounts {
     fn default() -> Self {
         Self { prompt: 10, completion: 10 }
     }
@@ -168,27 +168,27 @@ impl Default for Tokens {
 /// How fast a reply comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Pace {
+pub struct ReplyPace {
     /// Before the first byte.
     pub latency_ms: u64,
     /// Between two writes of a stream.
     pub pause_ms: u64,
     /// How a stream is divided into writes.
-    pub writes: Writes,
+    pub writes: WriteSplit,
     /// How many characters of text one event carries.
     pub delta_chars: usize,
 }
 
-impl Default for Pace {
+impl Default for ReplyPace {
     fn default() -> Self {
-        Self { latency_ms: 0, pause_ms: 0, writes: Writes::Whole, delta_chars: 24 }
+        Self { latency_ms: 0, pause_ms: 0, writes: WriteSplit::Whole, delta_chars: 24 }
     }
 }
 
 /// How a stream is divided into writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Writes {
+pub enum WriteSplit {
     /// All in one.
     #[default]
     Whole,
@@ -201,10 +201,10 @@ pub enum Writes {
 impl Script {
     /// One scene that answers everything, its steps counted over the whole conversation.
     #[must_use]
-    pub fn of(steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn of(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         Self::default().scene(Scene {
             steps: steps.into_iter().collect(),
-            counting: Counting::Whole,
+            counting: CountFrom::Whole,
             ..Scene::default()
         })
     }
@@ -212,7 +212,7 @@ impl Script {
     /// A script in which user messages that contain `words` are answered by `steps`, counted from
     /// that message on. Add more with [`Script::scene`].
     #[must_use]
-    pub fn when(words: &str, steps: impl IntoIterator<Item = Step>) -> Self {
+    pub fn when(words: &str, steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         Self::default().scene(Scene::when(words, steps))
     }
 
@@ -221,8 +221,8 @@ impl Script {
     #[must_use]
     pub fn turns(turns: usize, text_bytes: usize, call: &ScriptedCall) -> Self {
         let text: String = "haul away ".chars().cycle().take(text_bytes).collect();
-        let step = Step { text: text.clone(), calls: vec![call.clone()], ..Step::default() };
-        let last = Step::say(if text.is_empty() { "done".to_owned() } else { text });
+        let step = ScriptStep { text: text.clone(), calls: vec![call.clone()], ..ScriptStep::default() };
+        let last = ScriptStep::say(if text.is_empty() { "done".to_owned() } else { text });
         Self::of(std::iter::repeat_n(step, turns.saturating_sub(1)).chain([last]))
     }
 
@@ -235,7 +235,7 @@ impl Script {
 
     /// This script at another pace.
     #[must_use]
-    pub fn pace(mut self, pace: Pace) -> Self {
+    pub fn pace(mut self, pace: ReplyPace) -> Self {
         self.pace = pace;
         self
     }
@@ -256,41 +256,41 @@ impl Script {
 impl Scene {
     /// Answers user messages that contain `words`.
     #[must_use]
-    pub fn when(words: &str, steps: impl IntoIterator<Item = Step>) -> Self {
-        let when = When { user_contains: Some(words.to_owned()), ..When::default() };
+    pub fn when(words: &str, steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        let when = SceneCondition { user_contains: Some(words.to_owned()), ..SceneCondition::default() };
         Self { when, steps: steps.into_iter().collect(), ..Self::default() }
     }
 
     /// Answers the `number`-th user message, from 1.
     #[must_use]
-    pub fn user(number: usize, steps: impl IntoIterator<Item = Step>) -> Self {
-        let when = When { user_number: Some(number), ..When::default() };
+    pub fn user(number: usize, steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        let when = SceneCondition { user_number: Some(number), ..SceneCondition::default() };
         Self { when, steps: steps.into_iter().collect(), ..Self::default() }
     }
 
     /// Answers requests in which the model may not call: a wrap-up, or plain talk.
     #[must_use]
-    pub fn without_tools(steps: impl IntoIterator<Item = Step>) -> Self {
-        let when = When { tools: Some(Tools::Withheld), ..When::default() };
-        Self { when, steps: steps.into_iter().collect(), then: After::RepeatLast, ..Self::default() }
+    pub fn without_tools(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        let when = SceneCondition { tools: Some(ToolCalling::Withheld), ..SceneCondition::default() };
+        Self { when, steps: steps.into_iter().collect(), then: AfterSteps::RepeatLast, ..Self::default() }
     }
 
     /// This scene with another sequel.
     #[must_use]
-    pub fn then(mut self, then: After) -> Self {
+    pub fn then(mut self, then: AfterSteps) -> Self {
         self.then = then;
         self
     }
 
     /// This scene with its steps counted otherwise.
     #[must_use]
-    pub fn counting(mut self, counting: Counting) -> Self {
+    pub fn counting(mut self, counting: CountFrom) -> Self {
         self.counting = counting;
         self
     }
 }
 
-impl Step {
+impl ScriptStep {
     /// Text alone.
     #[must_use]
     pub fn say(text: impl Into<String>) -> Self {
@@ -357,20 +357,20 @@ impl Step {
     /// This step with its cost.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
-        self.usage = Some(Tokens { prompt, completion });
+        self.usage = Some(TokenCounts { prompt, completion });
         self
     }
 
     /// This step with one more fault.
     #[must_use]
-    pub fn fault(mut self, fault: impl Into<Fault>) -> Self {
+    pub fn fault(mut self, fault: impl Into<ScriptedFault>) -> Self {
         self.faults.push(fault.into());
         self
     }
 
     /// This step at a pace of its own.
     #[must_use]
-    pub fn pace(mut self, pace: Pace) -> Self {
+    pub fn pace(mut self, pace: ReplyPace) -> Self {
         self.pace = Some(pace);
         self
     }
@@ -380,13 +380,15 @@ impl Step {
 mod tests {
     use serde_json::json;
 
-    use super::{After, Script, Step, When};
+    use super::{AfterSteps, SceneCondition, Script, ScriptStep};
     use crate::FaultKind;
 
     #[test]
     fn a_script_reads_back_as_it_was_written() {
-        let script =
-            Script::when("hello", [Step::say("hi").fault(FaultKind::Html.times(2)), Step::call("a", json!({}))]);
+        let script = Script::when(
+            "hello",
+            [ScriptStep::say("hi").fault(FaultKind::Html.times(2)), ScriptStep::call("a", json!({}))],
+        );
         let text = serde_json::to_string(&script).unwrap();
         assert_eq!(Script::parse(&text).unwrap(), script);
     }
@@ -399,15 +401,15 @@ mod tests {
                  "faults": [{"kind": "status", "code": 429, "retry_after": "1", "times": 2}, {"kind": "refuse"}]}]}]}"#,
         )
         .unwrap();
-        assert_eq!(script.scenes[0].when, When { user_number: Some(2), ..When::default() });
-        assert_eq!(script.scenes[0].then, After::Cycle);
+        assert_eq!(script.scenes[0].when, SceneCondition { user_number: Some(2), ..SceneCondition::default() });
+        assert_eq!(script.scenes[0].then, AfterSteps::Cycle);
         let faults = &script.scenes[0].steps[0].faults;
         assert_eq!(faults.iter().map(|fault| fault.times).collect::<Vec<_>>(), [2, 1]);
     }
 
     #[test]
     fn calls_written_as_blocks_come_one_in_a_reply() {
-        let step = Step::say("So:").and_call("todo", json!({"n": 1})).and_call("web__get", json!({"n": 2}));
+        let step = ScriptStep::say("So:").and_call("todo", json!({"n": 1})).and_call("web__get", json!({"n": 2}));
         let blocks = step.fault(FaultKind::Html).in_blocks();
         assert_eq!(
             blocks[0].text,
@@ -417,7 +419,7 @@ mod tests {
         assert!(blocks[1].text.contains("<server_name>web</server_name>\n<tool_name>get</tool_name>"));
         assert!(blocks.iter().all(|block| block.calls.is_empty()));
         assert_eq!(blocks.iter().map(|block| block.faults.len()).collect::<Vec<_>>(), [1, 0]);
-        assert_eq!(Step::say("done").in_blocks(), [Step::say("done")]);
+        assert_eq!(ScriptStep::say("done").in_blocks(), [ScriptStep::say("done")]);
     }
 
     #[test]

@@ -4,9 +4,9 @@
 //! client's runtime nor its clock bears on it. Dropping the handle stops it and closes every connection.
 //!
 //! ```
-//! use windlass_testkit::{ModelServer, Script, Step};
+//! use windlass_testkit::{ModelServer, Script, ScriptStep};
 //!
-//! let server = ModelServer::start(Script::of([Step::say("hello")]))?;
+//! let server = ModelServer::start(Script::of([ScriptStep::say("hello")]))?;
 //! assert!(server.base_url().starts_with("http://127.0.0.1:"));
 //! assert!(server.requests().is_empty());
 //! # Ok::<(), std::io::Error>(())
@@ -29,10 +29,10 @@ use tokio::sync::oneshot;
 
 use crate::http::HttpRequest;
 use crate::legality::legality;
-use crate::plan::{Asked, End, Plan, chunk};
-use crate::position::{Position, asks_for_stream, count_replies};
-use crate::script::{Inspection, Pace, Script, Step};
-use crate::stage::{Cue, Stage};
+use crate::plan::{AnswerDelivery, Plan, PlanEnd, chunk};
+use crate::position::{ScriptPosition, asks_for_stream, count_replies};
+use crate::script::{Inspection, ReplyPace, Script, ScriptStep};
+use crate::stage::{Cue, ScriptPlayer};
 use crate::wire;
 
 /// How many connections may wait to be accepted.
@@ -42,7 +42,7 @@ const BACKLOG: u32 = 4096;
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    house: Arc<House>,
+    state: Arc<ModelServerState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -84,14 +84,14 @@ pub struct RecordedRequest {
 
 /// What all connections share.
 #[derive(Debug)]
-struct House {
-    stage: Stage,
-    seen: Mutex<Seen>,
-    ready: Mutex<HashMap<(usize, usize, Asked), Arc<Plan>>>,
+struct ModelServerState {
+    stage: ScriptPlayer,
+    seen: Mutex<ServerLog>,
+    ready: Mutex<HashMap<(usize, usize, AnswerDelivery), Arc<Plan>>>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct ServerLog {
     count: usize,
     kept: Vec<RecordedRequest>,
     refused: Vec<String>,
@@ -107,16 +107,16 @@ impl ModelServer {
     /// Plays `script` as `options` say.
     pub fn with(script: Script, options: &ServerOptions) -> io::Result<Self> {
         let log = options.log.as_ref().map(|path| File::options().create(true).append(true).open(path)).transpose()?;
-        let seen = Mutex::new(Seen { log, ..Seen::default() });
-        let house = Arc::new(House { stage: Stage::new(script), seen, ready: Mutex::default() });
+        let seen = Mutex::new(ServerLog { log, ..ServerLog::default() });
+        let state = Arc::new(ModelServerState { stage: ScriptPlayer::new(script), seen, ready: Mutex::default() });
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = mpsc::channel();
-        let (port, inside) = (options.port, Arc::clone(&house));
+        let (port, inside) = (options.port, Arc::clone(&state));
         let thread = std::thread::Builder::new()
             .name("scripted-model".to_owned())
             .spawn(move || serve(port, inside, &tell, stopped))?;
         let address = told.recv().map_err(io::Error::other)??;
-        Ok(Self { address, house, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
     /// What a client takes as its base URL; it ends in `/v1`.
@@ -134,19 +134,19 @@ impl ModelServer {
     /// Every request so far, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        lock(&self.house.seen).kept.clone()
+        lock(&self.state.seen).kept.clone()
     }
 
     /// How many requests there were.
     #[must_use]
     pub fn count(&self) -> usize {
-        lock(&self.house.seen).count
+        lock(&self.state.seen).count
     }
 
     /// What was refused: illegal requests and those the script does not foresee.
     #[must_use]
     pub fn refused(&self) -> Vec<String> {
-        lock(&self.house.seen).refused.clone()
+        lock(&self.state.seen).refused.clone()
     }
 
     /// Waits for as long as the server runs; that is, for ever unless its thread dies.
@@ -171,7 +171,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The thread of a server. Leaving it drops the runtime and every connection with it.
-fn serve(port: u16, house: Arc<House>, tell: &mpsc::Sender<io::Result<SocketAddr>>, stopped: oneshot::Receiver<()>) {
+fn serve(
+    port: u16,
+    state: Arc<ModelServerState>,
+    tell: &mpsc::Sender<io::Result<SocketAddr>>,
+    stopped: oneshot::Receiver<()>,
+) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return drop(tell.send(Err(error))),
@@ -182,7 +187,7 @@ fn serve(port: u16, house: Arc<House>, tell: &mpsc::Sender<io::Result<SocketAddr
             Ok(opened) => opened,
             Err(error) => return drop(tell.send(Err(error))),
         };
-        tokio::spawn(accept(listener, house));
+        tokio::spawn(accept(listener, state));
         let _ = tell.send(Ok(address));
         let _ = stopped.await;
     });
@@ -195,14 +200,14 @@ fn listen(port: u16) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-async fn accept(listener: TcpListener, house: Arc<House>) {
+async fn accept(listener: TcpListener, state: Arc<ModelServerState>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let house = Arc::clone(&house);
+                let state = Arc::clone(&state);
                 tokio::spawn(async move {
                     // An error here is a client that went away: its own affair.
-                    let _ = house.attend(stream).await;
+                    let _ = state.attend(stream).await;
                 });
             }
             // Out of descriptors: some connection must close first.
@@ -211,7 +216,7 @@ async fn accept(listener: TcpListener, house: Arc<House>) {
     }
 }
 
-impl House {
+impl ModelServerState {
     /// Answers the requests of one connection, one after another.
     async fn attend(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
@@ -220,7 +225,7 @@ impl House {
             let closing = request.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
             let plan = self.answer(request);
             perform(&plan, &mut connection).await?;
-            if closing || plan.end != End::KeepAlive {
+            if closing || plan.end != PlanEnd::KeepAlive {
                 break;
             }
         }
@@ -252,10 +257,10 @@ impl House {
     }
 
     fn answer_chat(&self, record: &mut RecordedRequest) -> Arc<Plan> {
-        let asked = if record.body["stream"] == true { Asked::Streamed } else { Asked::Whole };
+        let asked = if record.body["stream"] == true { AnswerDelivery::Streamed } else { AnswerDelivery::Whole };
         let cue = legality(&record.body)
             .map_err(|what| format!("illegal request: {what}"))
-            .and_then(|()| self.stage.cue(&Position::of_request(&record.body)));
+            .and_then(|()| self.stage.cue(&ScriptPosition::of_request(&record.body)));
         match cue {
             Ok(cue) => {
                 record.scene = Some(cue.scene);
@@ -275,7 +280,7 @@ impl House {
     }
 
     fn answer_quickly(&self, body: &[u8]) -> Arc<Plan> {
-        let asked = if asks_for_stream(body) { Asked::Streamed } else { Asked::Whole };
+        let asked = if asks_for_stream(body) { AnswerDelivery::Streamed } else { AnswerDelivery::Whole };
         lock(&self.seen).count += 1;
         match self.stage.numbered(0, count_replies(body)) {
             Ok(cue) => self.ready(&cue, asked),
@@ -288,7 +293,7 @@ impl House {
     }
 
     /// The plan for a cue: rendered once where nothing is wrong with it.
-    fn ready(&self, cue: &Cue<'_>, asked: Asked) -> Arc<Plan> {
+    fn ready(&self, cue: &Cue<'_>, asked: AnswerDelivery) -> Arc<Plan> {
         let pace = self.pace(cue.step);
         if cue.fault.is_some() {
             return Arc::new(Plan::of(cue, pace, asked));
@@ -298,7 +303,7 @@ impl House {
         Arc::clone(plan)
     }
 
-    fn pace<'a>(&'a self, step: &'a Step) -> &'a Pace {
+    fn pace<'a>(&'a self, step: &'a ScriptStep) -> &'a ReplyPace {
         step.pace.as_ref().unwrap_or(&self.stage.script.pace)
     }
 
@@ -321,10 +326,10 @@ impl House {
 
 /// The step as far as the request wants it: a server stops before the first stop sequence. None where the whole
 /// step is wanted.
-fn cut_at_stop(step: &Step, stop: &Value) -> Option<Step> {
+fn cut_at_stop(step: &ScriptStep, stop: &Value) -> Option<ScriptStep> {
     let sequences = stop.as_array()?.iter().filter_map(Value::as_str);
     let end = sequences.filter_map(|sequence| step.text.find(sequence)).min()?;
-    Some(Step { text: step.text[..end].to_owned(), ..step.clone() })
+    Some(ScriptStep { text: step.text[..end].to_owned(), ..step.clone() })
 }
 
 /// Everything but a chat: the list of models, or nothing.
@@ -349,13 +354,13 @@ async fn perform(plan: &Plan, connection: &mut BufReader<TcpStream>) -> io::Resu
         connection.write_all(write).await?;
     }
     match plan.end {
-        End::KeepAlive | End::Close => Ok(()),
-        End::Hold => {
+        PlanEnd::KeepAlive | PlanEnd::Close => Ok(()),
+        PlanEnd::Hold => {
             let mut rest = [0; 512];
             while connection.read(&mut rest).await? > 0 {}
             Ok(())
         }
-        End::Flood(bytes) => {
+        PlanEnd::Flood(bytes) => {
             let block = chunk(&[b'x'; 64 * 1024]);
             let mut sent = 0;
             while sent < bytes {

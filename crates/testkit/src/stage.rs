@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::fault::{Fault, FaultKind};
-use crate::position::{Position, Replies};
-use crate::script::{After, Counting, Scene, Script, Step, When};
+use crate::fault::{FaultKind, ScriptedFault};
+use crate::position::{ReplyCount, ScriptPosition};
+use crate::script::{AfterSteps, CountFrom, Scene, SceneCondition, Script, ScriptStep};
 
 /// A script in play. It remembers nothing but how often faults struck.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct ScriptPlayer {
     pub(crate) script: Script,
-    struck: Mutex<HashMap<Line, u32>>,
+    struck: Mutex<HashMap<ScriptPlace, u32>>,
 }
 
 /// One place of the script as one prompt comes to it, so that conversations about different things
 /// meet their faults apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Line {
+struct ScriptPlace {
     scene: usize,
     number: usize,
     prompt: String,
@@ -31,18 +31,18 @@ pub(crate) struct Cue<'a> {
     /// The number of the reply in its scene, from 0.
     pub(crate) number: usize,
     /// What it says.
-    pub(crate) step: &'a Step,
+    pub(crate) step: &'a ScriptStep,
     /// What goes wrong with it this time.
     pub(crate) fault: Option<&'a FaultKind>,
 }
 
-impl Stage {
+impl ScriptPlayer {
     pub(crate) fn new(script: Script) -> Self {
         Self { script, struck: Mutex::default() }
     }
 
     /// The reply that a conversation at `position` is due, or why the script has none.
-    pub(crate) fn cue(&self, position: &Position) -> Result<Cue<'_>, String> {
+    pub(crate) fn cue(&self, position: &ScriptPosition) -> Result<Cue<'_>, String> {
         let (scene, rules) = self
             .script
             .scenes
@@ -51,11 +51,11 @@ impl Stage {
             .find(|(_, scene)| scene.when.fits(position))
             .ok_or_else(|| format!("the script has no scene for user message {}", position.users))?;
         let replies = match rules.counting {
-            Counting::SinceUser => &position.since_user,
-            Counting::Whole => &position.whole,
+            CountFrom::SinceUser => &position.since_user,
+            CountFrom::Whole => &position.whole,
         };
         let cue = self.numbered(scene, next_number(scene, replies))?;
-        let line = Line { scene, number: cue.number, prompt: position.last_user.clone() };
+        let line = ScriptPlace { scene, number: cue.number, prompt: position.last_user.clone() };
         Ok(Cue { fault: self.strike(line, &cue.step.faults), ..cue })
     }
 
@@ -67,7 +67,7 @@ impl Stage {
     }
 
     /// The fault that strikes this request for `line`, counting it.
-    fn strike<'a>(&self, line: Line, faults: &'a [Fault]) -> Option<&'a FaultKind> {
+    fn strike<'a>(&self, line: ScriptPlace, faults: &'a [ScriptedFault]) -> Option<&'a FaultKind> {
         if faults.is_empty() {
             return None;
         }
@@ -85,8 +85,8 @@ impl Stage {
     }
 }
 
-impl When {
-    fn fits(&self, position: &Position) -> bool {
+impl SceneCondition {
+    fn fits(&self, position: &ScriptPosition) -> bool {
         self.user_contains.as_ref().is_none_or(|words| position.last_user.contains(words))
             && self.user_number.is_none_or(|number| number == position.users)
             && self.tools.is_none_or(|tools| tools == position.tools)
@@ -94,11 +94,11 @@ impl When {
 }
 
 impl Scene {
-    fn step(&self, number: usize) -> Option<&Step> {
+    fn step(&self, number: usize) -> Option<&ScriptStep> {
         match self.then {
-            After::Refuse => self.steps.get(number),
-            After::RepeatLast => self.steps.get(number).or_else(|| self.steps.last()),
-            After::Cycle => self.steps.get(number.checked_rem(self.steps.len())?),
+            AfterSteps::Refuse => self.steps.get(number),
+            AfterSteps::RepeatLast => self.steps.get(number).or_else(|| self.steps.last()),
+            AfterSteps::Cycle => self.steps.get(number.checked_rem(self.steps.len())?),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(crate) fn call_id(scene: usize, number: usize, index: usize) -> String {
 
 /// The number of the next reply: the one after the last call that bears an id of this scene, else
 /// as many as there were.
-fn next_number(scene: usize, replies: &Replies) -> usize {
+fn next_number(scene: usize, replies: &ReplyCount) -> usize {
     let last = replies.last_call.as_deref().and_then(|id| {
         let (of_scene, rest) = id.strip_prefix("call_")?.split_once('_')?;
         let (number, _) = rest.split_once('_')?;
@@ -123,69 +123,69 @@ fn next_number(scene: usize, replies: &Replies) -> usize {
 mod tests {
     use serde_json::json;
 
-    use super::{Stage, call_id};
+    use super::{ScriptPlayer, call_id};
     use crate::fault::FaultKind;
-    use crate::position::{Position, Replies};
-    use crate::script::{After, Scene, Script, Step, Tools};
+    use crate::position::{ReplyCount, ScriptPosition};
+    use crate::script::{AfterSteps, Scene, Script, ScriptStep, ToolCalling};
 
-    fn position(users: usize, last_user: &str, count: usize) -> Position {
-        let replies = Replies { count, last_call: None };
-        Position {
+    fn position(users: usize, last_user: &str, count: usize) -> ScriptPosition {
+        let replies = ReplyCount { count, last_call: None };
+        ScriptPosition {
             users,
             last_user: last_user.to_owned(),
             since_user: replies.clone(),
             whole: replies,
-            tools: Tools::Offered,
+            tools: ToolCalling::Offered,
         }
     }
 
-    fn said(stage: &Stage, position: &Position) -> String {
+    fn messages(stage: &ScriptPlayer, position: &ScriptPosition) -> String {
         stage.cue(position).map_or_else(|none| none, |cue| cue.step.text.clone())
     }
 
     #[test]
     fn the_same_conversation_gets_the_same_reply_however_often_it_asks() {
-        let stage = Stage::new(Script::of([Step::say("one"), Step::say("two")]));
+        let stage = ScriptPlayer::new(Script::of([ScriptStep::say("one"), ScriptStep::say("two")]));
         for _ in 0..3 {
-            assert_eq!(said(&stage, &position(1, "go", 1)), "two");
-            assert_eq!(said(&stage, &position(1, "go", 0)), "one");
+            assert_eq!(messages(&stage, &position(1, "go", 1)), "two");
+            assert_eq!(messages(&stage, &position(1, "go", 0)), "one");
         }
-        assert_eq!(said(&stage, &position(1, "go", 2)), "scene 0 of the script has no step 2");
+        assert_eq!(messages(&stage, &position(1, "go", 2)), "scene 0 of the script has no step 2");
     }
 
     #[test]
     fn scenes_are_chosen_by_what_the_user_said_and_by_what_is_offered() {
-        let stage = Stage::new(
+        let stage = ScriptPlayer::new(
             Script::default()
-                .scene(Scene::without_tools([Step::say("summary")]))
-                .scene(Scene::when("tea", [Step::say("tea")]))
-                .scene(Scene::user(2, [Step::say("second")])),
+                .scene(Scene::without_tools([ScriptStep::say("summary")]))
+                .scene(Scene::when("tea", [ScriptStep::say("tea")]))
+                .scene(Scene::user(2, [ScriptStep::say("second")])),
         );
-        assert_eq!(said(&stage, &position(1, "make tea", 0)), "tea");
-        assert_eq!(said(&stage, &position(2, "go on", 0)), "second");
-        assert_eq!(said(&stage, &position(1, "coffee", 0)), "the script has no scene for user message 1");
-        let withheld = Position { tools: Tools::Withheld, ..position(1, "make tea", 7) };
-        assert_eq!(said(&stage, &withheld), "summary");
+        assert_eq!(messages(&stage, &position(1, "make tea", 0)), "tea");
+        assert_eq!(messages(&stage, &position(2, "go on", 0)), "second");
+        assert_eq!(messages(&stage, &position(1, "coffee", 0)), "the script has no scene for user message 1");
+        let withheld = ScriptPosition { tools: ToolCalling::Withheld, ..position(1, "make tea", 7) };
+        assert_eq!(messages(&stage, &withheld), "summary");
     }
 
     #[test]
     fn a_scene_can_go_round_or_stay_on_its_last_step() {
-        let steps = || [Step::say("a"), Step::say("b")];
-        let round = Stage::new(Script::default().scene(Scene::when("", steps()).then(After::Cycle)));
-        let stay = Stage::new(Script::default().scene(Scene::when("", steps()).then(After::RepeatLast)));
-        assert_eq!(said(&round, &position(1, "", 4)), "a");
-        assert_eq!(said(&stay, &position(1, "", 4)), "b");
+        let steps = || [ScriptStep::say("a"), ScriptStep::say("b")];
+        let round = ScriptPlayer::new(Script::default().scene(Scene::when("", steps()).then(AfterSteps::Cycle)));
+        let stay = ScriptPlayer::new(Script::default().scene(Scene::when("", steps()).then(AfterSteps::RepeatLast)));
+        assert_eq!(messages(&round, &position(1, "", 4)), "a");
+        assert_eq!(messages(&stay, &position(1, "", 4)), "b");
     }
 
     #[test]
     fn an_empty_scene_that_goes_round_has_no_step() {
-        let stage = Stage::new(Script::default().scene(Scene::default().then(After::Cycle)));
+        let stage = ScriptPlayer::new(Script::default().scene(Scene::default().then(AfterSteps::Cycle)));
         assert!(stage.cue(&position(1, "", 0)).is_err());
     }
 
     #[test]
     fn the_id_of_the_last_call_tells_the_step_when_older_turns_are_gone() {
-        let stage = Stage::new(Script::of((0..9).map(|n| Step::call(&format!("t{n}"), json!({})))));
+        let stage = ScriptPlayer::new(Script::of((0..9).map(|n| ScriptStep::call(&format!("t{n}"), json!({})))));
         let mut pruned = position(1, "go", 1);
         pruned.whole.last_call = Some(call_id(0, 4, 0));
         assert_eq!(stage.cue(&pruned).unwrap().number, 5);
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn faults_strike_in_order_and_apart_for_each_prompt() {
-        let step = Step::say("x").fault(FaultKind::Html.times(2)).fault(FaultKind::Refuse);
-        let stage = Stage::new(Script::of([step]));
+        let step = ScriptStep::say("x").fault(FaultKind::Html.times(2)).fault(FaultKind::Refuse);
+        let stage = ScriptPlayer::new(Script::of([step]));
         let fault = |prompt: &str| stage.cue(&position(1, prompt, 0)).unwrap().fault.cloned();
         let (html, refuse) = (Some(FaultKind::Html), Some(FaultKind::Refuse));
         assert_eq!([fault("a"), fault("a"), fault("a"), fault("a")], [html.clone(), html.clone(), refuse, None]);

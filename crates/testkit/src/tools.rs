@@ -18,7 +18,7 @@ pub const SERVER: &str = "scripted";
 
 /// What a scripted tool does once its execution is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Behaviour {
+pub enum ToolBehaviour {
     /// It succeeds, with a text that tells its name and arguments.
     Succeeds,
     /// It says no.
@@ -36,7 +36,7 @@ pub enum Behaviour {
 pub struct CountingTool {
     spec: ToolSpec,
     log: PathBuf,
-    behaviour: Behaviour,
+    behaviour: ToolBehaviour,
 }
 
 impl CountingTool {
@@ -55,12 +55,12 @@ impl CountingTool {
             reads_files: false,
             tags: std::collections::BTreeSet::new(),
         };
-        Self { spec, log: log_of(dir, name), behaviour: Behaviour::Succeeds }
+        Self { spec, log: log_of(dir, name), behaviour: ToolBehaviour::Succeeds }
     }
 
     /// This tool with another behaviour.
     #[must_use]
-    pub fn behaving(mut self, behaviour: Behaviour) -> Self {
+    pub fn behaving(mut self, behaviour: ToolBehaviour) -> Self {
         self.behaviour = behaviour;
         self
     }
@@ -90,15 +90,15 @@ impl Tool for CountingTool {
                 return Outcome::new(OutcomeKind::InfrastructureError, text);
             }
             match tool.behaviour {
-                Behaviour::Succeeds => tool.done(&arguments),
-                Behaviour::Fails => Outcome::error(format!("{} says no", tool.spec.name.bare())),
-                Behaviour::Breaks => Outcome::new(OutcomeKind::InfrastructureError, "the scripted tool broke"),
-                Behaviour::UntilCancelled => {
+                ToolBehaviour::Succeeds => tool.done(&arguments),
+                ToolBehaviour::Fails => Outcome::error(format!("{} says no", tool.spec.name.bare())),
+                ToolBehaviour::Breaks => Outcome::new(OutcomeKind::InfrastructureError, "the scripted tool broke"),
+                ToolBehaviour::UntilCancelled => {
                     context.cancel.cancelled().await;
                     Outcome::new(OutcomeKind::Cancelled, "stopped")
                 }
                 // Unwinds as a panic does, but leaves the hook and its output out of it.
-                Behaviour::Panics => std::panic::resume_unwind(Box::new("the scripted tool panicked")),
+                ToolBehaviour::Panics => std::panic::resume_unwind(Box::new("the scripted tool panicked")),
             }
         })
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 /// What is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Killed {
+pub enum KillTarget {
     /// The real binary, with SIGKILL.
     Binary,
     /// The loop in process, by stopping its store and its effects.
     InProcess,
 }
 
-impl Killed {
+impl KillTarget {
     /// The word for it in the table.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -32,7 +32,7 @@ const RENEWING: &str = "WINDLASS_RENEW_KILL_MATRICES";
 /// Prints how many ways to die a matrix has tried, as a row of the table, and compares it with what is stated.
 /// Calls that run side by side finish in any order, which moves a count of hundreds a little: one in a hundred is
 /// allowed, and so nothing to a count below that.
-pub fn count_ways_to_die(killed: Killed, matrix: &str, counted: usize) -> Result<(), String> {
+pub fn count_ways_to_die(killed: KillTarget, matrix: &str, counted: usize) -> Result<(), String> {
     let row = format!("| {} | {matrix} |", killed.word());
     println!("{row} {counted} |");
     if std::env::var_os(RENEWING).is_some() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::{Pace, ScriptedCall, Step};
+use crate::script::{ReplyPace, ScriptStep, ScriptedCall};
 use crate::stage::{Cue, call_id};
 
 /// What the server calls itself.
@@ -36,7 +36,7 @@ pub(crate) fn whole(cue: &Cue<'_>) -> Vec<u8> {
 }
 
 /// The reply as events, each with its blank line, `[DONE]` last.
-pub(crate) fn events(cue: &Cue<'_>, pace: &Pace) -> Vec<Vec<u8>> {
+pub(crate) fn events(cue: &Cue<'_>, pace: &ReplyPace) -> Vec<Vec<u8>> {
     let step = cue.step;
     let mut deltas = vec![json!({"role": "assistant", "content": ""})];
     deltas.extend(fragments(&step.thinking, pace).map(|text| json!({"reasoning_content": text})));
@@ -94,13 +94,13 @@ pub(crate) fn id(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Option<Str
 }
 
 /// `finish_reason` of the step.
-pub(crate) fn finish(step: &Step) -> &str {
+pub(crate) fn finish(step: &ScriptStep) -> &str {
     let natural = if step.calls.is_empty() { "stop" } else { "tool_calls" };
     step.finish.as_deref().unwrap_or(natural)
 }
 
 /// Text in pieces of so many characters.
-pub(crate) fn fragments<'a>(text: &'a str, pace: &Pace) -> impl Iterator<Item = &'a str> {
+pub(crate) fn fragments<'a>(text: &'a str, pace: &ReplyPace) -> impl Iterator<Item = &'a str> {
     let size = pace.delta_chars.max(1);
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -128,7 +128,7 @@ fn whole_call(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Value {
     }
 }
 
-fn usage(step: &Step) -> Value {
+fn usage(step: &ScriptStep) -> Value {
     let tokens = step.usage.unwrap_or_default();
     json!({
         "prompt_tokens": tokens.prompt,
@@ -157,10 +157,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{events, fragments, whole};
-    use crate::script::{Pace, Step};
+    use crate::script::{ReplyPace, ScriptStep};
     use crate::stage::Cue;
 
-    fn cue(step: &Step) -> Cue<'_> {
+    fn cue(step: &ScriptStep) -> Cue<'_> {
         Cue { scene: 0, number: 3, step, fault: None }
     }
 
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_whole_reply_carries_text_reasoning_calls_and_cost() {
-        let step = Step::say("try $STEP").thinking("hm").and_call("t", json!({"n": "$STEP"})).usage(5, 7);
+        let step = ScriptStep::say("try $STEP").thinking("hm").and_call("t", json!({"n": "$STEP"})).usage(5, 7);
         let body: Value = serde_json::from_slice(&whole(&cue(&step))).unwrap();
         let message = &body["choices"][0]["message"];
         assert_eq!(message["content"], "try 4");
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_stream_adds_up_to_the_same_reply() {
-        let step = Step::say("one two three").and_call("t", json!({"path": "a/long/enough/path"}));
-        let pace = Pace { delta_chars: 5, ..Pace::default() };
+        let step = ScriptStep::say("one two three").and_call("t", json!({"path": "a/long/enough/path"}));
+        let pace = ReplyPace { delta_chars: 5, ..ReplyPace::default() };
         let chunks = decoded(&events(&cue(&step), &pace));
         let deltas: Vec<&Value> = chunks.iter().map(|chunk| &chunk["choices"][0]["delta"]).collect();
         let text: String = deltas.iter().filter_map(|delta| delta["content"].as_str()).collect();
@@ -199,14 +199,14 @@ mod tests {
 
     #[test]
     fn arguments_given_as_a_string_are_sent_as_they_stand() {
-        let step = Step::call("t", json!("{\"broken\": "));
+        let step = ScriptStep::call("t", json!("{\"broken\": "));
         let body: Value = serde_json::from_slice(&whole(&cue(&step))).unwrap();
         assert_eq!(body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{\"broken\": ");
     }
 
     #[test]
     fn fragments_end_between_characters() {
-        let pace = Pace { delta_chars: 2, ..Pace::default() };
+        let pace = ReplyPace { delta_chars: 2, ..ReplyPace::default() };
         assert_eq!(fragments("añ–🦀x", &pace).collect::<Vec<_>>(), ["añ", "–🦀", "x"]);
         assert_eq!(fragments("", &pace).count(), 0);
     }

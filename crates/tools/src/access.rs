@@ -4,19 +4,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::other_names::OtherName;
-use crate::path_glob::Text;
-use crate::path_pattern::{Extent, PathPattern};
+use crate::path_glob::PathText;
+use crate::path_pattern::{PathExtent, PathPattern};
 
 /// What a call does to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Access {
+pub enum AccessKind {
     /// Something of it may reach the model.
     Read,
     /// It may change, come into being or go.
     Write,
 }
 
-impl Access {
+impl AccessKind {
     /// As rules write it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -29,41 +29,41 @@ impl Access {
 
 /// The built-in tools that work on files, each with the access its name stands for in a rule that forbids or
 /// asks.
-pub(crate) const FILE_TOOLS: &[(&str, Access)] = &[
-    ("edit_file", Access::Write),
-    ("list_directory", Access::Read),
-    ("move_file", Access::Write),
-    ("read_file", Access::Read),
-    ("search_files", Access::Read),
-    ("write_file", Access::Write),
+pub(crate) const FILE_TOOLS: &[(&str, AccessKind)] = &[
+    ("edit_file", AccessKind::Write),
+    ("list_directory", AccessKind::Read),
+    ("move_file", AccessKind::Write),
+    ("read_file", AccessKind::Read),
+    ("search_files", AccessKind::Read),
+    ("write_file", AccessKind::Write),
 ];
 
 /// One path, and what is done to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileAccess {
-    pub(crate) access: Access,
+    pub(crate) access: AccessKind,
     /// Relative to the workspace, without `.` and `..`.
-    pub(crate) path: Text,
+    pub(crate) path: PathText,
     /// The name that rules which forbid or ask go by, in lower case: this path, or another name of what is there.
-    folded: Text,
+    folded: PathText,
     /// Why what is there has another name, if this is about that.
     pub(crate) because: Option<Arc<str>>,
-    extent: Extent,
+    extent: PathExtent,
     /// The folder that git takes for a repository because of it, or obeys otherwise afterwards.
     pub(crate) repository: Option<PathBuf>,
 }
 
 impl FileAccess {
-    pub(crate) fn new(access: Access, path: impl Into<String>, extent: Extent) -> Self {
+    pub(crate) fn new(access: AccessKind, path: impl Into<String>, extent: PathExtent) -> Self {
         let path = path.into();
-        let folded = Text::new(path.to_lowercase());
-        Self { access, folded, because: None, path: Text::new(path), extent, repository: None }
+        let folded = PathText::new(path.to_lowercase());
+        Self { access, folded, because: None, path: PathText::new(path), extent, repository: None }
     }
 
     /// The same by another name of what is there. What a person has agreed to goes by the path.
     pub(crate) fn by_other_name(&self, name: &OtherName) -> Self {
         let because = Some(Arc::clone(&name.because));
-        Self { folded: Text::new(name.path.clone()), because, ..self.clone() }
+        Self { folded: PathText::new(name.path.clone()), because, ..self.clone() }
     }
 
     /// Whether this is done to the same path, and means the same there.
@@ -82,7 +82,7 @@ impl FileAccess {
 
     /// Whether a pattern means the path itself, whatever may be below it.
     pub(crate) fn is_inside(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
-        let means = |path: &Text| pattern.forbids(path, roots, Extent::Itself);
-        means(&self.folded) || self.because.is_some() && means(&Text::new(self.path.as_str().to_lowercase()))
+        let means = |path: &PathText| pattern.forbids(path, roots, PathExtent::Itself);
+        means(&self.folded) || self.because.is_some() && means(&PathText::new(self.path.as_str().to_lowercase()))
     }
 }

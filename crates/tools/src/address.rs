@@ -15,7 +15,7 @@ use crate::text_pattern::Pattern;
 /// Whether a pattern is of a rule that allows or of one that forbids or asks: in doubt the first does
 /// not match and the second does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum RuleSide {
     Allow,
     Forbid,
 }
@@ -120,8 +120,8 @@ impl From<&str> for AddressPattern {
         };
         Self {
             scheme: scheme.map(|scheme| Pattern::new(&scheme.to_ascii_lowercase())),
-            allowed: HostPattern::new(authority, Side::Allow),
-            forbidden: HostPattern::new(authority, Side::Forbid),
+            allowed: HostPattern::new(authority, RuleSide::Allow),
+            forbidden: HostPattern::new(authority, RuleSide::Forbid),
             path: (!matches!(path, "" | "/*")).then(|| Pattern::new(path)),
         }
     }
@@ -129,10 +129,10 @@ impl From<&str> for AddressPattern {
 
 impl AddressPattern {
     /// Whether it means this address.
-    pub(crate) fn matches(&self, address: &Address, side: Side) -> bool {
+    pub(crate) fn matches(&self, address: &Address, side: RuleSide) -> bool {
         let host = match side {
-            Side::Allow => &self.allowed,
-            Side::Forbid => &self.forbidden,
+            RuleSide::Allow => &self.allowed,
+            RuleSide::Forbid => &self.forbidden,
         };
         self.scheme.as_ref().is_none_or(|scheme| scheme.matches(address.url().scheme()))
             && host.matches(address, side)
@@ -140,11 +140,11 @@ impl AddressPattern {
     }
 }
 
-fn path_fits(pattern: &Pattern, path: &str, side: Side) -> bool {
+fn path_fits(pattern: &Pattern, path: &str, side: RuleSide) -> bool {
     match side {
         // Some servers take an encoded slash or dot for a real one, which leads elsewhere.
-        Side::Allow => !has_encoded_separator(path) && pattern.matches(path),
-        Side::Forbid => pattern.matches(path) || pattern.matches(&decoded(path)),
+        RuleSide::Allow => !has_encoded_separator(path) && pattern.matches(path),
+        RuleSide::Forbid => pattern.matches(path) || pattern.matches(&decoded(path)),
     }
 }
 
@@ -192,7 +192,7 @@ impl std::str::FromStr for HostPattern {
 
     fn from_str(text: &str) -> Result<Self, ParseHostError> {
         let wrong = || ParseHostError(text.to_owned());
-        let pattern = Self::new(text, Side::Forbid);
+        let pattern = Self::new(text, RuleSide::Forbid);
         let odd = |c: char| c.is_whitespace() || matches!(c, '/' | '@' | '?' | '#' | '\\');
         if text.is_empty() || text.contains(odd) || pattern.port == Port::None {
             return Err(wrong());
@@ -202,15 +202,15 @@ impl std::str::FromStr for HostPattern {
 }
 
 impl HostPattern {
-    fn new(authority: &str, side: Side) -> Self {
+    fn new(authority: &str, side: RuleSide) -> Self {
         let (host, port) = match authority.rsplit_once(':') {
             Some((host, port)) if !port.contains(']') => (host, Some(port)),
             Some(_) | None => (authority, None),
         };
         let host = match (side, port) {
             // `docs.rs*` allows pages of docs.rs, not of docs.rs.evil.example.
-            (Side::Allow, None) if host.len() > 1 => host.trim_end_matches('*'),
-            (Side::Allow | Side::Forbid, _) => host,
+            (RuleSide::Allow, None) if host.len() > 1 => host.trim_end_matches('*'),
+            (RuleSide::Allow | RuleSide::Forbid, _) => host,
         };
         let port = match port {
             None => Port::Unsaid,
@@ -220,10 +220,10 @@ impl HostPattern {
         Self { host: Pattern::new(&plain_host(host)), port }
     }
 
-    fn matches(&self, address: &Address, side: Side) -> bool {
+    fn matches(&self, address: &Address, side: RuleSide) -> bool {
         let port = match (&self.port, side) {
-            (Port::Any, _) | (Port::Unsaid, Side::Forbid) => true,
-            (Port::Unsaid, Side::Allow) => address.url().port().is_none(),
+            (Port::Any, _) | (Port::Unsaid, RuleSide::Forbid) => true,
+            (Port::Unsaid, RuleSide::Allow) => address.url().port().is_none(),
             (Port::Only(port), _) => *port == address.port(),
             (Port::None, _) => false,
         };
@@ -232,7 +232,7 @@ impl HostPattern {
 
     /// Whether the host of this address is meant, on any port unless one is named.
     pub(crate) fn means(&self, address: &Address) -> bool {
-        self.matches(address, Side::Forbid)
+        self.matches(address, RuleSide::Forbid)
     }
 }
 
@@ -254,7 +254,7 @@ mod tests {
         Address::parse(text).unwrap()
     }
 
-    fn matches(pattern: &str, address: &Address, side: Side) -> bool {
+    fn matches(pattern: &str, address: &Address, side: RuleSide) -> bool {
         AddressPattern::from(pattern).matches(address, side)
     }
 
@@ -322,7 +322,7 @@ mod tests {
             ("https://*", "https://any.where/x", true),
             ("https://*", "http://any.where/x", false),
         ] {
-            assert_eq!(matches(pattern, &address(text), Side::Allow), allowed, "{pattern} on {text}");
+            assert_eq!(matches(pattern, &address(text), RuleSide::Allow), allowed, "{pattern} on {text}");
         }
     }
 
@@ -337,9 +337,9 @@ mod tests {
             ("https://ok.com/secret/*", "https://ok.com/a/../secret/x"),
             ("127.0.0.1", "http://0x7f000001:80/"),
         ] {
-            assert!(matches(pattern, &address(text), Side::Forbid), "{pattern} on {text}");
+            assert!(matches(pattern, &address(text), RuleSide::Forbid), "{pattern} on {text}");
         }
-        assert!(!matches("evil.com", &address("https://notevil.com/"), Side::Forbid));
+        assert!(!matches("evil.com", &address("https://notevil.com/"), RuleSide::Forbid));
     }
 
     #[test]

@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, Repair};
 
-use crate::coerce::{Wanted, coerced};
+use crate::coerce::{CoercionScope, coerce_value};
 use crate::repair::{Escapes, Unmendable, drive_paths, given_twice, mend, repeated_key};
 use crate::schema_check::SchemaCheck;
 use crate::shorten::shorten;
 
 /// Arguments as they were understood.
-pub(crate) struct Parsed {
+pub(crate) struct ParsedArguments {
     /// The object, or why there is none.
     pub(crate) value: Result<Value, String>,
     /// The object as text; empty where there is none.
@@ -26,56 +26,56 @@ pub(crate) struct Parsed {
 }
 
 /// Reads the text a model wrote.
-pub(crate) fn parse(text: &str) -> Parsed {
+pub(crate) fn parse(text: &str) -> ParsedArguments {
     let trimmed = text.trim();
     if trimmed.is_empty() {
-        return mended(Map::new(), None, Repair::Missing);
+        return with_repair(Map::new(), None, Repair::Missing);
     }
     match serde_json::from_str::<Value>(trimmed) {
-        Ok(value @ Value::Object(_)) => understood(value, trimmed, text, Vec::new()),
-        Ok(Value::Null) => mended(Map::new(), Some(text), Repair::Missing),
-        Ok(Value::String(inner)) => unquoted(inner.trim(), text),
-        Ok(Value::Array(_)) => refused(text, "The arguments must be a JSON object, not an array.".into()),
+        Ok(value @ Value::Object(_)) => accept(value, trimmed, text, Vec::new()),
+        Ok(Value::Null) => with_repair(Map::new(), Some(text), Repair::Missing),
+        Ok(Value::String(inner)) => parse_quoted(inner.trim(), text),
+        Ok(Value::Array(_)) => reject(text, "The arguments must be a JSON object, not an array.".into()),
         Ok(Value::Bool(_) | Value::Number(_)) => {
-            refused(text, "The arguments must be a JSON object, not a single value.".into())
+            reject(text, "The arguments must be a JSON object, not a single value.".into())
         }
-        Err(error) => repaired(trimmed, text, Vec::new()).unwrap_or_else(|fault| {
-            let fault = fault.told().unwrap_or_else(|| error.to_string());
-            refused(text, format!("The arguments are not well-formed JSON: {fault}."))
+        Err(error) => parse_malformed(trimmed, text, Vec::new()).unwrap_or_else(|fault| {
+            let fault = fault.message().unwrap_or_else(|| error.to_string());
+            reject(text, format!("The arguments are not well-formed JSON: {fault}."))
         }),
     }
 }
 
 /// Reads arguments that were put in quotes. `raw` is what the model wrote.
-fn unquoted(inner: &str, raw: &str) -> Parsed {
+fn parse_quoted(inner: &str, raw: &str) -> ParsedArguments {
     if inner.is_empty() {
-        return mended(Map::new(), Some(raw), Repair::Missing);
+        return with_repair(Map::new(), Some(raw), Repair::Missing);
     }
     let repairs = vec![Repair::Unquoted];
     if let Ok(value @ Value::Object(_)) = serde_json::from_str::<Value>(inner) {
-        return understood(value, inner, raw, repairs);
+        return accept(value, inner, raw, repairs);
     }
-    repaired(inner, raw, repairs).unwrap_or_else(|fault| match fault.told() {
-        Some(fault) => refused(raw, format!("The arguments are not well-formed JSON: {fault}.")),
-        None => refused(raw, "The arguments must be a JSON object, not a string.".into()),
+    parse_malformed(inner, raw, repairs).unwrap_or_else(|fault| match fault.message() {
+        Some(fault) => reject(raw, format!("The arguments are not well-formed JSON: {fault}.")),
+        None => reject(raw, "The arguments must be a JSON object, not a string.".into()),
     })
 }
 
 /// The object that malformed JSON means, where that can be told. `raw` is what the model wrote.
-fn repaired(malformed: &str, raw: &str, mut repairs: Vec<Repair>) -> Result<Parsed, Unmendable> {
+fn parse_malformed(malformed: &str, raw: &str, mut repairs: Vec<Repair>) -> Result<ParsedArguments, Unmendable> {
     let mended = mend(malformed)?;
     let value = serde_json::from_str(&mended.text).ok().filter(Value::is_object).ok_or(Unmendable::Unclear)?;
     repairs.push(Repair::Syntax);
     if mended.escapes == Escapes::Literal {
         repairs.push(Repair::Escape);
     }
-    Ok(understood(value, &mended.text, raw, repairs))
+    Ok(accept(value, &mended.text, raw, repairs))
 }
 
 /// Arguments that are well-formed, `value` by what they say and `object` by how they say it.
-fn understood(value: Value, object: &str, raw: &str, mut repairs: Vec<Repair>) -> Parsed {
+fn accept(value: Value, object: &str, raw: &str, mut repairs: Vec<Repair>) -> ParsedArguments {
     if let Some(key) = repeated_key(object) {
-        return refused(raw, format!("The arguments can't be read: {}.", given_twice(&key)));
+        return reject(raw, format!("The arguments can't be read: {}.", given_twice(&key)));
     }
     let with_paths = drive_paths(object).and_then(|object| Some((serde_json::from_str(&object).ok()?, object)));
     let (value, json) = match with_paths {
@@ -89,32 +89,32 @@ fn understood(value: Value, object: &str, raw: &str, mut repairs: Vec<Repair>) -
     };
     let json = json.unwrap_or_else(|_| Json::from(&value));
     let raw = (!repairs.is_empty()).then(|| raw.to_owned());
-    Parsed { value: Ok(value), json, raw, repairs }
+    ParsedArguments { value: Ok(value), json, raw, repairs }
 }
 
-fn mended(object: Map<String, Value>, raw: Option<&str>, repair: Repair) -> Parsed {
+fn with_repair(object: Map<String, Value>, raw: Option<&str>, repair: Repair) -> ParsedArguments {
     let value = Value::Object(object);
-    Parsed { json: Json::from(&value), value: Ok(value), raw: raw.map(str::to_owned), repairs: vec![repair] }
+    ParsedArguments { json: Json::from(&value), value: Ok(value), raw: raw.map(str::to_owned), repairs: vec![repair] }
 }
 
-fn refused(text: &str, reason: String) -> Parsed {
-    Parsed { value: Err(reason), json: Json::empty_object(), raw: Some(text.to_owned()), repairs: Vec::new() }
+fn reject(text: &str, reason: String) -> ParsedArguments {
+    ParsedArguments { value: Err(reason), json: Json::empty_object(), raw: Some(text.to_owned()), repairs: Vec::new() }
 }
 
 /// A tool's argument schema, read and compiled when it is first needed: that takes longer than all else a
 /// short run does before its first request.
-pub(crate) struct Schema {
+pub(crate) struct ArgumentSchema {
     written: Json,
-    compiled: OnceLock<Result<Compiled, String>>,
+    compiled: OnceLock<Result<CompiledSchema, String>>,
 }
 
 /// A schema, ready to validate.
-pub(crate) struct Compiled {
+pub(crate) struct CompiledSchema {
     source: Value,
     check: SchemaCheck,
 }
 
-impl Schema {
+impl ArgumentSchema {
     /// Takes a schema, which must be one of an object.
     pub(crate) fn new(schema: &Json) -> Result<Self, String> {
         let members: BTreeMap<String, &RawValue> =
@@ -127,26 +127,26 @@ impl Schema {
     }
 
     /// Compiles it, once.
-    pub(crate) fn compiled(&self) -> Result<&Compiled, &String> {
+    pub(crate) fn compiled(&self) -> Result<&CompiledSchema, &String> {
         let compile = || {
             let source: Value = serde_json::from_str(self.written.as_str()).map_err(|error| error.to_string())?;
-            Ok(Compiled { check: SchemaCheck::new(&source)?, source })
+            Ok(CompiledSchema { check: SchemaCheck::new(&source)?, source })
         };
         self.compiled.get_or_init(compile).as_ref()
     }
 
     /// How `arguments` fit: as they are, in another form that loses nothing, or not at all.
-    pub(crate) fn fit(&self, tool: &str, arguments: &Value) -> Fit {
+    pub(crate) fn fit(&self, tool: &str, arguments: &Value) -> SchemaFit {
         let schema = match self.compiled() {
             Ok(schema) => schema,
-            Err(problem) => return Fit::Not(broken(tool, problem)),
+            Err(problem) => return SchemaFit::Mismatch(broken_schema_message(tool, problem)),
         };
         let fits = schema.check.fits(arguments);
-        let wanted = if fits { Wanted::Integers } else { Wanted::All };
-        match coerced(arguments, &schema.source, wanted) {
-            Some((value, repairs)) if schema.check.fits(&value) => Fit::Coerced(value, repairs),
-            Some(_) | None if fits => Fit::AsGiven,
-            Some(_) | None => Fit::Not(schema.told(tool, arguments)),
+        let scope = if fits { CoercionScope::Integers } else { CoercionScope::All };
+        match coerce_value(arguments, &schema.source, scope) {
+            Some((value, repairs)) if schema.check.fits(&value) => SchemaFit::Coerced(value, repairs),
+            Some(_) | None if fits => SchemaFit::AsGiven,
+            Some(_) | None => SchemaFit::Mismatch(schema.mismatch_message(tool, arguments)),
         }
     }
 
@@ -154,14 +154,14 @@ impl Schema {
     pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
         match self.compiled() {
             Ok(schema) if schema.check.fits(arguments) => None,
-            Ok(schema) => Some(schema.told(tool, arguments)),
-            Err(problem) => Some(broken(tool, problem)),
+            Ok(schema) => Some(schema.mismatch_message(tool, arguments)),
+            Err(problem) => Some(broken_schema_message(tool, problem)),
         }
     }
 }
 
-impl Compiled {
-    fn told(&self, tool: &str, arguments: &Value) -> String {
+impl CompiledSchema {
+    fn mismatch_message(&self, tool: &str, arguments: &Value) -> String {
         let faults = self.check.faults(arguments, "arguments");
         format!("The arguments of `{tool}` don't fit its schema:\n{faults}\n{}", outline(&self.source))
     }
@@ -169,16 +169,16 @@ impl Compiled {
 
 /// How arguments fit a schema.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Fit {
+pub(crate) enum SchemaFit {
     /// As they are.
     AsGiven,
     /// In this form, after these changes.
     Coerced(Value, Vec<Repair>),
     /// Not without a loss; the text tells a model what to mend.
-    Not(String),
+    Mismatch(String),
 }
 
-fn broken(tool: &str, problem: &str) -> String {
+fn broken_schema_message(tool: &str, problem: &str) -> String {
     format!("`{tool}` can't be called: its argument schema is broken: {problem}.")
 }
 
@@ -268,7 +268,7 @@ mod tests {
         assert!(parse(&deep).value.unwrap_err().contains("recursion limit"));
         let wide = format!(r#"{{"a": "{}"}}"#, "x".repeat(10 << 20));
         let value = parse(&wide).value.unwrap();
-        let schema = Schema::new(&Json::from(&json!({"properties": {"a": {"type": "integer"}}}))).unwrap();
+        let schema = ArgumentSchema::new(&Json::from(&json!({"properties": {"a": {"type": "integer"}}}))).unwrap();
         assert!(schema.fault("t", &value).unwrap().len() < 1_000);
     }
 
@@ -281,7 +281,7 @@ mod tests {
             "required": ["path"],
             "additionalProperties": false
         });
-        let schema = Schema::new(&Json::from(&schema)).unwrap();
+        let schema = ArgumentSchema::new(&Json::from(&schema)).unwrap();
         assert_eq!(schema.fault("t", &json!({"path": "a"})), None);
         let text = schema.fault("read", &json!({"offset": "x", "pth": "a"})).unwrap();
         for part in
@@ -299,16 +299,16 @@ mod tests {
             "required": ["n"],
             "additionalProperties": false
         });
-        let schema = Schema::new(&Json::from(&schema)).unwrap();
-        let coerced = |value| Fit::Coerced(value, vec![Repair::Coerced]);
+        let schema = ArgumentSchema::new(&Json::from(&schema)).unwrap();
+        let coerce_value = |value| SchemaFit::Coerced(value, vec![Repair::Coerced]);
         let fit = |arguments| schema.fit("t", &arguments);
-        assert_eq!(fit(json!({"n": "5"})), coerced(json!({"n": 5})));
-        assert_eq!(fit(json!({"n": 5, "s": 7})), coerced(json!({"n": 5, "s": "7"})));
-        assert_eq!(fit(json!({"n": 5.0})), coerced(json!({"n": 5})));
-        assert_eq!(fit(json!({"n": 5})), Fit::AsGiven);
+        assert_eq!(fit(json!({"n": "5"})), coerce_value(json!({"n": 5})));
+        assert_eq!(fit(json!({"n": 5, "s": 7})), coerce_value(json!({"n": 5, "s": "7"})));
+        assert_eq!(fit(json!({"n": 5.0})), coerce_value(json!({"n": 5})));
+        assert_eq!(fit(json!({"n": 5})), SchemaFit::AsGiven);
         for misfit in [json!({"n": "0"}), json!({"s": 7})] {
             let Some(fault) = schema.fault("t", &misfit) else { panic!("{misfit} fits") };
-            assert_eq!(fit(misfit), Fit::Not(fault));
+            assert_eq!(fit(misfit), SchemaFit::Mismatch(fault));
         }
     }
 
@@ -323,14 +323,17 @@ mod tests {
             json!({"type": "object", "properties": {"a": {"$ref": "http://localhost:1/x.json"}}}),
             json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/hostname"}}}),
         ] {
-            assert!(!Schema::new(&Json::from(&schema)).is_ok_and(|schema| schema.compiled().is_ok()), "{schema}");
+            assert!(
+                !ArgumentSchema::new(&Json::from(&schema)).is_ok_and(|schema| schema.compiled().is_ok()),
+                "{schema}"
+            );
         }
     }
 
     #[test]
     fn a_pattern_made_to_take_for_ever_is_given_up() {
         let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+(?=b)$"}}});
-        let schema = Schema::new(&Json::from(&schema)).unwrap();
+        let schema = ArgumentSchema::new(&Json::from(&schema)).unwrap();
         let _ = schema.fault("t", &json!({"a": "a".repeat(5_000)}));
     }
 }

@@ -13,13 +13,13 @@ mod ending;
 #[cfg(feature = "fetch")]
 mod fetch_url;
 mod file_kind;
+mod file_preview;
 mod list_directory;
 mod move_file;
 mod read_file;
 #[cfg(feature = "commands")]
 mod run_command;
 mod search_files;
-mod shown;
 mod spec;
 mod todo;
 pub(crate) mod tool_names;
@@ -34,7 +34,7 @@ pub use command_sandbox::sandbox_notes;
 pub use commands::Commands;
 pub use ending::ending_tools;
 #[cfg(feature = "fetch")]
-pub use fetch_url::{Fetching, fetch_url};
+pub use fetch_url::{FetchSettings, fetch_url};
 pub use tool_names::TOOL_NAMES;
 
 use crate::{Tool, Workspace};

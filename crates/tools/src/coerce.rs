@@ -2,7 +2,7 @@
 //! `5` for a string, a JSON text for an object, one value for a list of such, a null for something that
 //! may be left out.
 //!
-//! The protocol: [`coerced`] walks a copy of the value and the schema together and changes only what is of another type
+//! The protocol: [`coerce_value`] walks a copy of the value and the schema together and changes only what is of another type
 //! than the schema has there. Whether the result is any better is for the validator to say; a value that
 //! fits as it is is left alone, but for a whole number written with a point, which most readers of
 //! integers refuse although the schema takes it.
@@ -18,7 +18,7 @@ const DEEPEST: usize = 32;
 
 /// Which changes are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum CoercionScope {
     /// Whole numbers written with a point, and nothing else: the value fits.
     Integers,
     /// All: the value does not fit.
@@ -26,12 +26,12 @@ pub(crate) enum Wanted {
 }
 
 /// `value` in the form `schema` asks for, and what was changed; nothing where nothing is to be changed.
-pub(crate) fn coerced(value: &Value, schema: &Value, wanted: Wanted) -> Option<(Value, Vec<Repair>)> {
-    if wanted == Wanted::Integers && !holds_whole_number(value) {
+pub(crate) fn coerce_value(value: &Value, schema: &Value, scope: CoercionScope) -> Option<(Value, Vec<Repair>)> {
+    if scope == CoercionScope::Integers && !holds_whole_number(value) {
         return None;
     }
     let mut made = value.clone();
-    let mut walk = Walk { root: schema, wanted, repairs: Vec::new() };
+    let mut walk = Coercion { root: schema, scope, repairs: Vec::new() };
     walk.value(&mut made, schema, DEEPEST);
     (!walk.repairs.is_empty()).then_some((made, walk.repairs))
 }
@@ -46,14 +46,14 @@ fn holds_whole_number(value: &Value) -> bool {
     }
 }
 
-struct Walk<'s> {
+struct Coercion<'s> {
     root: &'s Value,
-    wanted: Wanted,
+    scope: CoercionScope,
     repairs: Vec<Repair>,
 }
 
-impl<'s> Walk<'s> {
-    fn changed(&mut self, repair: Repair) {
+impl<'s> Coercion<'s> {
+    fn add_repair(&mut self, repair: Repair) {
         if !self.repairs.contains(&repair) {
             self.repairs.push(repair);
         }
@@ -64,10 +64,10 @@ impl<'s> Walk<'s> {
         let Some(schema) = self.resolved(schema) else { return };
         let kinds = self.kinds(schema, deep);
         if let Some(kinds) = &kinds
-            && let Some((made, repair)) = self.made(value, kinds, schema)
+            && let Some((made, repair)) = self.coerced_to(value, kinds, schema)
         {
             *value = made;
-            self.changed(repair);
+            self.add_repair(repair);
         }
         for part in ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten() {
             if self.takes(value, part, deep) {
@@ -90,7 +90,7 @@ impl<'s> Walk<'s> {
         let mut absent = Vec::new();
         for (key, member) in members.iter_mut() {
             let Some(of) = properties.and_then(|all| all.get(key)).or(others) else { continue };
-            if member.is_null() && !required(key) && self.wanted == Wanted::All && !self.takes(member, of, deep) {
+            if member.is_null() && !required(key) && self.scope == CoercionScope::All && !self.takes(member, of, deep) {
                 absent.push(key.clone());
             } else {
                 self.value(member, of, deep);
@@ -98,7 +98,7 @@ impl<'s> Walk<'s> {
         }
         for key in absent {
             members.remove(&key);
-            self.changed(Repair::Dropped);
+            self.add_repair(Repair::Dropped);
         }
     }
 
@@ -140,15 +140,15 @@ impl<'s> Walk<'s> {
     /// Whether the schema takes values of this one's type.
     fn takes(&self, value: &Value, schema: &'s Value, deep: usize) -> bool {
         let Some(schema) = self.resolved(schema) else { return true };
-        self.kinds(schema, deep).is_none_or(|kinds| kinds.iter().any(|kind| is(value, kind)))
+        self.kinds(schema, deep).is_none_or(|kinds| kinds.iter().any(|kind| is_type(value, kind)))
     }
 
     /// The value as one of `kinds`, where it is of none of them.
-    fn made(&self, value: &Value, kinds: &[&str], schema: &'s Value) -> Option<(Value, Repair)> {
+    fn coerced_to(&self, value: &Value, kinds: &[&str], schema: &'s Value) -> Option<(Value, Repair)> {
         if let Some(whole) = whole_number(value).filter(|_| kinds.contains(&"integer") && !kinds.contains(&"number")) {
             return Some((whole, Repair::Coerced));
         }
-        if self.wanted == Wanted::Integers || kinds.iter().any(|kind| is(value, kind)) {
+        if self.scope == CoercionScope::Integers || kinds.iter().any(|kind| is_type(value, kind)) {
             return None;
         }
         if let Some(made) = kinds.iter().find_map(|kind| as_kind(value, kind)) {
@@ -163,11 +163,11 @@ impl<'s> Walk<'s> {
         let Some(kinds) = schema.get("items").and_then(|items| self.kinds(self.resolved(items)?, DEEPEST)) else {
             return true;
         };
-        kinds.iter().any(|kind| is(value, kind) || as_kind(value, kind).is_some())
+        kinds.iter().any(|kind| is_type(value, kind) || as_kind(value, kind).is_some())
     }
 }
 
-fn is(value: &Value, kind: &str) -> bool {
+fn is_type(value: &Value, kind: &str) -> bool {
     match (value, kind) {
         (Value::Null, "null")
         | (Value::Bool(_), "boolean")
@@ -240,7 +240,7 @@ mod tests {
     #[allow(clippy::needless_pass_by_value)]
     fn check(schema: Value, given: Value, want: Value, repairs: &[Repair]) {
         let want = (!repairs.is_empty()).then(|| (want, repairs.to_vec()));
-        assert_eq!(coerced(&given, &schema, Wanted::All), want, "{given} by {schema}");
+        assert_eq!(coerce_value(&given, &schema, CoercionScope::All), want, "{given} by {schema}");
     }
 
     // proves T3
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn a_value_that_fits_changes_only_in_the_form_of_whole_numbers() {
         let schema = json!({"properties": {"n": {"type": "integer"}, "s": {"type": "array"}}});
-        let integers = |value| coerced(&value, &schema, Wanted::Integers);
+        let integers = |value| coerce_value(&value, &schema, CoercionScope::Integers);
         assert_eq!(integers(json!({"n": 5.0, "s": "x"})), Some((json!({"n": 5, "s": "x"}), vec![Repair::Coerced])));
         assert_eq!(integers(json!({"n": 5, "s": "x"})), None);
         assert_eq!(integers(json!({"n": 5, "other": [{"x": 5.0}]})), None);

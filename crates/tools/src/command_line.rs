@@ -12,7 +12,7 @@ use crate::word::Word;
 
 /// What a line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ParsedLine {
     /// These simple commands, each its words, and nothing else.
     Clear(Vec<Vec<Word>>),
     /// Something the reader is not certain of.
@@ -20,15 +20,15 @@ pub(crate) enum Reading {
 }
 
 /// Takes `line` apart.
-pub(crate) fn read(line: &str) -> Reading {
-    let mut reader = Reader { chars: line.chars().peekable(), word: None, words: Vec::new(), commands: Vec::new() };
+pub(crate) fn parse(line: &str) -> ParsedLine {
+    let mut reader = LineParser { chars: line.chars().peekable(), word: None, words: Vec::new(), commands: Vec::new() };
     match reader.read() {
-        Some(()) if !reader.commands.is_empty() => Reading::Clear(reader.commands),
-        Some(()) | None => Reading::Opaque,
+        Some(()) if !reader.commands.is_empty() => ParsedLine::Clear(reader.commands),
+        Some(()) | None => ParsedLine::Opaque,
     }
 }
 
-struct Reader<'a> {
+struct LineParser<'a> {
     chars: Peekable<Chars<'a>>,
     word: Option<Word>,
     words: Vec<Word>,
@@ -36,7 +36,7 @@ struct Reader<'a> {
 }
 
 /// `None` from any of these means: not certain.
-impl Reader<'_> {
+impl LineParser<'_> {
     fn read(&mut self) -> Option<()> {
         while let Some(c) = self.chars.next() {
             match c {
@@ -164,11 +164,11 @@ mod tests {
 
     /// The words of each command, or nothing for an opaque line.
     fn words(line: &str) -> Option<Vec<Vec<String>>> {
-        match read(line) {
-            Reading::Clear(commands) => {
+        match parse(line) {
+            ParsedLine::Clear(commands) => {
                 Some(commands.iter().map(|words| words.iter().map(|word| word.as_str().to_owned()).collect()).collect())
             }
-            Reading::Opaque => None,
+            ParsedLine::Opaque => None,
         }
     }
 
@@ -247,12 +247,12 @@ mod tests {
             "ls ~/'a b'",
             "ls ~'x'",
         ] {
-            assert_eq!(read(line), Reading::Opaque, "{line:?}");
+            assert_eq!(parse(line), ParsedLine::Opaque, "{line:?}");
         }
     }
 
     #[test]
     fn a_long_line_is_read_in_no_time() {
-        let _ = read(&"a;".repeat(500_000));
+        let _ = parse(&"a;".repeat(500_000));
     }
 }

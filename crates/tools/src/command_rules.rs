@@ -1,32 +1,34 @@
 //! How rules and a simple command go together, by what is known of its program ([`crate::programs`]): how much of
 //! it a rule that allows it must spell out, and which rule is offered for commands like it.
 
-use crate::programs::{self, Form, Options, Program};
+use crate::programs::{self, KnownProgram, ProgramForm, RiskyOptions};
 use crate::text_pattern::escape;
-use crate::word::{Word, written};
+use crate::word::{Word, command_text};
 
 /// Where programs of the system are. One of the same name elsewhere may be anything.
 const SYSTEM_FOLDERS: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /// How many words of the command a rule must spell out to allow it: those up to the last by which the program
 /// becomes something else, such as `-c alias.x=!rm` of git.
-pub(crate) fn spelled_out(words: &[Word]) -> usize {
+pub(crate) fn literal_words(words: &[Word]) -> usize {
     let Some((program, arguments)) = words.split_first() else { return 0 };
-    let Some(known) = programs::named(name(program.as_str())) else { return 0 };
+    let Some(known) = programs::find(program_name(program.as_str())) else { return 0 };
     let mut count = 0;
     let subcommands = match known.form {
-        Form::Subcommand { running, .. } => {
+        ProgramForm::Subcommand { running, .. } => {
             let places = subcommand_places(words, Some(known));
             let last = places.last().copied().unwrap_or(words.len());
             let before = (1..last).filter(|at| is_option(&words[*at]) && !is_harmless(&words[*at], known)).max();
             let uncertain = places.iter().copied().filter(|at| words[*at].is_pattern()).max();
-            let named =
-                places.iter().filter_map(|at| running.iter().filter_map(|one| ends(words, *at, one)).max()).max();
+            let named = places
+                .iter()
+                .filter_map(|at| running.iter().filter_map(|one| subcommand_end(words, *at, one)).max())
+                .max();
             count = [before, uncertain, named].into_iter().flatten().max().map_or(0, |at| at + 1);
             places
         }
-        Form::Arguments | Form::Script if known.options.is_empty() => return 0,
-        Form::Arguments | Form::Script => Vec::new(),
+        ProgramForm::Arguments | ProgramForm::Script if known.options.is_empty() => return 0,
+        ProgramForm::Arguments | ProgramForm::Script => Vec::new(),
     };
     let names: Vec<&str> = subcommands.iter().map(|at| words[*at].as_str()).collect();
     let options = || known.options.iter().filter(|options| options.of.is_empty() || names.contains(&options.of));
@@ -37,34 +39,35 @@ pub(crate) fn spelled_out(words: &[Word]) -> usize {
 }
 
 /// The pattern that allows this command and others like it; nothing where only the line itself can be allowed.
-pub(crate) fn general(words: &[Word]) -> Option<String> {
+pub(crate) fn general_pattern(words: &[Word]) -> Option<String> {
     let program = words.first()?.as_str();
     let in_system = |(folder, _): (&str, &str)| SYSTEM_FOLDERS.contains(&folder);
-    if !program.rsplit_once('/').is_none_or(in_system) || spelled_out(words) > 0 || words.iter().any(Word::is_pattern) {
+    if !program.rsplit_once('/').is_none_or(in_system) || literal_words(words) > 0 || words.iter().any(Word::is_pattern)
+    {
         return None;
     }
-    let known = programs::named(name(program))?;
+    let known = programs::find(program_name(program))?;
     let kept = match known.form {
-        Form::Arguments => 1,
-        Form::Script => return None,
-        Form::Subcommand { allowed, .. } => {
+        ProgramForm::Arguments => 1,
+        ProgramForm::Script => return None,
+        ProgramForm::Subcommand { allowed, .. } => {
             let at = *subcommand_places(words, Some(known)).first()?;
             let follows =
                 |one: &&&str| one.split(' ').eq(words[at..].iter().map(Word::as_str).take(one.split(' ').count()));
             at + allowed.iter().find(follows)?.split(' ').count()
         }
     };
-    Some(format!("{} *", escape(&written(&words[..kept]))))
+    Some(format!("{} *", escape(&command_text(&words[..kept]))))
 }
 
 /// The commands this one is if options before its subcommand, and before what follows that, are looked past: `git push`
 /// for `git -C . push`. Each is its words after the program.
-pub(crate) fn past_options<'w>(words: &'w [Word], most: usize) -> Vec<Vec<&'w Word>> {
+pub(crate) fn readings_past_options<'w>(words: &'w [Word], most: usize) -> Vec<Vec<&'w Word>> {
     let mut found: Vec<Vec<&'w Word>> = Vec::new();
     if words.first().is_none_or(is_option) {
         return found;
     }
-    let known = words.first().and_then(|program| programs::named(name(program.as_str())));
+    let known = words.first().and_then(|program| programs::find(program_name(program.as_str())));
     for at in subcommand_places(words, known) {
         if at > 1 {
             found.push(words[at..].iter().collect());
@@ -80,12 +83,12 @@ pub(crate) fn past_options<'w>(words: &'w [Word], most: usize) -> Vec<Vec<&'w Wo
 }
 
 /// A program without its folder.
-pub(crate) fn name(program: &str) -> &str {
+pub(crate) fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
 /// Where the subcommand may be: at the first word that is no option, or behind it if it may be an option's value.
-fn subcommand_places(words: &[Word], known: Option<&Program>) -> Vec<usize> {
+fn subcommand_places(words: &[Word], known: Option<&KnownProgram>) -> Vec<usize> {
     const FARTHEST: usize = 32;
     let mut places = Vec::new();
     let mut may_be_value = false;
@@ -109,7 +112,7 @@ fn is_option(word: &Word) -> bool {
     word.as_str().len() > 1 && word.as_str().starts_with(['-', '+'])
 }
 
-fn is_harmless(word: &Word, program: &Program) -> bool {
+fn is_harmless(word: &Word, program: &KnownProgram) -> bool {
     let name = word.as_str().split('=').next().unwrap_or_default();
     name == "--version" || program.harmless.contains(&name)
 }
@@ -120,7 +123,7 @@ fn begins_uncertain(word: &Word) -> bool {
 }
 
 /// Where the last word of a subcommand is, if it is the one at `at`.
-fn ends(words: &[Word], at: usize, subcommand: &str) -> Option<usize> {
+fn subcommand_end(words: &[Word], at: usize, subcommand: &str) -> Option<usize> {
     let mut rest = subcommand.split(' ');
     if rest.next() != Some(words[at].as_str()) {
         return None;
@@ -128,7 +131,7 @@ fn ends(words: &[Word], at: usize, subcommand: &str) -> Option<usize> {
     rest.try_fold(at, |last, part| Some(last + 1 + words[last + 1..].iter().position(|word| word.as_str() == part)?))
 }
 
-impl Options {
+impl RiskyOptions {
     /// Whether this argument is one of them.
     fn mean(&self, argument: &str) -> bool {
         let whole = argument.split('=').next().unwrap_or_default();

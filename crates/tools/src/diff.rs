@@ -22,19 +22,19 @@ const COMPARED: usize = 10_000;
 
 /// How much of a diff is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct DiffLimits {
     /// Lines of the diff.
     pub lines: usize,
     /// Characters of a line.
     pub columns: usize,
 }
 
-impl Limits {
+impl DiffLimits {
     /// All of it.
     pub const WHOLE: Self = Self { lines: usize::MAX, columns: usize::MAX };
 }
 
-impl Default for Limits {
+impl Default for DiffLimits {
     fn default() -> Self {
         Self { lines: 300, columns: 400 }
     }
@@ -42,23 +42,23 @@ impl Default for Limits {
 
 /// The change from `before` to `after` of the file at `path`; nothing when they are the same.
 #[must_use]
-pub fn unified(before: &str, after: &str, path: &str, limits: Limits) -> String {
+pub fn unified(before: &str, after: &str, path: &str, limits: DiffLimits) -> String {
     compare(Some(before.as_bytes()), Some(after.as_bytes()), path, limits)
 }
 
 /// As [`unified`], for any two contents; `None` where there is no file. What is not text is named by
 /// its size.
 #[must_use]
-pub fn compare(before: Option<&[u8]>, after: Option<&[u8]>, path: &str, limits: Limits) -> String {
+pub fn compare(before: Option<&[u8]>, after: Option<&[u8]>, path: &str, limits: DiffLimits) -> String {
     if before == after {
         return String::new();
     }
     match (text(before), text(after)) {
         (Some(old), Some(new)) => {
-            let head = format!("--- {}\n+++ {}\n", named(before, path), named(after, path));
-            Diff::new(old, new).shown(head, limits)
+            let head = format!("--- {}\n+++ {}\n", side_name(before, path), side_name(after, path));
+            Diff::new(old, new).rendered(head, limits)
         }
-        (None, _) | (_, None) => format!("{path}: {} becomes {}\n", described(before), described(after)),
+        (None, _) | (_, None) => format!("{path}: {} becomes {}\n", describe_content(before), describe_content(after)),
     }
 }
 
@@ -68,11 +68,11 @@ fn text(content: Option<&[u8]>) -> Option<&str> {
     if content.contains(&0) { None } else { std::str::from_utf8(content).ok() }
 }
 
-fn named<'a>(content: Option<&[u8]>, path: &'a str) -> &'a str {
+fn side_name<'a>(content: Option<&[u8]>, path: &'a str) -> &'a str {
     if content.is_some() { path } else { "/dev/null" }
 }
 
-fn described(content: Option<&[u8]>) -> String {
+fn describe_content(content: Option<&[u8]>) -> String {
     match (content, text(content)) {
         (None, _) => "no file".to_owned(),
         (Some(content), Some(_)) => format!("text of {} bytes", thousands(content.len())),
@@ -82,7 +82,7 @@ fn described(content: Option<&[u8]>) -> String {
 
 /// Whether the ends of lines are worth a mark.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
+enum LineEnds {
     /// They are the same everywhere.
     Plain,
     /// A carriage return is shown where there is one.
@@ -93,7 +93,7 @@ enum Ends {
 struct Diff<'a> {
     old: Vec<&'a str>,
     new: Vec<&'a str>,
-    ends: Ends,
+    ends: LineEnds,
 }
 
 impl<'a> Diff<'a> {
@@ -101,7 +101,7 @@ impl<'a> Diff<'a> {
         let (old, new): (Vec<_>, Vec<_>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
         let returns = old.iter().chain(&new).filter(|line| line.ends_with("\r\n")).count();
         let lines = old.iter().chain(&new).filter(|line| line.ends_with('\n')).count();
-        let ends = if returns == 0 || returns == lines { Ends::Plain } else { Ends::Marked };
+        let ends = if returns == 0 || returns == lines { LineEnds::Plain } else { LineEnds::Marked };
         Self { old, new, ends }
     }
 
@@ -124,8 +124,8 @@ impl<'a> Diff<'a> {
         ]]
     }
 
-    fn shown(&self, head: String, limits: Limits) -> String {
-        let mut page = Page { text: head, limits, shown: 0, left_out: 0, ends: self.ends };
+    fn rendered(&self, head: String, limits: DiffLimits) -> String {
+        let mut page = DiffWriter { text: head, limits, shown: 0, left_out: 0, ends: self.ends };
         for group in self.groups() {
             let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
             let old = first.old_range().start..last.old_range().end;
@@ -138,7 +138,7 @@ impl<'a> Diff<'a> {
         page.finished()
     }
 
-    fn put(&self, page: &mut Page, op: DiffOp) {
+    fn put(&self, page: &mut DiffWriter, op: DiffOp) {
         match op {
             DiffOp::Equal { .. } => {
                 self.old[op.old_range()].iter().for_each(|line| page.line(' ', line, 0));
@@ -146,10 +146,10 @@ impl<'a> Diff<'a> {
             DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
                 let (old, new) = (&self.old[op.old_range()], &self.new[op.new_range()]);
                 for (at, line) in old.iter().enumerate() {
-                    page.line('-', line, new.get(at).map_or(0, |other| alike(line, other)));
+                    page.line('-', line, new.get(at).map_or(0, |other| common_prefix(line, other)));
                 }
                 for (at, line) in new.iter().enumerate() {
-                    page.line('+', line, old.get(at).map_or(0, |other| alike(line, other)));
+                    page.line('+', line, old.get(at).map_or(0, |other| common_prefix(line, other)));
                 }
             }
         }
@@ -166,20 +166,20 @@ fn span(lines: &Range<usize>) -> String {
 }
 
 /// How many characters two lines have in common at their beginning.
-fn alike(line: &str, other: &str) -> usize {
+fn common_prefix(line: &str, other: &str) -> usize {
     line.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
 }
 
 /// A diff being written, within its limits.
-struct Page {
+struct DiffWriter {
     text: String,
-    limits: Limits,
+    limits: DiffLimits,
     shown: usize,
     left_out: usize,
-    ends: Ends,
+    ends: LineEnds,
 }
 
-impl Page {
+impl DiffWriter {
     fn put(&mut self, line: &str) {
         if self.shown < self.limits.lines {
             self.shown += 1;
@@ -197,7 +197,7 @@ impl Page {
             return;
         }
         let (content, end) = match (line.strip_suffix("\r\n"), line.strip_suffix('\n')) {
-            (Some(content), _) if self.ends == Ends::Marked => (content, "␍"),
+            (Some(content), _) if self.ends == LineEnds::Marked => (content, "␍"),
             (Some(content), _) | (None, Some(content)) => (content, ""),
             (None, None) => (line, ""),
         };
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn diff(before: &str, after: &str) -> String {
-        unified(before, after, "f", Limits::default())
+        unified(before, after, "f", DiffLimits::default())
     }
 
     // proves T8: an edit is shown as what changes, with what stands around it
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_made_or_taken_away_has_one_side() {
-        let limits = Limits::default();
+        let limits = DiffLimits::default();
         assert_eq!(compare(None, Some(b"a\n"), "f", limits), "--- /dev/null\n+++ f\n@@ -0,0 +1 @@\n+a\n");
         assert_eq!(compare(Some(b"a\nb\n"), None, "f", limits), "--- f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");
         assert_eq!(compare(None, None, "f", limits), "");
@@ -270,7 +270,7 @@ mod tests {
     // proves T8: binary files are said to be so
     #[test]
     fn what_is_not_text_is_named_by_its_size() {
-        let limits = Limits::default();
+        let limits = DiffLimits::default();
         assert_eq!(
             compare(Some(b"\0\x01"), Some(b"abc"), "f", limits),
             "f: binary data of 2 bytes becomes text of 3 bytes\n"
@@ -281,7 +281,7 @@ mod tests {
     // proves T8: a preview is bounded and says what it leaves out
     #[test]
     fn no_diff_is_longer_than_its_limits() {
-        let limits = Limits { lines: 5, columns: 10 };
+        let limits = DiffLimits { lines: 5, columns: 10 };
         let after: String = (0..100).map(|n| format!("{n}\n")).collect();
         let shown = unified("", &after, "f", limits);
         assert_eq!(
@@ -290,7 +290,7 @@ mod tests {
         );
         let long = "x".repeat(5_000);
         let (before, after) = (format!("{long}a{long}"), format!("{long}b{long}"));
-        let shown = unified(&before, &after, "f", Limits::default());
+        let shown = unified(&before, &after, "f", DiffLimits::default());
         assert!(shown.contains("xa") && shown.contains("xb") && shown.chars().count() < 1_200, "{shown}");
     }
 

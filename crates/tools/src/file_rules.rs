@@ -6,27 +6,27 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::access::{Access, FileAccess};
-use crate::file_accesses::Files;
+use crate::access::{AccessKind, FileAccess};
+use crate::file_accesses::FileAccesses;
 use crate::other_names::OtherNames;
-use crate::path_pattern::Extent;
-use crate::{Mode, Permissions, Rule, Subject};
+use crate::path_pattern::PathExtent;
+use crate::{About, Mode, Permissions, Rule};
 
 /// What of the workspace must not be read or changed.
 #[derive(Clone, Debug, Default)]
 pub struct FileRules {
     permissions: Option<Arc<Permissions>>,
-    judged: JudgedPaths,
+    checked: CheckedPaths,
 }
 
 /// The paths a call was cleared for, by all the names they had then. It opens no other, though a link may lead there by
 /// the time it runs. Nothing where the call names no paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JudgedPaths(Option<Arc<Files>>);
+pub struct CheckedPaths(Option<Arc<FileAccesses>>);
 
-impl JudgedPaths {
-    pub(crate) fn of(subject: Subject) -> Self {
-        Self(subject.files.map(Arc::new))
+impl CheckedPaths {
+    pub(crate) fn of(about: About) -> Self {
+        Self(about.files.map(Arc::new))
     }
 }
 
@@ -34,24 +34,24 @@ impl FileRules {
     /// What these permissions forbid, whoever agreed to the call.
     #[must_use]
     pub fn of(permissions: Arc<Permissions>) -> Self {
-        Self { permissions: Some(permissions), judged: JudgedPaths::default() }
+        Self { permissions: Some(permissions), checked: CheckedPaths::default() }
     }
 
     /// The same for a call that was cleared for these paths.
     #[must_use]
-    pub fn for_call(self, judged: JudgedPaths) -> Self {
-        Self { judged, ..self }
+    pub fn for_call(self, checked: CheckedPaths) -> Self {
+        Self { checked, ..self }
     }
 
     /// The same for what is looked at besides what the call names.
     pub(crate) fn beyond_the_call(&self) -> Self {
-        self.clone().for_call(JudgedPaths::default())
+        self.clone().for_call(CheckedPaths::default())
     }
 
     /// Whether the call was cleared for all of this.
-    pub(crate) fn have_judged(&self, files: &Files) -> bool {
-        let Some(judged) = &self.judged.0 else { return true };
-        files.accesses.iter().all(|access| judged.accesses.iter().any(|judged| judged.is_same(access)))
+    pub(crate) fn have_checked(&self, files: &FileAccesses) -> bool {
+        let Some(checked) = &self.checked.0 else { return true };
+        files.accesses.iter().all(|access| checked.accesses.iter().any(|checked| checked.is_same(access)))
     }
 
     /// Nothing is forbidden: it is the person who is shown the file.
@@ -66,13 +66,13 @@ impl FileRules {
     }
 
     /// The rule that forbids some of this.
-    pub(crate) fn denying(&self, files: &Files) -> Option<&Rule> {
+    pub(crate) fn denying(&self, files: &FileAccesses) -> Option<&Rule> {
         self.permissions.as_ref()?.deny.iter().find(|rule| files.touched_by(rule))
     }
 
     /// What is left out for whoever walks through folders from `start` on: what must not be read, and what is
     /// asked about first, unless that was asked about with `start` itself.
-    pub(crate) fn left_out(&self, start: &Files) -> LeftOut<'_> {
+    pub(crate) fn hidden_files(&self, start: &FileAccesses) -> HiddenFiles<'_> {
         let mut rules = Vec::new();
         if let Some(permissions) = &self.permissions {
             rules.extend(&permissions.deny);
@@ -80,19 +80,19 @@ impl FileRules {
                 rules.extend(permissions.ask.iter().filter(|rule| !start.touched_by(rule)));
             }
         }
-        LeftOut { rules, roots: start.roots.clone(), other_names: Arc::clone(&start.other_names) }
+        HiddenFiles { rules, roots: start.roots.clone(), other_names: Arc::clone(&start.other_names) }
     }
 }
 
 /// What is left out on the way.
 #[derive(Debug)]
-pub(crate) struct LeftOut<'r> {
+pub(crate) struct HiddenFiles<'r> {
     rules: Vec<&'r Rule>,
     roots: Vec<PathBuf>,
     other_names: Arc<OtherNames>,
 }
 
-impl LeftOut<'_> {
+impl HiddenFiles<'_> {
     /// The same for names that are texts.
     pub(crate) fn has_any(&self, names: &[String]) -> bool {
         self.has(&names.iter().map(Path::new).collect::<Vec<_>>())
@@ -103,7 +103,7 @@ impl LeftOut<'_> {
         let is_forbidden = |access: &FileAccess| self.rules.iter().any(|rule| rule.forbids(access, &self.roots));
         let is_left_out = |path: &&Path| {
             let path = path.to_string_lossy();
-            let access = FileAccess::new(Access::Read, path.as_ref(), Extent::Itself);
+            let access = FileAccess::new(AccessKind::Read, path.as_ref(), PathExtent::Itself);
             let others = self.other_names.of(&path);
             is_forbidden(&access) || others.iter().any(|name| is_forbidden(&access.by_other_name(name)))
         };

@@ -2,7 +2,7 @@
 //! it started die with a stop, a time limit, or the death of Windlass itself (T7).
 //!
 //! The protocol. Windlass makes a lock file for the call, then starts the guard with one end of a
-//! socket pair as its standard input, the *lifeline*, and writes a [`wire::Request`] to it. The guard
+//! socket pair as its standard input, the *lifeline*, and writes a [`wire::GuardRequest`] to it. The guard
 //!
 //! 1. locks the file, which must still be there: whoever resumes the session removes lock files
 //!    nobody holds, and a guard that comes too late then finds none and starts nothing;
@@ -21,12 +21,12 @@
 //! On systems without reapers of descendants only the process group is killed.
 
 mod child;
-mod clear;
+mod cleanup;
 mod confined;
 mod descendants;
 mod first_process;
 mod handover;
-mod here;
+mod in_terminal;
 #[cfg(target_os = "linux")]
 mod namespaces;
 mod process;
@@ -40,12 +40,12 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 pub use child::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
-pub use here::run_here;
+pub use in_terminal::run_in_terminal;
 pub(crate) use support::fresh_temp;
-pub use support::support;
+pub use support::probe_support;
 pub use survivors::{SurvivorsError, wait_for_survivors};
 pub(crate) use survivors::{lock_path, temp_path};
-pub use wire::Cleared;
+pub use wire::CleanupReport;
 
 /// The first file handle that is no standard stream.
 const FIRST_INHERITED: i32 = 3;
@@ -58,12 +58,12 @@ pub fn run() -> ExitCode {
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     let channel = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     if std::env::args_os().next_back().is_some_and(|word| word == confined::FIRST_PROCESS) {
-        return ended(channel.and_then(|channel| first_process::run(&channel)));
+        return exit_code(channel.and_then(|channel| first_process::run(&channel)));
     }
-    ended(channel.and_then(process::serve))
+    exit_code(channel.and_then(process::serve))
 }
 
-fn ended(work: std::io::Result<()>) -> ExitCode {
+fn exit_code(work: std::io::Result<()>) -> ExitCode {
     match work {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

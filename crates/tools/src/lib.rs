@@ -28,28 +28,27 @@
 // Rules about commands and pages are read in every build, so that they mean the same in each.
 #![cfg_attr(not(all(feature = "commands", feature = "fetch")), allow(dead_code, unused_imports, reason = "see above"))]
 
+mod about;
+mod about_files;
 mod access;
 #[cfg_attr(not(feature = "fetch"), path = "no_address.rs")]
 mod address;
 mod alias;
 mod arguments;
-mod asks;
-mod at_work;
+mod ask_policy;
 mod builtin;
+mod call_permission;
 mod certain_failure;
-mod clearance;
 #[cfg(feature = "commands")]
-mod closing;
+mod closed_paths;
 mod coerce;
 mod command_line;
 mod command_rules;
 mod cut;
 pub mod dialect;
 pub mod diff;
-mod doubt;
 mod file_accesses;
 mod file_rules;
-mod file_subject;
 mod flat_path;
 mod git_directory;
 #[cfg(feature = "commands")]
@@ -73,46 +72,48 @@ mod programs;
 mod protected;
 mod protected_list;
 mod quoted;
-mod reach;
 mod real_path;
 mod refusal;
 mod registry;
 mod repair;
 mod rule;
 mod ruling;
+mod running_commands;
 #[cfg(feature = "commands")]
 mod sandbox;
 #[cfg(feature = "commands")]
 mod sandbox_untried;
+mod sandbox_use;
 mod schema_check;
 mod secret_env;
 mod secrets;
 mod selection;
 mod servers;
 mod shorten;
-mod subject;
 mod suspects;
 mod text_pattern;
 mod tool;
 mod tracked;
+mod uncertain_command;
 mod undo;
 mod whole_file;
 mod word;
 mod workspace;
 
-pub use access::Access;
+pub use about::About;
+pub use access::AccessKind;
 pub use address::AddressPattern;
 #[cfg(feature = "fetch")]
 pub use address::{HostPattern, ParseHostError};
-pub use asks::Asks;
+pub use ask_policy::AskPolicy;
 #[cfg(feature = "commands")]
 pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
-pub use builtin::{Fetching, fetch_url};
+pub use builtin::{FetchSettings, fetch_url};
 pub use builtin::{TOOL_NAMES, ending_tools, file_tools};
-pub use clearance::Clearance;
+pub use call_permission::CallPermission;
 pub use cut::{CutInfo, cut};
-pub use file_rules::{FileRules, JudgedPaths};
+pub use file_rules::{CheckedPaths, FileRules};
 #[cfg(feature = "commands")]
 pub use guard_program::GuardProgram;
 pub use mode::Mode;
@@ -125,7 +126,7 @@ pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};
 pub use refusal::CertainFailure;
 pub use registry::{Registry, RegistryError};
-pub use rule::{Network, ParseRuleError, Rule};
+pub use rule::{NetworkTarget, ParseRuleError, Rule};
 pub use ruling::Ruling;
 #[cfg(feature = "commands")]
 pub use sandbox::Sandbox;
@@ -135,9 +136,8 @@ pub use secret_env::{is_ordinary, is_secret_name, looks_like_key, passwords_in};
 pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder};
 pub use selection::{CORE, Selection};
 pub use servers::{ServerStage, ToolServers, wait_for, with_wait_notice};
-pub use subject::Subject;
 pub use tool::{Ask, BoxFuture, CallContext, SpilledResult, SpilledResults, Tool, Verification, nobody_to_ask};
-pub use undo::{Bounds, Checkpoint, Checkpoints, Looked, Recorded, Touch};
-pub use whole_file::{Readers, write_whole};
+pub use undo::{Checkpoint, Checkpoints, FileSnapshot, PlannedChange, SnapshotBounds, UnkeptFiles};
+pub use whole_file::{ReadableBy, write_whole};
 pub use windlass_vocab::shown_path;
 pub use workspace::{Workspace, WorkspaceError};

@@ -39,7 +39,7 @@ fn fnv(text: &str) -> u32 {
 
 /// How a name was found, and at which index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Resolved {
+pub(crate) enum NameMatch {
     /// As it stands.
     Exact(usize),
     /// Without its prefix.
@@ -52,7 +52,7 @@ pub(crate) enum Resolved {
     Nothing,
 }
 
-impl Resolved {
+impl NameMatch {
     /// Where the tool stands among those offered.
     pub(crate) fn index(self) -> Option<usize> {
         match self {
@@ -82,24 +82,24 @@ pub(crate) fn exact(name: &str, specs: &[ToolSpec]) -> Option<usize> {
 /// that bare name, a name other agents have for it, the only one it is a misspelling of. A prefix that
 /// names a server is never ignored, be it one of `servers` that has nothing to offer now: what was meant
 /// for one server must not happen on another.
-pub(crate) fn resolve(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> Resolved {
+pub(crate) fn resolve(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> NameMatch {
     if let Some(index) = exact(name, specs) {
-        return Resolved::Exact(index);
+        return NameMatch::Exact(index);
     }
-    let (server, bare) = parted(name.trim(), &all_servers(specs, servers));
+    let (server, bare) = split_server(name.trim(), &all_servers(specs, servers));
     let there = |spec: &ToolSpec| server.is_none_or(|server| spec.name.server() == server);
     let named = |spec: &ToolSpec, wanted: &str| spec.name.bare() == wanted && there(spec);
     if let Some(index) = only(specs, |spec| named(spec, bare)) {
-        return Resolved::Bare(index);
+        return NameMatch::Bare(index);
     }
     if specs.iter().any(|spec| named(spec, bare)) {
-        return Resolved::Nothing;
+        return NameMatch::Nothing;
     }
     let local = |wanted: &str| specs.iter().position(|spec| spec.name.is_local() && named(spec, wanted));
     if let Some(index) = aliases(bare).find_map(local) {
-        return Resolved::Alias(index);
+        return NameMatch::Alias(index);
     }
-    nearest(server, bare, specs).map_or(Resolved::Nothing, Resolved::Nearest)
+    nearest(server, bare, specs).map_or(NameMatch::Nothing, NameMatch::Nearest)
 }
 
 /// The server that `name` begins with, where it is one of `servers` and offers nothing.
@@ -107,14 +107,14 @@ pub(crate) fn unavailable<'a>(name: &str, specs: &'a [ToolSpec], servers: &'a BT
     if exact(name, specs).is_some() {
         return None;
     }
-    let (server, _) = parted(name.trim(), &all_servers(specs, servers));
+    let (server, _) = split_server(name.trim(), &all_servers(specs, servers));
     server.filter(|server| specs.iter().all(|spec| spec.name.server() != *server))
 }
 
 /// Whether `name` is that of a tool of this server, however the model parts the two.
 #[must_use]
 pub fn is_of_server(name: &str, server: &str) -> bool {
-    parted(name.trim(), &BTreeSet::from([server])).0.is_some()
+    split_server(name.trim(), &BTreeSet::from([server])).0.is_some()
 }
 
 fn all_servers<'a>(specs: &'a [ToolSpec], servers: &'a BTreeSet<String>) -> BTreeSet<&'a str> {
@@ -123,11 +123,11 @@ fn all_servers<'a>(specs: &'a [ToolSpec], servers: &'a BTreeSet<String>) -> BTre
 
 /// The server a name begins with, where it is one of ours, and the tool's own name. Any other prefix
 /// is a habit of the model's.
-fn parted<'n, 's>(name: &'n str, servers: &BTreeSet<&'s str>) -> (Option<&'s str>, &'n str) {
+fn split_server<'n, 's>(name: &'n str, servers: &BTreeSet<&'s str>) -> (Option<&'s str>, &'n str) {
     for separator in [".", "__", "/", ":"] {
         for (prefix, bare) in [name.split_once(separator), name.rsplit_once(separator)].into_iter().flatten() {
             let last = prefix.rsplit(['.', '/', ':']).next().and_then(|last| last.rsplit("__").next());
-            if let Some(server) = of_ours(prefix, servers).or_else(|| of_ours(last?, servers)) {
+            if let Some(server) = known_server(prefix, servers).or_else(|| known_server(last?, servers)) {
                 return (Some(server), bare);
             }
         }
@@ -137,7 +137,7 @@ fn parted<'n, 's>(name: &'n str, servers: &BTreeSet<&'s str>) -> (Option<&'s str
 }
 
 /// The server that a prefix names: exactly, or else but for case and what parts its words.
-fn of_ours<'s>(prefix: &str, servers: &BTreeSet<&'s str>) -> Option<&'s str> {
+fn known_server<'s>(prefix: &str, servers: &BTreeSet<&'s str>) -> Option<&'s str> {
     if let Some(server) = servers.get(prefix) {
         return Some(server);
     }
@@ -154,24 +154,27 @@ pub(crate) fn only(specs: &[ToolSpec], fits: impl Fn(&ToolSpec) -> bool) -> Opti
 
 /// What the model is told when nothing has that name: that its server is not there, or up to three
 /// names that are near it.
-pub(crate) fn unknown(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> String {
+pub(crate) fn unknown_tool_message(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> String {
     let absent = unavailable(name, specs, servers);
     let name = shorten(name.trim(), 80);
     if specs.is_empty() {
         return format!("There is no tool `{name}`: no tools are offered here. Answer without one.");
     }
     if let Some(server) = absent {
-        return format!("There is no tool `{name}` now: the server `{server}` is not available. {}", offered(specs));
+        return format!(
+            "There is no tool `{name}` now: the server `{server}` is not available. {}",
+            list_offered(specs)
+        );
     }
     let near = suggestions(&name, specs);
     if near.is_empty() {
-        return format!("There is no tool `{name}`. {}", offered(specs));
+        return format!("There is no tool `{name}`. {}", list_offered(specs));
     }
     format!("There is no tool `{name}`. Did you mean {}?", near.join(" or "))
 }
 
 /// Which tools there are.
-pub(crate) fn offered(specs: &[ToolSpec]) -> String {
+pub(crate) fn list_offered(specs: &[ToolSpec]) -> String {
     let all: Vec<_> = specs.iter().take(20).map(|spec| format!("`{}`", spec.wire_name)).collect();
     format!("Use one of the tools offered: {}.", all.join(", "))
 }
@@ -236,17 +239,17 @@ mod tests {
     fn a_name_resolves_exactly_then_without_its_prefix() {
         let specs = specs(&["git.log", "git.status", "hub.log", "local.read_file"]);
         for (name, want) in [
-            ("read_file", Resolved::Exact(3)),
-            ("local.read_file", Resolved::Exact(3)),
-            ("git__log", Resolved::Exact(0)),
-            ("hub.log", Resolved::Exact(2)),
-            ("status", Resolved::Bare(1)),
-            ("functions.status", Resolved::Bare(1)),
-            ("hub.status", Resolved::Nothing),
-            ("mcp__git__status", Resolved::Bare(1)),
-            ("git/status", Resolved::Bare(1)),
-            ("log", Resolved::Nothing),
-            ("", Resolved::Nothing),
+            ("read_file", NameMatch::Exact(3)),
+            ("local.read_file", NameMatch::Exact(3)),
+            ("git__log", NameMatch::Exact(0)),
+            ("hub.log", NameMatch::Exact(2)),
+            ("status", NameMatch::Bare(1)),
+            ("functions.status", NameMatch::Bare(1)),
+            ("hub.status", NameMatch::Nothing),
+            ("mcp__git__status", NameMatch::Bare(1)),
+            ("git/status", NameMatch::Bare(1)),
+            ("log", NameMatch::Nothing),
+            ("", NameMatch::Nothing),
         ] {
             assert_eq!(resolve(name, &specs, &BTreeSet::new()), want, "{name}");
         }
@@ -271,18 +274,18 @@ mod tests {
             "prod.bash",
             "prod.Echo",
         ] {
-            assert_eq!(resolve(name, &offered, &servers), Resolved::Nothing, "{name}");
-            let told = unknown(name, &offered, &servers);
+            assert_eq!(resolve(name, &offered, &servers), NameMatch::Nothing, "{name}");
+            let told = unknown_tool_message(name, &offered, &servers);
             assert!(told.contains("` is not available") && told.contains("`env1__echo`"), "{name}: {told}");
         }
-        assert!(unknown("prod__echo", &offered, &servers).contains("the server `prod` is not available"));
+        assert!(unknown_tool_message("prod__echo", &offered, &servers).contains("the server `prod` is not available"));
         for (name, want) in [
-            ("echo", Resolved::Bare(0)),
-            ("env1.echo", Resolved::Exact(0)),
-            ("ENV1.echo", Resolved::Bare(0)),
-            ("functions.echo", Resolved::Bare(0)),
-            ("other__echo", Resolved::Bare(0)),
-            ("functions.bash", Resolved::Alias(2)),
+            ("echo", NameMatch::Bare(0)),
+            ("env1.echo", NameMatch::Exact(0)),
+            ("ENV1.echo", NameMatch::Bare(0)),
+            ("functions.echo", NameMatch::Bare(0)),
+            ("other__echo", NameMatch::Bare(0)),
+            ("functions.bash", NameMatch::Alias(2)),
         ] {
             assert_eq!(resolve(name, &offered, &servers), want, "{name}");
             assert_eq!(unavailable(name, &offered, &servers), None, "{name}");
@@ -305,13 +308,13 @@ mod tests {
             ("str_replace", 0),
             ("str_replace_editor", 0),
         ] {
-            assert_eq!(resolve(name, &offered, &BTreeSet::new()), Resolved::Alias(want), "{name}");
+            assert_eq!(resolve(name, &offered, &BTreeSet::new()), NameMatch::Alias(want), "{name}");
         }
         // Not on another server, and not where the tool is absent.
-        assert_eq!(resolve("git.bash", &offered, &BTreeSet::new()), Resolved::Nothing);
-        assert_eq!(resolve("grep", &offered, &BTreeSet::new()), Resolved::Nothing);
+        assert_eq!(resolve("git.bash", &offered, &BTreeSet::new()), NameMatch::Nothing);
+        assert_eq!(resolve("grep", &offered, &BTreeSet::new()), NameMatch::Nothing);
         let with_bash = specs(&["local.run_command", "shells.bash"]);
-        assert_eq!(resolve("bash", &with_bash, &BTreeSet::new()), Resolved::Bare(1));
+        assert_eq!(resolve("bash", &with_bash, &BTreeSet::new()), NameMatch::Bare(1));
     }
 
     // proves T3
@@ -328,41 +331,41 @@ mod tests {
             "local.write_file",
         ]);
         for (name, want) in [
-            ("read_fiel", Resolved::Nearest(6)),
-            ("readFile", Resolved::Nearest(6)),
-            ("Read-File", Resolved::Nearest(6)),
-            ("local.reed_file", Resolved::Nearest(6)),
-            ("write_files", Resolved::Nearest(7)),
-            ("git.craete_branch", Resolved::Nearest(0)),
-            ("hub__list_isues", Resolved::Nearest(2)),
-            ("listIssues", Resolved::Nearest(2)),
+            ("read_fiel", NameMatch::Nearest(6)),
+            ("readFile", NameMatch::Nearest(6)),
+            ("Read-File", NameMatch::Nearest(6)),
+            ("local.reed_file", NameMatch::Nearest(6)),
+            ("write_files", NameMatch::Nearest(7)),
+            ("git.craete_branch", NameMatch::Nearest(0)),
+            ("hub__list_isues", NameMatch::Nearest(2)),
+            ("listIssues", NameMatch::Nearest(2)),
             // Another word, not a misspelling of one.
-            ("git.delete_branch", Resolved::Nothing),
-            ("git.create_tag", Resolved::Nothing),
-            ("hub.get_label", Resolved::Nothing),
-            ("hub.lock_issue", Resolved::Nothing),
-            ("hub.step1", Resolved::Nothing),
-            ("rename_file", Resolved::Nothing),
+            ("git.delete_branch", NameMatch::Nothing),
+            ("git.create_tag", NameMatch::Nothing),
+            ("hub.get_label", NameMatch::Nothing),
+            ("hub.lock_issue", NameMatch::Nothing),
+            ("hub.step1", NameMatch::Nothing),
+            ("rename_file", NameMatch::Nothing),
             // Never on another server.
-            ("git.list_isues", Resolved::Nothing),
-            ("list_isues", Resolved::Nothing),
-            ("x", Resolved::Nothing),
+            ("git.list_isues", NameMatch::Nothing),
+            ("list_isues", NameMatch::Nothing),
+            ("x", NameMatch::Nothing),
         ] {
             assert_eq!(resolve(name, &offered, &BTreeSet::new()), want, "{name}");
         }
         let alike = specs(&["local.read_file1", "local.read_file2"]);
-        assert_eq!(resolve("read_file", &alike, &BTreeSet::new()), Resolved::Nothing);
+        assert_eq!(resolve("read_file", &alike, &BTreeSet::new()), NameMatch::Nothing);
     }
 
     // proves T1
     #[test]
     fn an_unknown_name_earns_at_most_three_suggestions() {
         let specs = specs(&["local.read_file", "local.write_file", "local.edit_file", "local.move_file", "local.todo"]);
-        let text = unknown("read_fil", &specs, &BTreeSet::new());
+        let text = unknown_tool_message("read_fil", &specs, &BTreeSet::new());
         assert!(text.contains("Did you mean `read_file`"), "{text}");
         assert!(text.matches('`').count() <= 8, "{text}");
-        let text = unknown("frobnicate", &specs, &BTreeSet::new());
+        let text = unknown_tool_message("frobnicate", &specs, &BTreeSet::new());
         assert!(text.contains("`todo`"), "{text}");
-        assert!(unknown(&"x".repeat(1_000_000), &specs, &BTreeSet::new()).len() < 1_000);
+        assert!(unknown_tool_message(&"x".repeat(1_000_000), &specs, &BTreeSet::new()).len() < 1_000);
     }
 }

@@ -23,7 +23,7 @@ impl NewFolders {
         let mut here = root.try_clone()?;
         for name in no_follow::names(folder) {
             let name = name?;
-            here = match no_follow::step(&here, name) {
+            here = match no_follow::open_subfolder(&here, name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     match here.create_dir(name) {
                         Ok(()) => new.made.push((here.try_clone()?, name.to_owned())),
@@ -31,7 +31,7 @@ impl NewFolders {
                         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                         Err(error) => return Err(error),
                     }
-                    no_follow::step(&here, name)?
+                    no_follow::open_subfolder(&here, name)?
                 }
                 opened => opened?,
             };

@@ -2,7 +2,7 @@
 
 /// Whether a pattern is of a rule that allows or of one that forbids or asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum RuleSide {
     Allow,
     Forbid,
 }
@@ -22,7 +22,7 @@ impl From<&str> for AddressPattern {
 }
 
 impl AddressPattern {
-    pub(crate) fn matches(&self, address: &Address, _: Side) -> bool {
+    pub(crate) fn matches(&self, address: &Address, _: RuleSide) -> bool {
         match *address {}
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn open_absolute(path: &Path) -> io::Result<Dir> {
 pub(crate) fn open_folder(from: &Dir, path: &Path) -> io::Result<Dir> {
     let mut folder = from.try_clone()?;
     for name in names(path) {
-        folder = step(&folder, name?)?;
+        folder = open_subfolder(&folder, name?)?;
     }
     Ok(folder)
 }
@@ -43,7 +43,7 @@ pub(crate) fn names(path: &Path) -> impl Iterator<Item = io::Result<&OsStr>> {
 }
 
 /// Opens the folder that has this name.
-pub(crate) fn step(folder: &Dir, name: &OsStr) -> io::Result<Dir> {
+pub(crate) fn open_subfolder(folder: &Dir, name: &OsStr) -> io::Result<Dir> {
     let flags = LOOK_UP | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = rustix::fs::openat(folder, name, flags, Mode::empty())?;
     Ok(Dir::from_std_file(opened.into()))

@@ -12,28 +12,31 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use serde_json::Value;
 use windlass_vocab::{
-    Because, EffectClass, Grant, Json, Outcome, OutcomeKind, PreparedCall, Repair, ReplyCall, SnapshotKind, TextOrigin,
-    ToolName, ToolSpec, Verdict,
+    EffectClass, Grant, Json, Outcome, OutcomeKind, PreparedCall, Repair, ReplyCall, SnapshotKind, TextOrigin,
+    ToolName, ToolSpec, Verdict, VerdictReason,
 };
 
-use crate::arguments::{self, Fit, Parsed, Schema};
-use crate::clearance::{Clearance, outside_text, outside_text_verdict, permitted, subject_of, warn, with_preview};
+use crate::arguments::{self, ArgumentSchema, ParsedArguments, SchemaFit};
+use crate::call_permission::{
+    CallPermission, about_call, insert_warning, outside_text_verdict, outside_text_warning, verdict_with_preview,
+    with_preview,
+};
 use crate::names::{self, wire_name};
 use crate::quoted::quoted;
-use crate::registry::Entry;
-use crate::{BoxFuture, CallContext, JudgedPaths, Permissions, Tool, Touch, Verification};
+use crate::registry::RegisteredTool;
+use crate::{BoxFuture, CallContext, CheckedPaths, Permissions, PlannedChange, Tool, Verification};
 
 /// The tools of one run. Cheap to clone, never changes.
 #[derive(Clone)]
 pub struct Offer {
-    inner: Arc<Inner>,
+    inner: Arc<OfferParts>,
 }
 
-struct Inner {
+struct OfferParts {
     specs: Vec<ToolSpec>,
-    entries: Vec<Arc<Entry>>,
+    entries: Vec<Arc<RegisteredTool>>,
     /// Tools the model was not told of, which may be called by their full names: their servers came later.
-    late: Vec<(ToolSpec, Arc<Entry>)>,
+    late: Vec<(ToolSpec, Arc<RegisteredTool>)>,
     hidden: Vec<ToolSpec>,
     /// Every server there is, with or without tools to offer.
     servers: BTreeSet<String>,
@@ -46,26 +49,38 @@ impl fmt::Debug for Offer {
 }
 
 impl Offer {
-    pub(crate) fn new(entries: Vec<Arc<Entry>>, hidden: &[Arc<Entry>], servers: BTreeSet<String>) -> Self {
+    pub(crate) fn new(
+        entries: Vec<Arc<RegisteredTool>>,
+        hidden: &[Arc<RegisteredTool>],
+        servers: BTreeSet<String>,
+    ) -> Self {
         let mut taken = BTreeSet::new();
-        let tools = entries.into_iter().map(|entry| (named(&entry, &mut taken), entry)).collect();
+        let tools = entries.into_iter().map(|entry| (with_wire_name(&entry, &mut taken), entry)).collect();
         Self::named(tools, hidden, servers)
     }
 
     /// An offer of tools that have their names on the wire.
-    pub(crate) fn named(tools: Vec<(ToolSpec, Arc<Entry>)>, hidden: &[Arc<Entry>], servers: BTreeSet<String>) -> Self {
+    pub(crate) fn named(
+        tools: Vec<(ToolSpec, Arc<RegisteredTool>)>,
+        hidden: &[Arc<RegisteredTool>],
+        servers: BTreeSet<String>,
+    ) -> Self {
         let mut taken = tools.iter().map(|(spec, _)| spec.wire_name.clone()).collect();
-        let hidden = hidden.iter().map(|entry| named(entry, &mut taken)).collect();
+        let hidden = hidden.iter().map(|entry| with_wire_name(entry, &mut taken)).collect();
         let (specs, entries) = tools.into_iter().unzip();
-        Self { inner: Arc::new(Inner { specs, entries, late: Vec::new(), hidden, servers }) }
+        Self { inner: Arc::new(OfferParts { specs, entries, late: Vec::new(), hidden, servers }) }
     }
 
     /// This offer with these tools as well, in the order of names. What is in it keeps its name on the wire.
-    pub(crate) fn with(&self, more: impl IntoIterator<Item = Arc<Entry>>, hidden: &[Arc<Entry>]) -> Self {
+    pub(crate) fn with(
+        &self,
+        more: impl IntoIterator<Item = Arc<RegisteredTool>>,
+        hidden: &[Arc<RegisteredTool>],
+    ) -> Self {
         let mut tools = self.tools();
         let mut taken = self.inner.specs.iter().map(|spec| spec.wire_name.clone()).collect();
         for entry in more.into_iter().filter(|entry| !self.has(&entry.spec.name)) {
-            tools.push((named(&entry, &mut taken), entry));
+            tools.push((with_wire_name(&entry, &mut taken), entry));
         }
         tools.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
         Self::named(tools, hidden, self.inner.servers.clone())
@@ -77,20 +92,20 @@ impl Offer {
         tools.retain(|(spec, _)| spec.name.as_str() != name);
         let (specs, entries) = tools.into_iter().unzip();
         let (hidden, servers) = (self.inner.hidden.clone(), self.inner.servers.clone());
-        Self { inner: Arc::new(Inner { specs, entries, late: Vec::new(), hidden, servers }) }
+        Self { inner: Arc::new(OfferParts { specs, entries, late: Vec::new(), hidden, servers }) }
     }
 
     /// This offer with those of these tools that are not in it callable by their full names.
-    pub(crate) fn with_late(&self, entries: impl IntoIterator<Item = Arc<Entry>>) -> Self {
-        let Inner { specs, entries: offered, hidden, servers, .. } = self.inner.as_ref();
+    pub(crate) fn with_late(&self, entries: impl IntoIterator<Item = Arc<RegisteredTool>>) -> Self {
+        let OfferParts { specs, entries: offered, hidden, servers, .. } = self.inner.as_ref();
         let mut taken = specs.iter().chain(hidden).map(|spec| spec.wire_name.clone()).collect();
         let late = entries.into_iter().filter(|entry| !self.has(&entry.spec.name));
-        let late = late.map(|entry| (named(&entry, &mut taken), entry)).collect();
+        let late = late.map(|entry| (with_wire_name(&entry, &mut taken), entry)).collect();
         let (specs, hidden, servers) = (specs.clone(), hidden.clone(), servers.clone());
-        Self { inner: Arc::new(Inner { specs, entries: offered.clone(), late, hidden, servers }) }
+        Self { inner: Arc::new(OfferParts { specs, entries: offered.clone(), late, hidden, servers }) }
     }
 
-    fn tools(&self) -> Vec<(ToolSpec, Arc<Entry>)> {
+    fn tools(&self) -> Vec<(ToolSpec, Arc<RegisteredTool>)> {
         self.inner.specs.iter().cloned().zip(self.inner.entries.iter().cloned()).collect()
     }
 
@@ -135,10 +150,10 @@ impl Offer {
             }
         };
         fit(&mut parsed, &entry.schema, &spec.wire_name, &call.arguments);
-        let Parsed { value, json, raw, repairs } = parsed;
+        let ParsedArguments { value, json, raw, repairs } = parsed;
         let (verdict, preview, because) = match value {
             Err(reason) => (Verdict::invalid(reason), None, None),
-            Ok(value) => permitted(entry, &value, permissions, grants),
+            Ok(value) => verdict_with_preview(entry, &value, permissions, grants),
         };
         PreparedCall {
             provider_id: call.provider_id.clone(),
@@ -153,7 +168,7 @@ impl Offer {
             reads_files: spec.reads_files,
             verdict,
             preview,
-            snapshot: entry.tool.keeps(),
+            snapshot: entry.tool.snapshot_kind(),
             because,
         }
     }
@@ -170,7 +185,7 @@ impl Offer {
     }
 
     /// A tool the model was not told of, called by its full name. What it was told of goes first.
-    fn late(&self, name: &str) -> Option<&(ToolSpec, Arc<Entry>)> {
+    fn late(&self, name: &str) -> Option<&(ToolSpec, Arc<RegisteredTool>)> {
         let name = name.trim();
         let found = self.inner.late.iter().find(|(spec, _)| spec.wire_name == name || spec.name.as_str() == name)?;
         (!self.names_exactly(name)).then_some(found)
@@ -178,7 +193,7 @@ impl Offer {
 
     /// A hidden tool is refused even when the model knows its name (T2).
     fn hidden(&self, spec: &ToolSpec, call: &ReplyCall, arguments: Json, raw: Option<String>) -> PreparedCall {
-        let reason = format!("`{}` is not available here. {}", spec.name.bare(), names::offered(self.specs()));
+        let reason = format!("`{}` is not available here. {}", spec.name.bare(), names::list_offered(self.specs()));
         PreparedCall {
             tool: Some(spec.name.clone()),
             verdict: Verdict::deny(reason),
@@ -187,7 +202,7 @@ impl Offer {
     }
 
     fn unknown(&self, call: &ReplyCall, arguments: Json, raw: Option<String>, repairs: Vec<Repair>) -> PreparedCall {
-        let reason = names::unknown(&call.name, self.specs(), &self.inner.servers);
+        let reason = names::unknown_tool_message(&call.name, self.specs(), &self.inner.servers);
         PreparedCall {
             provider_id: call.provider_id.clone(),
             name: call.name.clone(),
@@ -208,9 +223,9 @@ impl Offer {
 
     /// The paths a call is about to change, as its tool says.
     #[must_use]
-    pub fn touches(&self, tool: &ToolName, arguments: &Json) -> Vec<Touch> {
+    pub fn planned_changes(&self, tool: &ToolName, arguments: &Json) -> Vec<PlannedChange> {
         let Some(entry) = self.entry(tool) else { return Vec::new() };
-        catch_unwind(AssertUnwindSafe(|| entry.tool.touches(&arguments.to_value()))).unwrap_or_default()
+        catch_unwind(AssertUnwindSafe(|| entry.tool.planned_changes(&arguments.to_value()))).unwrap_or_default()
     }
 
     /// Runs a call, within `timeout_default` unless the tool has a limit of its own.
@@ -223,7 +238,7 @@ impl Offer {
         timeout_default: Duration,
     ) -> BoxFuture<'static, Outcome> {
         let Some(entry) = self.entry(tool) else {
-            let text = names::unknown(tool.as_str(), self.specs(), &self.inner.servers);
+            let text = names::unknown_tool_message(tool.as_str(), self.specs(), &self.inner.servers);
             return Box::pin(std::future::ready(Outcome::new(OutcomeKind::Unknown, text)));
         };
         let arguments = arguments.to_value();
@@ -232,7 +247,7 @@ impl Offer {
             return Box::pin(std::future::ready(Outcome::new(OutcomeKind::InvalidArguments, fault)));
         }
         let limit = entry.tool.timeout().unwrap_or(timeout_default);
-        Box::pin(bounded(Arc::clone(&entry.tool), context, arguments, limit))
+        Box::pin(run_bounded(Arc::clone(&entry.tool), context, arguments, limit))
     }
 
     /// Why a call must not run, if a rule forbids it. Asked once more right before it runs: a person may
@@ -243,59 +258,59 @@ impl Offer {
             return None;
         }
         let entry = self.entry(tool)?;
-        permissions.forbidden(&entry.spec, &subject_of(entry, &arguments.to_value()))
+        permissions.forbidden(&entry.spec, &about_call(entry, &arguments.to_value()))
     }
 
     /// What the rules say about a call right before it runs, to which no person has said yes. They may be others than
     /// those it was prepared under: another process may run it, in another mode (X6). So they are asked in full, text from
     /// outside included (X4).
     #[must_use]
-    pub fn cleared<'t>(
+    pub fn check_permission<'t>(
         &self,
         tool: &ToolName,
         arguments: &Json,
         permissions: &Permissions,
         grants: &[Grant],
         texts: impl IntoIterator<Item = (&'t TextOrigin, &'t str)>,
-    ) -> Clearance {
+    ) -> CallPermission {
         // One that is not there runs nothing.
-        let Some(entry) = self.entry(tool) else { return Clearance::Run(JudgedPaths::default()) };
+        let Some(entry) = self.entry(tool) else { return CallPermission::Run(CheckedPaths::default()) };
         let arguments = arguments.to_value();
-        let subject = subject_of(entry, &arguments);
-        let ruling = permissions.judge(&entry.spec, &subject, entry.tool.asks(), grants);
-        let feared = permissions.fears_outside_text(&subject);
+        let about = about_call(entry, &arguments);
+        let ruling = permissions.check(&entry.spec, &about, entry.tool.ask_policy(), grants);
+        let feared = permissions.fears_outside_text(&about);
         let carried = if feared { quoted(&arguments, texts) } else { None };
         let (verdict, mut preview, because) = match (&ruling.verdict, &carried) {
-            (Verdict::Allow, None) => return Clearance::Run(JudgedPaths::of(subject)),
+            (Verdict::Allow, None) => return CallPermission::Run(CheckedPaths::of(about)),
             (Verdict::Allow, Some((origin, _))) => {
-                outside_text_verdict(entry, &arguments, Because::OutsideText { origin: (*origin).clone() })
+                outside_text_verdict(entry, &arguments, VerdictReason::OutsideText { origin: (*origin).clone() })
             }
             (Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => {
-                with_preview(entry, &arguments, permissions, grants, &subject, ruling)
+                with_preview(entry, &arguments, permissions, grants, &about, ruling)
             }
         };
         if let (Some(preview), Some((origin, shared))) = (&mut preview, &carried) {
-            warn(entry, &arguments, preview, &outside_text(origin, shared));
+            insert_warning(entry, &arguments, preview, &outside_text_warning(origin, shared));
         }
         match verdict {
-            Verdict::Allow => Clearance::Run(JudgedPaths::of(subject)),
-            Verdict::Ask => Clearance::Ask { preview, because },
+            Verdict::Allow => CallPermission::Run(CheckedPaths::of(about)),
+            Verdict::Ask => CallPermission::Ask { preview, because },
             Verdict::Deny { reason, remedy } | Verdict::Invalid { reason, remedy } => {
-                Clearance::Refused { reason, remedy }
+                CallPermission::Refused { reason, remedy }
             }
-            Verdict::Unknown { reason, .. } => Clearance::Refused { reason, remedy: None },
+            Verdict::Unknown { reason, .. } => CallPermission::Refused { reason, remedy: None },
         }
     }
 
     /// The same for a call to which a person has said yes: it runs unless a rule forbids it.
     #[must_use]
-    pub fn cleared_by_person(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> Clearance {
-        let Some(entry) = self.entry(tool) else { return Clearance::Run(JudgedPaths::default()) };
-        let subject = subject_of(entry, &arguments.to_value());
-        let forbidden = permissions.forbidden(&entry.spec, &subject);
+    pub fn check_approved_call(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> CallPermission {
+        let Some(entry) = self.entry(tool) else { return CallPermission::Run(CheckedPaths::default()) };
+        let about = about_call(entry, &arguments.to_value());
+        let forbidden = permissions.forbidden(&entry.spec, &about);
         match forbidden {
-            Some(reason) => Clearance::Refused { reason, remedy: None },
-            None => Clearance::Run(JudgedPaths::of(subject)),
+            Some(reason) => CallPermission::Refused { reason, remedy: None },
+            None => CallPermission::Run(CheckedPaths::of(about)),
         }
     }
 
@@ -309,11 +324,11 @@ impl Offer {
     ) {
         let Some(entry) = call.tool.as_ref().and_then(|tool| self.entry(tool)) else { return };
         let arguments = call.arguments.to_value();
-        if !permissions.fears_outside_text(&subject_of(entry, &arguments)) {
+        if !permissions.fears_outside_text(&about_call(entry, &arguments)) {
             return;
         }
         let Some((origin, shared)) = quoted(&arguments, texts) else { return };
-        let because = Because::OutsideText { origin: origin.clone() };
+        let because = VerdictReason::OutsideText { origin: origin.clone() };
         match call.verdict {
             Verdict::Allow => {
                 (call.verdict, call.preview, call.because) = outside_text_verdict(entry, &arguments, because);
@@ -322,7 +337,7 @@ impl Offer {
             Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => return,
         }
         if let Some(preview) = &mut call.preview {
-            warn(entry, &arguments, preview, &outside_text(origin, &shared));
+            insert_warning(entry, &arguments, preview, &outside_text_warning(origin, &shared));
         }
     }
 
@@ -351,14 +366,14 @@ impl Offer {
         })
     }
 
-    pub(crate) fn entry(&self, tool: &ToolName) -> Option<&Arc<Entry>> {
+    pub(crate) fn entry(&self, tool: &ToolName) -> Option<&Arc<RegisteredTool>> {
         let late = self.inner.late.iter().map(|(_, entry)| entry);
         self.inner.entries.iter().chain(late).find(|entry| entry.spec.name == *tool)
     }
 }
 
 /// What the model is told of a tool, with a name on the wire that is not taken, and is from now on.
-fn named(entry: &Entry, taken: &mut BTreeSet<String>) -> ToolSpec {
+fn with_wire_name(entry: &RegisteredTool, taken: &mut BTreeSet<String>) -> ToolSpec {
     let wire_name = wire_name(&entry.spec.name, taken);
     taken.insert(wire_name.clone());
     ToolSpec { wire_name, ..entry.spec.clone() }
@@ -366,23 +381,23 @@ fn named(entry: &Entry, taken: &mut BTreeSet<String>) -> ToolSpec {
 
 /// Brings arguments into the form their schema asks for, where that loses nothing; where they don't fit
 /// it, what is wrong with them takes their place.
-fn fit(parsed: &mut Parsed, schema: &Schema, tool: &str, written: &str) {
+fn fit(parsed: &mut ParsedArguments, schema: &ArgumentSchema, tool: &str, written: &str) {
     let Ok(value) = &parsed.value else { return };
     match schema.fit(tool, value) {
-        Fit::AsGiven => {}
-        Fit::Coerced(value, repairs) => {
+        SchemaFit::AsGiven => {}
+        SchemaFit::Coerced(value, repairs) => {
             parsed.json = Json::from(&value);
             parsed.value = Ok(value);
             parsed.raw.get_or_insert_with(|| written.to_owned());
             parsed.repairs.extend(repairs);
         }
-        Fit::Not(reason) => parsed.value = Err(reason),
+        SchemaFit::Mismatch(reason) => parsed.value = Err(reason),
     }
 }
 
 /// Runs a tool until it answers, its time is up or the run is stopped. A tool is given its grace to
 /// answer for itself after a stop; then it is dropped.
-async fn bounded(tool: Arc<dyn Tool>, context: CallContext, arguments: Value, limit: Duration) -> Outcome {
+async fn run_bounded(tool: Arc<dyn Tool>, context: CallContext, arguments: Value, limit: Duration) -> Outcome {
     let grace = tool.stop_grace();
     let effect = tool.spec().effect;
     let cancel = context.cancel.clone();
@@ -398,16 +413,16 @@ async fn bounded(tool: Arc<dyn Tool>, context: CallContext, arguments: Value, li
     };
     tokio::select! {
         biased;
-        outcome = work => outcome.unwrap_or_else(|panic| broken(panic.as_ref())),
-        () = stopped => Outcome::new(OutcomeKind::Cancelled, cut_short("Stopped before it was done.", effect)),
+        outcome = work => outcome.unwrap_or_else(|panic| panic_outcome(panic.as_ref())),
+        () = stopped => Outcome::new(OutcomeKind::Cancelled, cut_short_text("Stopped before it was done.", effect)),
         () = tokio::time::sleep(limit.saturating_add(grace)) => {
             let text = format!("Not done within {} s, and stopped.", limit.as_secs_f32());
-            Outcome::new(OutcomeKind::TimedOut, cut_short(&text, effect))
+            Outcome::new(OutcomeKind::TimedOut, cut_short_text(&text, effect))
         }
     }
 }
 
-fn cut_short(text: &str, effect: EffectClass) -> String {
+fn cut_short_text(text: &str, effect: EffectClass) -> String {
     match effect {
         EffectClass::ReadOnly => text.to_owned(),
         EffectClass::Idempotent | EffectClass::Verifiable | EffectClass::Once => {
@@ -416,7 +431,7 @@ fn cut_short(text: &str, effect: EffectClass) -> String {
     }
 }
 
-fn broken(panic: &(dyn std::any::Any + Send)) -> Outcome {
+fn panic_outcome(panic: &(dyn std::any::Any + Send)) -> Outcome {
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
     Outcome::new(OutcomeKind::InfrastructureError, format!("The tool broke off by a fault of its own: {said}."))

@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 use windlass_sandbox::{GitSettings, git_folders};
 
 use crate::protected_list::built_in_paths;
-use crate::real_path::really;
+use crate::real_path::real_path;
 
 /// How many entries of a workspace are looked at.
-const LOOKED_AT: usize = 5_000;
+const MOST_ENTRIES: usize = 5_000;
 
 /// Folders that are not looked into.
-const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
+const SKIPPED_FOLDERS: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 
 /// What may be a link in a repository's own folder, and is obeyed by git.
 const IN_REPOSITORY: &[&str] = &["hooks", "config", "config.worktree", "info", "info/attributes"];
@@ -30,7 +30,7 @@ const IN_REPOSITORY: &[&str] = &["hooks", "config", "config.worktree", "info", "
 const MOST_HOOKS: usize = 1_000;
 
 /// A look counts for so long.
-const KNOWN_FOR: Duration = Duration::from_secs(2);
+const CACHED_FOR: Duration = Duration::from_secs(2);
 
 /// So many names are looked for that take more than one link: links go round.
 const MOST_NAMES: usize = 32;
@@ -49,17 +49,17 @@ pub(crate) struct OtherName {
 
 /// What leads to a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Lead {
+struct NameSource {
     /// Where it stands, in lower case.
     name: String,
     /// That it is a link, or what else it is.
     because: Arc<str>,
-    what: Led,
+    what: NamedPart,
 }
 
 /// What of a path something leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Led {
+enum NamedPart {
     /// All of it: what is below it is below the other name too.
     Whole,
     /// A link, which it leads through.
@@ -68,21 +68,21 @@ enum Led {
 
 /// All that leads elsewhere in a workspace, by where it leads: a path in lower case, empty for the workspace itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OtherNames(HashMap<String, Vec<Lead>>);
+pub(crate) struct OtherNames(HashMap<String, Vec<NameSource>>);
 
 /// What was seen at the last look.
 #[derive(Debug, Default)]
-pub(crate) struct LastLook(Mutex<Option<(Instant, Arc<OtherNames>)>>);
+pub(crate) struct CachedNames(Mutex<Option<(Instant, Arc<OtherNames>)>>);
 
-impl LastLook {
+impl CachedNames {
     /// What leads elsewhere in the workspace at `root`.
     pub(crate) fn at(&self, root: &Path) -> Arc<OtherNames> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some((at, seen)) if at.elapsed() < KNOWN_FOR => Arc::clone(seen),
+            Some((at, seen)) if at.elapsed() < CACHED_FOR => Arc::clone(seen),
             Some(_) | None => {
                 // Git reads the settings of whoever runs it.
-                let seen = Arc::new(OtherNames::look(root, std::env::home_dir().as_deref()));
+                let seen = Arc::new(OtherNames::scan(root, std::env::home_dir().as_deref()));
                 *last = Some((Instant::now(), Arc::clone(&seen)));
                 seen
             }
@@ -90,29 +90,29 @@ impl LastLook {
     }
 
     /// Looks anew once what is done under this guard is done: a link may lead elsewhere then.
-    pub(crate) fn changing<'w>(&'w self, guard: MutexGuard<'w, ()>) -> Changing<'w> {
-        Changing { _guard: guard, last_look: self }
+    pub(crate) fn change_guard<'w>(&'w self, guard: MutexGuard<'w, ()>) -> ChangeGuard<'w> {
+        ChangeGuard { _guard: guard, cached_names: self }
     }
 }
 
 /// Held by the call that changes something.
-pub(crate) struct Changing<'w> {
+pub(crate) struct ChangeGuard<'w> {
     _guard: MutexGuard<'w, ()>,
-    last_look: &'w LastLook,
+    cached_names: &'w CachedNames,
 }
 
-impl Drop for Changing<'_> {
+impl Drop for ChangeGuard<'_> {
     fn drop(&mut self) {
-        *self.last_look.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.cached_names.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
 impl OtherNames {
     /// Looks through the workspace at `root`, which is without links. Git obeys the settings in `home`.
-    fn look(root: &Path, home: Option<&Path>) -> Self {
+    fn scan(root: &Path, home: Option<&Path>) -> Self {
         let mut found = Self::default();
         let mut folders = VecDeque::from([root.to_owned()]);
-        let mut left = LOOKED_AT;
+        let mut left = MOST_ENTRIES;
         while let Some(folder) = folders.pop_front() {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 if left == 0 {
@@ -123,7 +123,9 @@ impl OtherNames {
                 let (name, path) = (entry.file_name(), entry.path());
                 match entry.file_type() {
                     Ok(kind) if kind.is_symlink() => found.add_link(root, &path),
-                    Ok(kind) if kind.is_dir() && name != ".git" && PASSED_OVER.iter().all(|passed| name != *passed) => {
+                    Ok(kind)
+                        if kind.is_dir() && name != ".git" && SKIPPED_FOLDERS.iter().all(|passed| name != *passed) =>
+                    {
                         folders.push_back(path.clone());
                     }
                     Ok(_) | Err(_) => {}
@@ -160,8 +162,12 @@ impl OtherNames {
 
     /// What is at `path` goes by `name` too.
     fn add_named(&mut self, root: &Path, path: &Path, name: &Path, because: &str) {
-        let path = really(path).unwrap_or(path.to_owned());
-        self.add(root, &path, Lead { name: name_of(root, name), because: because.into(), what: Led::Whole });
+        let path = real_path(path).unwrap_or(path.to_owned());
+        self.add(
+            root,
+            &path,
+            NameSource { name: name_of(root, name), because: because.into(), what: NamedPart::Whole },
+        );
     }
 
     /// The links in a folder of hooks, which goes by `name`.
@@ -186,15 +192,15 @@ impl OtherNames {
     /// What a link leads to goes by this name.
     fn add_link_named(&mut self, root: &Path, link: &Path, name: &Path) {
         let because = format!("{} is a link to it", link.strip_prefix(root).unwrap_or(link).display());
-        let lead = |what| Lead { name: name_of(root, name), because: because.as_str().into(), what };
-        let mut passed = led_to(link);
+        let lead = |what| NameSource { name: name_of(root, name), because: because.as_str().into(), what };
+        let mut passed = link_chain(link);
         let end = passed.pop();
-        end.iter().for_each(|end| self.add(root, end, lead(Led::Whole)));
-        passed.iter().for_each(|link| self.add(root, link, lead(Led::Through)));
+        end.iter().for_each(|end| self.add(root, end, lead(NamedPart::Whole)));
+        passed.iter().for_each(|link| self.add(root, link, lead(NamedPart::Through)));
     }
 
     /// Takes down what leads to `target`, if that is in the workspace.
-    fn add(&mut self, root: &Path, target: &Path, lead: Lead) {
+    fn add(&mut self, root: &Path, target: &Path, lead: NameSource) {
         if target.starts_with(root) {
             let leads = self.0.entry(name_of(root, target)).or_default();
             if leads.iter().all(|known| known.name != lead.name) {
@@ -215,7 +221,8 @@ impl OtherNames {
         let (mut looked_at, most) = (0, names.len() + MOST_NAMES);
         while let Some(name) = names.get(looked_at).cloned().filter(|_| names.len() < most) {
             looked_at += 1;
-            for next in self.one_step(&name.path, |target, lead| lead.what == Led::Whole && !is_in(&lead.name, target))
+            for next in
+                self.one_step(&name.path, |target, lead| lead.what == NamedPart::Whole && !is_in(&lead.name, target))
             {
                 if next.path != path && names.iter().all(|known| known.path != next.path) {
                     names.push(OtherName { because: Arc::clone(&name.because), ..next });
@@ -234,13 +241,13 @@ impl OtherNames {
     }
 
     /// What `path` is called because it, or a folder it is in, is led to by something that `counts` with where it leads.
-    fn one_step(&self, path: &str, counts: impl Fn(&str, &Lead) -> bool) -> Vec<OtherName> {
+    fn one_step(&self, path: &str, counts: impl Fn(&str, &NameSource) -> bool) -> Vec<OtherName> {
         let ends = path.rmatch_indices('/').map(|(at, _)| at);
         let ends = [path.len()].into_iter().chain(ends).chain((!path.is_empty()).then_some(0));
         let mut names = Vec::new();
         for target in ends.map(|end| &path[..end]) {
             let rest = path[target.len()..].trim_start_matches('/');
-            let is_led_to = |lead: &&Lead| rest.is_empty() || lead.what == Led::Whole;
+            let is_led_to = |lead: &&NameSource| rest.is_empty() || lead.what == NamedPart::Whole;
             let leads = self.0.get(target).into_iter().flatten().filter(is_led_to);
             for lead in leads.filter(|lead| counts(target, lead)) {
                 let path = if rest.is_empty() { lead.name.clone() } else { format!("{}/{rest}", lead.name) };
@@ -263,7 +270,7 @@ fn is_in(path: &str, folder: &str) -> bool {
 
 /// The links on the way of a link, and at last where it leads, be that there or not: whoever moves one of those has it
 /// lead elsewhere.
-fn led_to(link: &Path) -> Vec<PathBuf> {
+fn link_chain(link: &Path) -> Vec<PathBuf> {
     let (Some(Ok(mut at)), Ok(target)) = (link.parent().map(Path::canonicalize), link.read_link()) else {
         return Vec::new();
     };
@@ -310,7 +317,7 @@ mod tests {
     }
 
     fn names(root: &Path, path: &str) -> Vec<String> {
-        let mut names: Vec<String> = OtherNames::look(root, None).of(path).into_iter().map(|name| name.path).collect();
+        let mut names: Vec<String> = OtherNames::scan(root, None).of(path).into_iter().map(|name| name.path).collect();
         names.sort();
         names
     }
@@ -352,7 +359,7 @@ mod tests {
             assert_eq!(names(&root, path), want, "{path}");
         }
         let below: Vec<String> =
-            OtherNames::look(&root, None).below("docs").into_iter().map(|name| name.path).collect();
+            OtherNames::scan(&root, None).below("docs").into_iter().map(|name| name.path).collect();
         assert!(below.contains(&"claude.md".to_owned()) && !below.contains(&".github".to_owned()), "{below:?}");
     }
 
@@ -385,7 +392,7 @@ mod tests {
         std::fs::write(root.join(".git/config"), "[core]\nhooksPath = tools/hooks\n").unwrap();
         assert_eq!(names(&root, "tools/hooks/pre-commit"), [".git/hooks/pre-commit"]);
         assert_eq!(names(&root, "s/h/pre-commit"), ["sub/.git/hooks/pre-commit"]);
-        assert_eq!(&*OtherNames::look(&root, None).of("tools/hooks")[0].because, "git: core.hooksPath names it");
+        assert_eq!(&*OtherNames::scan(&root, None).of("tools/hooks")[0].because, "git: core.hooksPath names it");
     }
 
     // proves X5: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`, which git runs
@@ -399,7 +406,7 @@ mod tests {
         assert!(names(&root, "scripts/b.sh").contains(&"lib/.git/hooks/pre-push".to_owned()));
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join(".gitconfig"), "[core]\nhooksPath = mine\n").unwrap();
-        let names = OtherNames::look(&root, Some(home.path())).of("mine/pre-commit");
+        let names = OtherNames::scan(&root, Some(home.path())).of("mine/pre-commit");
         assert!(names.iter().any(|name| name.path == ".git/hooks/pre-commit"), "{names:?}");
     }
 

@@ -5,7 +5,7 @@
 
 /// A part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+pub(crate) enum GlobToken {
     Letter(char),
     /// Any run of characters.
     Star,
@@ -15,9 +15,9 @@ pub(crate) enum Token {
 
 /// Which pairs of neighbouring bytes a text has, several pairs to a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Pairs([u64; 4]);
+struct BytePairs([u64; 4]);
 
-impl Pairs {
+impl BytePairs {
     fn add(&mut self, text: &str) {
         for pair in text.as_bytes().windows(2) {
             let bit = u8::wrapping_add(pair[0].wrapping_mul(37), pair[1].wrapping_mul(101));
@@ -32,14 +32,14 @@ impl Pairs {
 
 /// A path, ready to be matched with many patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text {
+pub(crate) struct PathText {
     text: String,
-    pairs: Pairs,
+    pairs: BytePairs,
 }
 
-impl Text {
+impl PathText {
     pub(crate) fn new(text: String) -> Self {
-        let mut pairs = Pairs::default();
+        let mut pairs = BytePairs::default();
         pairs.add(&text);
         Self { text, pairs }
     }
@@ -52,20 +52,20 @@ impl Text {
 /// A pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Glob {
-    tokens: Vec<Token>,
+    tokens: Vec<GlobToken>,
     /// The letters before the first star.
     prefix: String,
     /// The letters after the last, where there is one.
     suffix: Option<String>,
     /// What every match has.
-    pairs: Pairs,
+    pairs: BytePairs,
 }
 
 impl Glob {
-    pub(crate) fn new(tokens: Vec<Token>) -> Self {
-        let letter = |token: &Token| match token {
-            Token::Letter(c) => Some(*c),
-            Token::Star | Token::Perhaps => None,
+    pub(crate) fn new(tokens: Vec<GlobToken>) -> Self {
+        let letter = |token: &GlobToken| match token {
+            GlobToken::Letter(c) => Some(*c),
+            GlobToken::Star | GlobToken::Perhaps => None,
         };
         let prefix = tokens.iter().map_while(letter).collect();
         let suffix = after_last_star(&tokens).map(|from| tokens[from..].iter().filter_map(letter).collect());
@@ -73,26 +73,26 @@ impl Glob {
         Self { tokens, prefix, suffix, pairs }
     }
 
-    pub(crate) fn tokens(&self) -> &[Token] {
+    pub(crate) fn tokens(&self) -> &[GlobToken] {
         &self.tokens
     }
 
-    pub(crate) fn matches(&self, text: &Text) -> bool {
-        let Text { text, pairs } = text;
+    pub(crate) fn matches(&self, text: &PathText) -> bool {
+        let PathText { text, pairs } = text;
         match &self.suffix {
             None => *text == self.prefix,
             Some(suffix) => {
                 pairs.has(&self.pairs)
                     && text.starts_with(&self.prefix)
                     && text.ends_with(suffix.as_str())
-                    && Walk::through(self, text).is_at_end()
+                    && GlobMatch::through(self, text).is_at_end()
             }
         }
     }
 
     /// Whether it matches this path or a folder on the way to it.
-    pub(crate) fn matches_or_holds(&self, path: &Text) -> bool {
-        let Text { text, pairs } = path;
+    pub(crate) fn matches_or_holds(&self, path: &PathText) -> bool {
+        let PathText { text, pairs } = path;
         match &self.suffix {
             None => text.strip_prefix(&self.prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
             Some(_) => pairs.has(&self.pairs) && text.starts_with(&self.prefix) && self.reaches_the_end(text),
@@ -100,7 +100,7 @@ impl Glob {
     }
 
     fn reaches_the_end(&self, path: &str) -> bool {
-        let mut walk = Walk::new(self);
+        let mut walk = GlobMatch::new(self);
         let is_folder = |(at, c)| {
             let ends = c == '/' && at > 0 && walk.is_at_end();
             walk.step(c);
@@ -113,18 +113,18 @@ impl Glob {
     pub(crate) fn reaches_into(&self, folder: &str) -> bool {
         let common = self.prefix.len().min(folder.len());
         self.prefix.as_bytes()[..common] == folder.as_bytes()[..common]
-            && Walk::through(self, &format!("{folder}/")).may_go_on()
+            && GlobMatch::through(self, &format!("{folder}/")).may_go_on()
     }
 }
 
 /// All places in a pattern that a text so far may have led to.
-struct Walk<'g> {
-    tokens: &'g [Token],
+struct GlobMatch<'g> {
+    tokens: &'g [GlobToken],
     at: Vec<bool>,
     next: Vec<bool>,
 }
 
-impl<'g> Walk<'g> {
+impl<'g> GlobMatch<'g> {
     fn new(glob: &'g Glob) -> Self {
         let next = vec![false; glob.tokens.len() + 1];
         let mut at = next.clone();
@@ -144,9 +144,9 @@ impl<'g> Walk<'g> {
         self.next.fill(false);
         for (i, token) in self.tokens.iter().enumerate().filter(|(i, _)| self.at[*i]) {
             match token {
-                Token::Letter(letter) if *letter == c => self.next[i + 1] = true,
-                Token::Star => self.next[i] = true,
-                Token::Letter(_) | Token::Perhaps => {}
+                GlobToken::Letter(letter) if *letter == c => self.next[i + 1] = true,
+                GlobToken::Star => self.next[i] = true,
+                GlobToken::Letter(_) | GlobToken::Perhaps => {}
             }
         }
         std::mem::swap(&mut self.at, &mut self.next);
@@ -157,9 +157,9 @@ impl<'g> Walk<'g> {
     fn pass_over(&mut self) {
         for (i, token) in self.tokens.iter().enumerate() {
             match token {
-                Token::Star if self.at[i] => self.at[i + 1] = true,
-                Token::Perhaps if self.at[i] => (self.at[i + 1], self.at[i + 3]) = (true, true),
-                Token::Star | Token::Perhaps | Token::Letter(_) => {}
+                GlobToken::Star if self.at[i] => self.at[i + 1] = true,
+                GlobToken::Perhaps if self.at[i] => (self.at[i + 1], self.at[i + 3]) = (true, true),
+                GlobToken::Star | GlobToken::Perhaps | GlobToken::Letter(_) => {}
             }
         }
     }
@@ -176,14 +176,14 @@ impl<'g> Walk<'g> {
 
 /// Where the letters behind the last star begin. The `/` that goes with a star that may be left out is none of
 /// them.
-fn after_last_star(tokens: &[Token]) -> Option<usize> {
+fn after_last_star(tokens: &[GlobToken]) -> Option<usize> {
     let (mut at, mut after) = (0, None);
     while let Some(token) = tokens.get(at) {
         at += match token {
-            Token::Letter(_) | Token::Star => 1,
-            Token::Perhaps => 3,
+            GlobToken::Letter(_) | GlobToken::Star => 1,
+            GlobToken::Perhaps => 3,
         };
-        if !matches!(token, Token::Letter(_)) {
+        if !matches!(token, GlobToken::Letter(_)) {
             after = Some(at);
         }
     }
@@ -191,17 +191,17 @@ fn after_last_star(tokens: &[Token]) -> Option<usize> {
 }
 
 /// The pairs in every run of letters that can't be left out.
-fn pairs(tokens: &[Token]) -> Pairs {
-    let (mut pairs, mut run, mut at) = (Pairs::default(), String::new(), 0);
+fn pairs(tokens: &[GlobToken]) -> BytePairs {
+    let (mut pairs, mut run, mut at) = (BytePairs::default(), String::new(), 0);
     while let Some(token) = tokens.get(at) {
         match token {
-            Token::Letter(c) => run.push(*c),
-            Token::Star | Token::Perhaps => {
+            GlobToken::Letter(c) => run.push(*c),
+            GlobToken::Star | GlobToken::Perhaps => {
                 pairs.add(&run);
                 run.clear();
             }
         }
-        at += if *token == Token::Perhaps { 3 } else { 1 };
+        at += if *token == GlobToken::Perhaps { 3 } else { 1 };
     }
     pairs.add(&run);
     pairs
@@ -214,9 +214,9 @@ mod tests {
     /// `*` is a star, `+` a star with a `/` that may be left out.
     fn glob(text: &str) -> Glob {
         let tokens = text.chars().flat_map(|c| match c {
-            '*' => vec![Token::Star],
-            '+' => vec![Token::Perhaps, Token::Star, Token::Letter('/')],
-            c => vec![Token::Letter(c)],
+            '*' => vec![GlobToken::Star],
+            '+' => vec![GlobToken::Perhaps, GlobToken::Star, GlobToken::Letter('/')],
+            c => vec![GlobToken::Letter(c)],
         });
         Glob::new(tokens.collect())
     }
@@ -255,7 +255,7 @@ mod tests {
             ("", "", true),
             ("", "a", false),
         ] {
-            assert_eq!(glob(pattern).matches(&Text::new(text.into())), want, "{pattern} on {text}");
+            assert_eq!(glob(pattern).matches(&PathText::new(text.into())), want, "{pattern} on {text}");
         }
     }
 }

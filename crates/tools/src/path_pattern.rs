@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::flat_path::flatten;
-use crate::path_glob::{Glob, Text, Token};
+use crate::path_glob::{Glob, GlobToken, PathText};
 
 /// What a path in a rule can't be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,10 +42,10 @@ pub(crate) struct PathPattern {
     folder: Option<Glob>,
 }
 
-const SLASH: Token = Token::Letter('/');
+const SLASH: GlobToken = GlobToken::Letter('/');
 
 /// Signs that are letters behind a backslash.
-const SIGNS: &str = r"\*?[]{}~";
+const ESCAPABLE: &str = r"\*?[]{}~";
 
 /// `path` as a pattern that matches nothing else.
 pub(crate) fn escape(path: &str) -> String {
@@ -56,18 +56,18 @@ pub(crate) fn escape(path: &str) -> String {
 impl PathPattern {
     pub(crate) fn new(text: &str) -> Result<Self, PathFault> {
         let tokens = tokens(text)?;
-        let mut parts: Vec<&[Token]> = if tokens.first() == Some(&SLASH) { vec![&[]] } else { Vec::new() };
+        let mut parts: Vec<&[GlobToken]> = if tokens.first() == Some(&SLASH) { vec![&[]] } else { Vec::new() };
         for part in tokens.split(|token| *token == SLASH) {
             match (is(part, ".."), parts.last()) {
                 _ if part.is_empty() || is(part, ".") => {}
                 (true, Some(&[])) => {}
-                (true, Some(above)) if above.contains(&Token::Star) => return Err(PathFault::Up),
+                (true, Some(above)) if above.contains(&GlobToken::Star) => return Err(PathFault::Up),
                 (true, Some(above)) if !is(above, "..") => drop(parts.pop()),
                 _ => parts.push(part),
             }
         }
         if tokens.last() == Some(&SLASH) {
-            parts.push(&[Token::Star]);
+            parts.push(&[GlobToken::Star]);
         }
         let folder = match parts.as_slice() {
             // What means everything everywhere means no folder.
@@ -89,65 +89,65 @@ impl PathPattern {
     }
 
     /// The path that it spells out, but for the folders it is in and what is below it.
-    pub(crate) fn spelled_out(&self) -> Option<String> {
+    pub(crate) fn literal_path(&self) -> Option<String> {
         let tokens = self.glob.tokens();
-        let tokens = tokens.strip_prefix(&[Token::Perhaps, Token::Star, SLASH]).unwrap_or(tokens);
-        let end = tokens.iter().rposition(|token| *token != Token::Star).map_or(0, |last| last + 1);
+        let tokens = tokens.strip_prefix(&[GlobToken::Perhaps, GlobToken::Star, SLASH]).unwrap_or(tokens);
+        let end = tokens.iter().rposition(|token| *token != GlobToken::Star).map_or(0, |last| last + 1);
         let tokens = if end < tokens.len() { tokens[..end].strip_suffix(&[SLASH])? } else { tokens };
-        let letter = |token: &Token| match token {
-            Token::Letter(c) => Some(*c),
-            Token::Star | Token::Perhaps => None,
+        let letter = |token: &GlobToken| match token {
+            GlobToken::Letter(c) => Some(*c),
+            GlobToken::Star | GlobToken::Perhaps => None,
         };
         tokens.iter().map(letter).collect::<Option<String>>().filter(|path| !path.is_empty())
     }
 
     /// Whether it means that path in any folder.
     pub(crate) fn is_in_any_folder(&self) -> bool {
-        self.glob.tokens().starts_with(&[Token::Perhaps, Token::Star, SLASH])
+        self.glob.tokens().starts_with(&[GlobToken::Perhaps, GlobToken::Star, SLASH])
     }
 
     /// Whether it allows this path of a workspace that is at `roots`.
-    pub(crate) fn allows(&self, path: &Text, roots: &[PathBuf]) -> bool {
-        self.held_against(path, roots, |path| self.glob.matches(path))
+    pub(crate) fn allows(&self, path: &PathText, roots: &[PathBuf]) -> bool {
+        self.matches_at_roots(path, roots, |path| self.glob.matches(path))
     }
 
     /// Whether it forbids what is done to this path, which is in lower case, of a workspace that is at `roots`.
-    pub(crate) fn forbids(&self, folded: &Text, roots: &[PathBuf], extent: Extent) -> bool {
-        self.held_against(folded, roots, |path| {
+    pub(crate) fn forbids(&self, folded: &PathText, roots: &[PathBuf], extent: PathExtent) -> bool {
+        self.matches_at_roots(folded, roots, |path| {
             if path == folded {
                 self.forbids_here(path, extent)
             } else {
-                self.forbids_here(&Text::new(path.as_str().to_lowercase()), extent)
+                self.forbids_here(&PathText::new(path.as_str().to_lowercase()), extent)
             }
         })
     }
 
-    fn forbids_here(&self, path: &Text, extent: Extent) -> bool {
+    fn forbids_here(&self, path: &PathText, extent: PathExtent) -> bool {
         self.folded.matches_or_holds(path)
             || self.folder.as_ref().is_some_and(|folder| folder.matches_or_holds(path))
-            || extent == Extent::WithAllBelow && self.folded.reaches_into(path.as_str())
+            || extent == PathExtent::WithAllBelow && self.folded.reaches_into(path.as_str())
     }
 
     /// A pattern that begins with `/` is held against where the path really is.
-    fn held_against(&self, path: &Text, roots: &[PathBuf], fits: impl Fn(&Text) -> bool) -> bool {
+    fn matches_at_roots(&self, path: &PathText, roots: &[PathBuf], fits: impl Fn(&PathText) -> bool) -> bool {
         if self.glob.tokens().first() != Some(&SLASH) || Path::new(path.as_str()).is_absolute() {
             return fits(path);
         }
         let whole = |root: &PathBuf| flatten(&root.join(path.as_str())).to_string_lossy().into_owned();
-        roots.iter().any(|root| fits(&Text::new(whole(root))))
+        roots.iter().any(|root| fits(&PathText::new(whole(root))))
     }
 }
 
 /// What of a path a call reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum PathExtent {
     /// What has this path.
     Itself,
     /// That and whatever may be below it.
     WithAllBelow,
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, PathFault> {
+fn tokens(text: &str) -> Result<Vec<GlobToken>, PathFault> {
     if text == "~" || text.starts_with("~/") {
         return Err(PathFault::Home);
     }
@@ -155,24 +155,24 @@ fn tokens(text: &str) -> Result<Vec<Token>, PathFault> {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         tokens.push(match c {
-            '*' => Token::Star,
+            '*' => GlobToken::Star,
             '?' | '[' | '{' => return Err(PathFault::Sign(c)),
-            '\\' => Token::Letter(chars.next_if(|next| SIGNS.contains(*next)).unwrap_or(c)),
-            c => Token::Letter(c),
+            '\\' => GlobToken::Letter(chars.next_if(|next| ESCAPABLE.contains(*next)).unwrap_or(c)),
+            c => GlobToken::Letter(c),
         });
     }
     Ok(tokens)
 }
 
 /// The parts of a path as one, `**` on the way being any folders or none.
-fn joined(parts: &[&[Token]]) -> Vec<Token> {
+fn joined(parts: &[&[GlobToken]]) -> Vec<GlobToken> {
     let mut joined = Vec::new();
     let Some((last, above)) = parts.split_last() else {
-        return vec![Token::Letter('.')];
+        return vec![GlobToken::Letter('.')];
     };
     for part in above {
         if part.len() > 1 && is_stars(part) {
-            joined.extend([Token::Perhaps, Token::Star, SLASH]);
+            joined.extend([GlobToken::Perhaps, GlobToken::Star, SLASH]);
         } else {
             joined.extend_from_slice(part);
             joined.push(SLASH);
@@ -183,23 +183,23 @@ fn joined(parts: &[&[Token]]) -> Vec<Token> {
     joined
 }
 
-fn fold(tokens: &[Token]) -> Vec<Token> {
+fn fold(tokens: &[GlobToken]) -> Vec<GlobToken> {
     let mut folded = Vec::with_capacity(tokens.len());
     for token in tokens {
         match token {
-            Token::Letter(c) => folded.extend(c.to_lowercase().map(Token::Letter)),
-            Token::Star | Token::Perhaps => folded.push(*token),
+            GlobToken::Letter(c) => folded.extend(c.to_lowercase().map(GlobToken::Letter)),
+            GlobToken::Star | GlobToken::Perhaps => folded.push(*token),
         }
     }
     folded
 }
 
-fn is_stars(part: &[Token]) -> bool {
-    !part.is_empty() && part.iter().all(|token| *token == Token::Star)
+fn is_stars(part: &[GlobToken]) -> bool {
+    !part.is_empty() && part.iter().all(|token| *token == GlobToken::Star)
 }
 
-fn is(part: &[Token], text: &str) -> bool {
-    part.iter().copied().eq(text.chars().map(Token::Letter))
+fn is(part: &[GlobToken], text: &str) -> bool {
+    part.iter().copied().eq(text.chars().map(GlobToken::Letter))
 }
 
 #[cfg(test)]
@@ -207,11 +207,11 @@ mod tests {
     use super::*;
 
     fn allows(pattern: &str, path: &str) -> bool {
-        PathPattern::new(pattern).unwrap().allows(&Text::new(path.into()), &roots())
+        PathPattern::new(pattern).unwrap().allows(&PathText::new(path.into()), &roots())
     }
 
     fn forbids(pattern: &str, path: &str) -> bool {
-        PathPattern::new(pattern).unwrap().forbids(&Text::new(path.to_lowercase()), &roots(), Extent::Itself)
+        PathPattern::new(pattern).unwrap().forbids(&PathText::new(path.to_lowercase()), &roots(), PathExtent::Itself)
     }
 
     // proves X3
@@ -229,7 +229,7 @@ mod tests {
             ("init*", None),
             ("**", None),
         ] {
-            assert_eq!(PathPattern::new(pattern).unwrap().spelled_out().as_deref(), path, "{pattern}");
+            assert_eq!(PathPattern::new(pattern).unwrap().literal_path().as_deref(), path, "{pattern}");
         }
     }
 

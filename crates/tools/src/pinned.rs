@@ -8,32 +8,32 @@ use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec};
 
 use crate::servers::{wait_for, with_wait_notice};
-use crate::{Asks, BoxFuture, CallContext, Tool, ToolServers};
+use crate::{AskPolicy, BoxFuture, CallContext, Tool, ToolServers};
 
 /// A tool that is not there now. Its server may be on its way.
-pub(crate) struct Gone {
+pub(crate) struct MissingTool {
     pub(crate) spec: ToolSpec,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
 }
 
-impl Tool for Gone {
+impl Tool for MissingTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
     /// Whether its server is trusted is not known before it is there.
-    fn asks(&self) -> Asks {
-        Asks::Always
+    fn ask_policy(&self) -> AskPolicy {
+        AskPolicy::Always
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let (spec, servers) = (self.spec.clone(), self.servers.clone());
         Box::pin(async move {
-            let Some(servers) = servers else { return gone(&spec.name) };
-            match arrived(&spec.name, servers.as_ref(), &context).await {
+            let Some(servers) = servers else { return missing_outcome(&spec.name) };
+            match wait_for_tool(&spec.name, servers.as_ref(), &context).await {
                 Some(tool) if tool.spec().schema == spec.schema => tool.run(context, arguments).await,
-                Some(_) => changed(&spec),
-                None => gone(&spec.name),
+                Some(_) => changed_outcome(&spec),
+                None => missing_outcome(&spec.name),
             }
         })
     }
@@ -41,12 +41,12 @@ impl Tool for Gone {
 
 /// A tool that was called by its full name, though the model was not told of it, and whose server is on
 /// its way again.
-pub(crate) struct Late {
+pub(crate) struct LateTool {
     spec: ToolSpec,
     servers: Arc<dyn ToolServers>,
 }
 
-impl Late {
+impl LateTool {
     pub(crate) fn new(name: ToolName, servers: Arc<dyn ToolServers>) -> Self {
         let spec = ToolSpec {
             wire_name: name.as_str().to_owned(),
@@ -64,54 +64,54 @@ impl Late {
     }
 }
 
-impl Tool for Late {
+impl Tool for LateTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
     /// Whether its server is trusted is not known before it is there.
-    fn asks(&self) -> Asks {
-        Asks::Always
+    fn ask_policy(&self) -> AskPolicy {
+        AskPolicy::Always
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let (name, servers) = (self.spec.name.clone(), Arc::clone(&self.servers));
         Box::pin(async move {
-            match arrived(&name, servers.as_ref(), &context).await {
+            match wait_for_tool(&name, servers.as_ref(), &context).await {
                 Some(tool) => tool.run(context, arguments).await,
-                None => gone(&name),
+                None => missing_outcome(&name),
             }
         })
     }
 }
 
 /// The tool of this name, once its server is connected or given up.
-async fn arrived(name: &ToolName, servers: &dyn ToolServers, context: &CallContext) -> Option<Arc<dyn Tool>> {
+async fn wait_for_tool(name: &ToolName, servers: &dyn ToolServers, context: &CallContext) -> Option<Arc<dyn Tool>> {
     let server = vec![name.server().to_owned()];
     let wait = wait_for(server.clone(), &servers.stages());
     with_wait_notice(servers.settled(server), || (context.waits)(wait)).await;
     servers.tools().into_iter().find(|tool| tool.spec().name == *name)
 }
 
-fn gone(name: &ToolName) -> Outcome {
+fn missing_outcome(name: &ToolName) -> Outcome {
     let text = format!("`{name}` is not there any more: its server `{}` does not offer it now.", name.server());
     Outcome::new(OutcomeKind::InfrastructureError, text)
 }
 
 /// A tool that is no longer what the model was told when it was offered.
-pub(crate) struct Changed(pub(crate) ToolSpec);
+pub(crate) struct StaleTool(pub(crate) ToolSpec);
 
-impl Tool for Changed {
+impl Tool for StaleTool {
     fn spec(&self) -> &ToolSpec {
         &self.0
     }
 
     fn run(&self, _: CallContext, _: Value) -> BoxFuture<'static, Outcome> {
-        Box::pin(std::future::ready(changed(&self.0)))
+        Box::pin(std::future::ready(changed_outcome(&self.0)))
     }
 }
 
-fn changed(spec: &ToolSpec) -> Outcome {
+fn changed_outcome(spec: &ToolSpec) -> Outcome {
     Outcome::error(format!(
         "`{}` was not run: its server has changed what it says it does since it was offered. It is offered anew in the \
          next run.",

@@ -9,12 +9,12 @@ use rustix::io::Errno;
 use windlass_vocab::EffectId;
 
 /// A name in a folder of the workspace: where a file is, or will be.
-pub(crate) struct Place {
+pub(crate) struct FileLocation {
     pub(crate) parent: Dir,
     pub(crate) name: OsString,
 }
 
-impl Place {
+impl FileLocation {
     /// Puts `content` there in one step: readers see the old file or the new one, and so does
     /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
     /// unfinished file, so that a second try clears away what a crash left of the first.

@@ -7,19 +7,19 @@
 
 /// A program and its arguments.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub(crate) struct KnownProgram {
     pub(crate) names: &'static [&'static str],
-    pub(crate) form: Form,
+    pub(crate) form: ProgramForm,
     /// Options that a rule need not spell out wherever they stand. Before a subcommand it must all others.
     pub(crate) harmless: &'static [&'static str],
     /// Options by which it runs other programs, writes where it is told or works in another place, each for one
     /// subcommand or, where that is empty, for any.
-    pub(crate) options: &'static [Options],
+    pub(crate) options: &'static [RiskyOptions],
 }
 
 /// What the first argument is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ProgramForm {
     /// One of many; the program may be allowed with any.
     Arguments,
     /// One of many; the program is allowed line by line.
@@ -34,70 +34,70 @@ pub(crate) enum Form {
 }
 
 #[derive(Debug)]
-pub(crate) struct Options {
+pub(crate) struct RiskyOptions {
     pub(crate) of: &'static str,
     pub(crate) letters: &'static str,
     pub(crate) words: &'static [&'static str],
 }
 
 /// What is known of the program of that name, without its folder.
-pub(crate) fn named(name: &str) -> Option<&'static Program> {
+pub(crate) fn find(name: &str) -> Option<&'static KnownProgram> {
     PROGRAMS.iter().find(|program| program.names.contains(&name))
 }
 
-const fn any(letters: &'static str, words: &'static [&'static str]) -> Options {
-    Options { of: "", letters, words }
+const fn any(letters: &'static str, words: &'static [&'static str]) -> RiskyOptions {
+    RiskyOptions { of: "", letters, words }
 }
 
-const fn of(subcommand: &'static str, letters: &'static str, words: &'static [&'static str]) -> Options {
-    Options { of: subcommand, letters, words }
+const fn of(subcommand: &'static str, letters: &'static str, words: &'static [&'static str]) -> RiskyOptions {
+    RiskyOptions { of: subcommand, letters, words }
 }
 
 #[rustfmt::skip]
-const PROGRAMS: &[Program] = &[
-    Program {
+const PROGRAMS: &[KnownProgram] = &[
+    KnownProgram {
         names: &[
             "basename", "cat", "cmp", "comm", "cut", "df", "diff", "dirname", "du", "echo", "egrep", "false", "fgrep",
             "grep", "head", "id", "jq", "ls", "md5sum", "nl", "pwd", "readlink", "realpath", "seq", "sha1sum",
             "sha256sum", "sleep", "stat", "tac", "tail", "tr", "true", "uname", "wc", "which", "whoami",
         ],
-        form: Form::Arguments,
+        form: ProgramForm::Arguments,
         harmless: &[],
         options: &[],
     },
-    Program { names: &["date"], form: Form::Arguments, harmless: &[], options: &[any("s", &["--set"])] },
-    Program { names: &["file"], form: Form::Arguments, harmless: &[], options: &[any("C", &["--compile"])] },
-    Program { names: &["tree"], form: Form::Arguments, harmless: &[], options: &[any("oR", &["--output"])] },
-    Program {
+    KnownProgram { names: &["date"], form: ProgramForm::Arguments, harmless: &[], options: &[any("s", &["--set"])] },
+    KnownProgram { names: &["file"], form: ProgramForm::Arguments, harmless: &[], options: &[any("C", &["--compile"])] },
+    KnownProgram { names: &["tree"], form: ProgramForm::Arguments, harmless: &[], options: &[any("oR", &["--output"])] },
+    KnownProgram {
         names: &["sort"],
-        form: Form::Arguments,
+        form: ProgramForm::Arguments,
         harmless: &[],
         options: &[any("oT", &["--output", "--compress-program", "--temporary-directory"])],
     },
-    Program {
+    KnownProgram {
         names: &["rg"],
-        form: Form::Arguments,
+        form: ProgramForm::Arguments,
         harmless: &[],
         options: &[any("z", &["--pre", "--hostname-bin", "--search-zip"])],
     },
-    Program {
+    KnownProgram {
         names: &["fd", "fdfind"],
-        form: Form::Arguments,
+        form: ProgramForm::Arguments,
         harmless: &[],
         options: &[any("xX", &["--exec", "--exec-batch"])],
     },
-    Program {
+    KnownProgram {
         names: &["find"],
-        form: Form::Script,
+        form: ProgramForm::Script,
         harmless: &[],
         options: &[any(
             "",
             &["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls", "-files0-from"],
         )],
     },
-    Program {
+    KnownProgram {
         names: &["tar", "bsdtar"],
-        form: Form::Script,
+        form: ProgramForm::Script,
         harmless: &[],
         options: &[any(
             "ICFPT",
@@ -107,26 +107,26 @@ const PROGRAMS: &[Program] = &[
             ],
         )],
     },
-    Program {
+    KnownProgram {
         names: &["make", "gmake"],
-        form: Form::Script,
+        form: ProgramForm::Script,
         harmless: &[],
         options: &[any("fCIE", &["--file", "--makefile", "--directory", "--eval", "--include-dir", "="])],
     },
     GIT,
     CARGO,
-    Program {
+    KnownProgram {
         names: &["rustup"],
-        form: Form::Subcommand {
+        form: ProgramForm::Subcommand {
             allowed: &["show", "toolchain list", "target list", "component list"],
             running: &["run", "toolchain link", "set", "override"],
         },
         harmless: &["-q", "--quiet", "-v", "--verbose"],
         options: &[],
     },
-    Program {
+    KnownProgram {
         names: &["go"],
-        form: Form::Subcommand {
+        form: ProgramForm::Subcommand {
             allowed: &["build", "doc", "list", "test", "version", "vet"],
             running: &["env", "generate", "tool"],
         },
@@ -139,9 +139,9 @@ const PROGRAMS: &[Program] = &[
             ],
         )],
     },
-    Program {
+    KnownProgram {
         names: &["npm", "pnpm", "yarn"],
-        form: Form::Subcommand {
+        form: ProgramForm::Subcommand {
             allowed: &["ls", "list", "outdated", "why"],
             running: &[
                 "x", "exec", "dlx", "explore", "edit", "config", "c", "set", "init", "create", "env", "node", "plugin",
@@ -156,15 +156,15 @@ const PROGRAMS: &[Program] = &[
             ],
         )],
     },
-    Program {
+    KnownProgram {
         names: &["pip", "pip3"],
-        form: Form::Subcommand { allowed: &["check", "freeze", "list", "show"], running: &["config"] },
+        form: ProgramForm::Subcommand { allowed: &["check", "freeze", "list", "show"], running: &["config"] },
         harmless: &["-q", "--quiet", "-v", "--verbose"],
         options: &[any("", &["--python", "--log", "--cache-dir", "--index-url", "--extra-index-url", "--target", "--root"])],
     },
-    Program {
+    KnownProgram {
         names: &["gh"],
-        form: Form::Subcommand {
+        form: ProgramForm::Subcommand {
             allowed: &[
                 "issue list", "issue view", "pr checks", "pr diff", "pr list", "pr status", "pr view", "run list",
                 "run view", "repo view", "release list", "release view",
@@ -174,33 +174,33 @@ const PROGRAMS: &[Program] = &[
         harmless: &[],
         options: &[any("w", &["--web", "--hostname"])],
     },
-    Program {
+    KnownProgram {
         names: &["kubectl", "helm"],
-        form: Form::Subcommand { allowed: &["api-resources", "version"], running: &["config", "plugin"] },
+        form: ProgramForm::Subcommand { allowed: &["api-resources", "version"], running: &["config", "plugin"] },
         harmless: &[],
         options: &[any("s", &["--kubeconfig", "--server", "--context", "--cluster", "--user", "--as", "--token"])],
     },
-    Program {
+    KnownProgram {
         names: &["systemctl"],
-        form: Form::Subcommand {
+        form: ProgramForm::Subcommand {
             allowed: &["cat", "is-active", "is-enabled", "is-failed", "list-timers", "list-units", "show", "status"],
             running: &["edit", "link", "set-environment", "import-environment"],
         },
         harmless: &["--user", "--no-pager"],
         options: &[any("HM", &["--host", "--machine", "--root", "--image"])],
     },
-    Program {
+    KnownProgram {
         names: &["apt", "apt-cache", "apt-get"],
-        form: Form::Subcommand { allowed: &["list", "policy", "search", "show"], running: &["edit-sources"] },
+        form: ProgramForm::Subcommand { allowed: &["list", "policy", "search", "show"], running: &["edit-sources"] },
         harmless: &["-q"],
         options: &[any("oc", &["--option", "--config-file"])],
     },
 ];
 
 #[rustfmt::skip]
-const GIT: Program = Program {
+const GIT: KnownProgram = KnownProgram {
     names: &["git"],
-    form: Form::Subcommand {
+    form: ProgramForm::Subcommand {
         allowed: &[
             "add", "blame", "cat-file", "commit", "describe", "diff", "diff-tree", "for-each-ref", "grep", "log",
             "ls-files", "ls-tree", "merge-base", "name-rev", "rev-list", "rev-parse", "shortlog", "show", "show-ref",
@@ -230,9 +230,9 @@ const GIT: Program = Program {
 };
 
 #[rustfmt::skip]
-const CARGO: Program = Program {
+const CARGO: KnownProgram = KnownProgram {
     names: &["cargo"],
-    form: Form::Subcommand {
+    form: ProgramForm::Subcommand {
         allowed: &["bench", "build", "check", "clippy", "doc", "fmt", "metadata", "test", "tree"],
         running: &[],
     },

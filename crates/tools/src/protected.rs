@@ -6,17 +6,17 @@
 use std::path::PathBuf;
 
 use crate::PathFault;
-use crate::access::{Access, FileAccess};
-use crate::path_pattern::{self, Extent};
-use crate::protected_list::{BUILT_IN, Named};
+use crate::about::About;
+use crate::access::{AccessKind, FileAccess};
+use crate::path_pattern::{self, PathExtent};
+use crate::protected_list::{BUILT_IN, NamedPattern};
 use crate::rule::Rule;
-use crate::subject::Subject;
 
 /// Which paths are protected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Protected {
-    added: Vec<Named>,
-    exceptions: Vec<Named>,
+    added: Vec<NamedPattern>,
+    exceptions: Vec<NamedPattern>,
 }
 
 /// A protected path that a call would change.
@@ -31,13 +31,13 @@ pub(crate) struct ProtectedPath {
 impl Protected {
     /// Protects what this pattern means as well, which is written as in `write(…)`.
     pub fn add(&mut self, pattern: &str) -> Result<(), PathFault> {
-        self.added.push(Named::new(pattern)?);
+        self.added.push(NamedPattern::new(pattern)?);
         Ok(())
     }
 
     /// Protects nothing of what this pattern means, whatever else does.
     pub fn except(&mut self, pattern: &str) -> Result<(), PathFault> {
-        self.exceptions.push(Named::new(pattern)?);
+        self.exceptions.push(NamedPattern::new(pattern)?);
         Ok(())
     }
 
@@ -59,17 +59,17 @@ impl Protected {
     /// The pattern that protects this path, which is relative to the workspace.
     #[must_use]
     pub fn protecting(&self, path: &str) -> Option<&str> {
-        self.find(&FileAccess::new(Access::Write, path, Extent::Itself), &[])
+        self.find(&FileAccess::new(AccessKind::Write, path, PathExtent::Itself), &[])
     }
 
     /// What of a call is protected and not agreed to by a rule that spells out exactly that.
-    pub(crate) fn changed_by(&self, subject: &Subject, grants: &[&Rule]) -> Option<ProtectedPath> {
-        let files = subject.files.as_ref()?;
+    pub(crate) fn changed_by(&self, about: &About, grants: &[&Rule]) -> Option<ProtectedPath> {
+        let files = about.files.as_ref()?;
         let is_granted = |path: &str| grants.iter().any(|grant| grant.is_exactly_for(path));
-        if is_granted(&subject.whole) {
+        if is_granted(&about.whole) {
             return None;
         }
-        let writes = files.accesses.iter().filter(|access| access.access == Access::Write);
+        let writes = files.accesses.iter().filter(|access| access.access == AccessKind::Write);
         let mut open = writes.filter(|access| !is_granted(access.path.as_str()));
         open.find_map(|access| {
             let pattern = self.find(access, &files.roots).map(|pattern| match &access.because {
@@ -100,7 +100,7 @@ impl Protected {
         self.exceptions.iter().any(|named| access.is_inside(&named.pattern, roots))
     }
 
-    fn all(&self) -> impl Iterator<Item = &Named> {
+    fn all(&self) -> impl Iterator<Item = &NamedPattern> {
         self.added.iter().chain(BUILT_IN.iter())
     }
 }

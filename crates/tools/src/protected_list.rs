@@ -6,20 +6,20 @@ use crate::path_pattern::{PathFault, PathPattern};
 
 /// A pattern with its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedPattern {
     pub(crate) text: String,
     pub(crate) pattern: PathPattern,
 }
 
-impl Named {
+impl NamedPattern {
     pub(crate) fn new(text: &str) -> Result<Self, PathFault> {
         Ok(Self { text: text.to_owned(), pattern: PathPattern::new(text)? })
     }
 }
 
 /// What is protected unless a person says otherwise. A test reads every line.
-pub(crate) static BUILT_IN: LazyLock<Vec<Named>> =
-    LazyLock::new(|| lines().filter_map(|line| Named::new(line).ok()).collect());
+pub(crate) static BUILT_IN: LazyLock<Vec<NamedPattern>> =
+    LazyLock::new(|| lines().filter_map(|line| NamedPattern::new(line).ok()).collect());
 
 fn lines() -> impl Iterator<Item = &'static str> {
     include_str!("protected.txt").lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
@@ -28,7 +28,7 @@ fn lines() -> impl Iterator<Item = &'static str> {
 /// The paths that are spelled out there and lie in folders.
 pub(crate) fn built_in_paths() -> &'static [String] {
     static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
-        let paths = BUILT_IN.iter().filter_map(|named| named.pattern.spelled_out());
+        let paths = BUILT_IN.iter().filter_map(|named| named.pattern.literal_path());
         paths.filter(|path| path.contains('/')).collect()
     });
     &PATHS

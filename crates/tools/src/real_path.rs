@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The path without links, as far as it is there.
-pub(crate) fn really(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let real = path.ancestors().find_map(|there| {
         let rest = path.strip_prefix(there).ok()?;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use windlass_vocab::{ToolName, ToolSpec};
 
-use crate::arguments::Schema;
-use crate::pinned::{Changed, Gone, Late};
-use crate::selection::{Place, Selection};
+use crate::arguments::ArgumentSchema;
+use crate::pinned::{LateTool, MissingTool, StaleTool};
+use crate::selection::{Placement, Selection};
 use crate::servers::{WAIT_FOR_SERVERS, WaitForServers};
 use crate::{Offer, ServerStage, Tool, ToolServers};
 
@@ -32,16 +32,16 @@ pub enum RegistryError {
 }
 
 /// A tool, its spec and its schema, ready to validate.
-pub(crate) struct Entry {
+pub(crate) struct RegisteredTool {
     pub(crate) spec: ToolSpec,
     pub(crate) tool: Arc<dyn Tool>,
-    pub(crate) schema: Schema,
+    pub(crate) schema: ArgumentSchema,
 }
 
 /// Every tool there is. Filled once; a run takes an [`Offer`] of it.
 #[derive(Clone, Default)]
 pub struct Registry {
-    entries: BTreeMap<ToolName, Arc<Entry>>,
+    entries: BTreeMap<ToolName, Arc<RegisteredTool>>,
     servers: Option<Arc<dyn ToolServers>>,
 }
 
@@ -67,11 +67,11 @@ impl Registry {
             return Err(RegistryError::Duplicate(spec.name));
         }
         let unsound = |problem| RegistryError::Schema { tool: spec.name.clone(), problem };
-        let schema = Schema::new(&spec.schema).map_err(unsound)?;
+        let schema = ArgumentSchema::new(&spec.schema).map_err(unsound)?;
         if !spec.name.is_local() {
             schema.compiled().map_err(|problem| unsound(problem.clone()))?;
         }
-        self.entries.insert(spec.name.clone(), Arc::new(Entry { spec, tool, schema }));
+        self.entries.insert(spec.name.clone(), Arc::new(RegisteredTool { spec, tool, schema }));
         Ok(())
     }
 
@@ -112,7 +112,7 @@ impl Registry {
         let mut entries = self.known(selection);
         let wait = self.wait_tool(awaited).filter(|_| !awaited.is_empty());
         entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
-        Offer::new(placed(&entries, selection, Place::Offered), &self.hidden(selection), self.server_names())
+        Offer::new(placed(&entries, selection, Placement::Offered), &self.hidden(selection), self.server_names())
     }
 
     /// The offer a run was pinned with, taken up again. A tool that is gone, or is no longer what the
@@ -126,8 +126,8 @@ impl Registry {
             }
             match known.get(&spec.name) {
                 Some(now) if is_same(&now.spec, spec) => Some(Arc::clone(now)),
-                Some(_) => entry(Arc::new(Changed(spec.clone()))),
-                None => entry(Arc::new(Gone { spec: spec.clone(), servers: self.servers.clone() })),
+                Some(_) => entry(Arc::new(StaleTool(spec.clone()))),
+                None => entry(Arc::new(MissingTool { spec: spec.clone(), servers: self.servers.clone() })),
             }
         };
         let tools = specs.iter().filter_map(|spec| Some((spec.clone(), stand_in(spec)?))).collect();
@@ -137,16 +137,17 @@ impl Registry {
     /// An offer with what these servers have and it has not. What the model was told of every other tool
     /// stays as it is.
     #[must_use]
-    pub fn grown(
+    pub fn with_joined_servers(
         &self,
         offer: &Offer,
         joining: &BTreeSet<String>,
         selection: &Selection,
         awaited: &BTreeSet<String>,
     ) -> Offer {
-        let joins = |entry: &Arc<Entry>| joining.contains(entry.spec.name.server());
-        let known = placed(&self.known(selection), selection, Place::Offered);
-        let waits = |entry: &Arc<Entry>| !awaited.is_empty() && selection.place(&entry.spec) == Place::Offered;
+        let joins = |entry: &Arc<RegisteredTool>| joining.contains(entry.spec.name.server());
+        let known = placed(&self.known(selection), selection, Placement::Offered);
+        let waits =
+            |entry: &Arc<RegisteredTool>| !awaited.is_empty() && selection.placement(&entry.spec) == Placement::Offered;
         let wait = self.wait_tool(awaited).filter(waits);
         let kept = offer.without(WAIT_FOR_SERVERS);
         kept.with(known.into_iter().filter(joins).chain(wait), &self.hidden(selection))
@@ -156,18 +157,19 @@ impl Registry {
     /// their full names.
     #[must_use]
     pub fn with_late(&self, offer: &Offer, selection: &Selection) -> Offer {
-        offer.with_late(placed(&self.known(selection), selection, Place::Offered))
+        offer.with_late(placed(&self.known(selection), selection, Placement::Offered))
     }
 
     /// An offer in which this tool is there, though the model called it without having been told of it: a
     /// call that was cut short by a crash may be of a server that is on its way again.
     #[must_use]
-    pub fn reaching(&self, offer: &Offer, tool: &ToolName, selection: &Selection) -> Offer {
+    pub fn with_tool(&self, offer: &Offer, tool: &ToolName, selection: &Selection) -> Offer {
         if offer.has(tool) {
             return offer.clone();
         }
-        let known = self.known(selection).remove(tool).filter(|entry| selection.place(&entry.spec) == Place::Offered);
-        let late = || entry(Arc::new(Late::new(tool.clone(), self.wanted_servers(selection)?.clone())));
+        let known =
+            self.known(selection).remove(tool).filter(|entry| selection.placement(&entry.spec) == Placement::Offered);
+        let late = || entry(Arc::new(LateTool::new(tool.clone(), self.wanted_servers(selection)?.clone())));
         offer.with_late(known.or_else(late))
     }
 
@@ -180,15 +182,15 @@ impl Registry {
         self.servers.as_ref().filter(|_| selection.wants_servers())
     }
 
-    fn wait_tool(&self, awaited: &BTreeSet<String>) -> Option<Arc<Entry>> {
+    fn wait_tool(&self, awaited: &BTreeSet<String>) -> Option<Arc<RegisteredTool>> {
         entry(Arc::new(WaitForServers::new(Arc::clone(self.servers.as_ref()?), awaited)))
     }
 
-    fn hidden(&self, selection: &Selection) -> Vec<Arc<Entry>> {
-        placed(&self.known(selection), selection, Place::Hidden)
+    fn hidden(&self, selection: &Selection) -> Vec<Arc<RegisteredTool>> {
+        placed(&self.known(selection), selection, Placement::Hidden)
     }
 
-    fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<Entry>> {
+    fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<RegisteredTool>> {
         let mut entries = self.entries.clone();
         if let Some(servers) = self.wanted_servers(selection) {
             for entry in servers.tools().into_iter().filter_map(entry) {
@@ -199,8 +201,12 @@ impl Registry {
     }
 }
 
-fn placed(entries: &BTreeMap<ToolName, Arc<Entry>>, selection: &Selection, wanted: Place) -> Vec<Arc<Entry>> {
-    entries.values().filter(|entry| selection.place(&entry.spec) == wanted).cloned().collect()
+fn placed(
+    entries: &BTreeMap<ToolName, Arc<RegisteredTool>>,
+    selection: &Selection,
+    wanted: Placement,
+) -> Vec<Arc<RegisteredTool>> {
+    entries.values().filter(|entry| selection.placement(&entry.spec) == wanted).cloned().collect()
 }
 
 fn check_name(name: &ToolName) -> Result<(), RegistryError> {
@@ -215,11 +221,11 @@ fn check_name(name: &ToolName) -> Result<(), RegistryError> {
 
 /// A tool of a server, if its name and the form of its schema will do; the schema is compiled when the
 /// tool is first called.
-fn entry(tool: Arc<dyn Tool>) -> Option<Arc<Entry>> {
+fn entry(tool: Arc<dyn Tool>) -> Option<Arc<RegisteredTool>> {
     let spec = tool.spec().clone();
     check_name(&spec.name).ok()?;
-    let schema = Schema::new(&spec.schema).ok()?;
-    Some(Arc::new(Entry { spec, tool, schema }))
+    let schema = ArgumentSchema::new(&spec.schema).ok()?;
+    Some(Arc::new(RegisteredTool { spec, tool, schema }))
 }
 
 /// Whether the model was told the same of both. What is part of the program itself may say it better

@@ -19,12 +19,12 @@ use std::str::FromStr;
 
 use windlass_vocab::ToolName;
 
-use crate::access::{Access, FILE_TOOLS, FileAccess};
-use crate::address::{Address, AddressPattern, Side};
+use crate::access::{AccessKind, FILE_TOOLS, FileAccess};
+use crate::address::{Address, AddressPattern, RuleSide};
 use crate::builtin::tool_names::TOOL_NAMES;
-use crate::doubt::Doubt;
 use crate::path_pattern::{PathFault, PathPattern};
 use crate::text_pattern::Pattern;
+use crate::uncertain_command::UncertainCommand;
 
 /// The text is no rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,24 +55,24 @@ pub(crate) const BLANKS: [char; 3] = [' ', '\t', '\n'];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     text: String,
-    target: Target,
+    target: RuleTarget,
 }
 
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Target {
+enum RuleTarget {
     /// Calls of tools.
     Tool(ToolPattern),
     /// What is done to files.
     Files(FilePattern),
     /// What is sent and fetched.
-    Network(Network),
+    Network(NetworkTarget),
 }
 
 /// Files by their paths, and what is done to them; to any of them without a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FilePattern {
-    access: Access,
+    access: AccessKind,
     path: Option<PathPattern>,
     /// The path as a text, for a tool of a server that has the access for its name.
     argument: Option<Pattern>,
@@ -86,14 +86,14 @@ struct ToolPattern {
     /// The argument as a path, where it is about a tool that takes one.
     path: Option<PathPattern>,
     /// What its file tools do, where it forbids or asks.
-    accesses: Vec<Access>,
+    accesses: Vec<AccessKind>,
     /// The argument as an address, where it is about the tool that takes one.
     address: Option<AddressPattern>,
 }
 
 /// What of the network a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkTarget {
     /// All of it.
     Everything,
     /// Pages whose addresses are like this.
@@ -116,13 +116,13 @@ impl FromStr for Rule {
             return Err(error());
         }
         let argument = argument.map(|pattern| pattern.trim_matches(BLANKS)).filter(|pattern| !pattern.is_empty());
-        let target = match [Access::Read, Access::Write].into_iter().find(|access| access.as_str() == name) {
+        let target = match [AccessKind::Read, AccessKind::Write].into_iter().find(|access| access.as_str() == name) {
             Some(access) => {
                 let path = path(text, argument)?;
-                Target::Files(FilePattern { access, path, argument: argument.map(Pattern::new) })
+                RuleTarget::Files(FilePattern { access, path, argument: argument.map(Pattern::new) })
             }
-            None if name == NETWORK => Target::Network(network(text, argument)?),
-            None => Target::Tool(tool(text, name, argument)?),
+            None if name == NETWORK => RuleTarget::Network(network(text, argument)?),
+            None => RuleTarget::Tool(tool(text, name, argument)?),
         };
         Ok(Self { text: text.to_owned(), target })
     }
@@ -136,19 +136,19 @@ fn path(rule: &str, written: Option<&str>) -> Result<Option<PathPattern>, ParseR
     path.map_err(|fault| ParseRuleError::Path { rule: rule.to_owned(), fault })
 }
 
-fn network(rule: &str, written: Option<&str>) -> Result<Network, ParseRuleError> {
+fn network(rule: &str, written: Option<&str>) -> Result<NetworkTarget, ParseRuleError> {
     let error = || ParseRuleError::Network(rule.to_owned());
     match written {
-        None | Some("*") => Ok(Network::Everything),
+        None | Some("*") => Ok(NetworkTarget::Everything),
         Some(inner) if inner.contains('(') || TOOL_NAMES.contains(&inner) => {
             let inner: Rule = inner.parse().map_err(|_| error())?;
             match inner.target {
-                Target::Tool(_) => Ok(Network::CallsOf(Box::new(inner))),
-                Target::Files(_) | Target::Network(_) => Err(error()),
+                RuleTarget::Tool(_) => Ok(NetworkTarget::CallsOf(Box::new(inner))),
+                RuleTarget::Files(_) | RuleTarget::Network(_) => Err(error()),
             }
         }
         Some(inner) if inner.contains(|c: char| c.is_whitespace() || c == ')') => Err(error()),
-        Some(inner) => Ok(Network::Address(inner.into())),
+        Some(inner) => Ok(NetworkTarget::Address(inner.into())),
     }
 }
 
@@ -159,7 +159,7 @@ fn tool(rule: &str, name: &str, written: Option<&str>) -> Result<ToolPattern, Pa
     let name = Pattern::new(name);
     let matches = |tool: &str| name.matches(tool) || name.matches(&format!("{}.{tool}", ToolName::LOCAL));
     let is_meant = |tool: &str| own == tool || is_open && matches(tool);
-    let accesses: Vec<Access> =
+    let accesses: Vec<AccessKind> =
         FILE_TOOLS.iter().filter(|(tool, _)| is_meant(tool)).map(|(_, access)| *access).collect();
     let path = path(rule, written.filter(|_| !accesses.is_empty()))?;
     let address = written.filter(|_| is_meant(FETCHING)).map(AddressPattern::from);
@@ -184,18 +184,18 @@ impl Rule {
     #[must_use]
     pub fn tool(&self) -> Option<&str> {
         match &self.target {
-            Target::Tool(_) => Some(self.text.split_once('(').map_or(self.text.as_str(), |(tool, _)| tool)),
-            Target::Network(Network::CallsOf(calls)) => calls.tool(),
-            Target::Files(_) | Target::Network(Network::Everything | Network::Address(_)) => None,
+            RuleTarget::Tool(_) => Some(self.text.split_once('(').map_or(self.text.as_str(), |(tool, _)| tool)),
+            RuleTarget::Network(NetworkTarget::CallsOf(calls)) => calls.tool(),
+            RuleTarget::Files(_) | RuleTarget::Network(NetworkTarget::Everything | NetworkTarget::Address(_)) => None,
         }
     }
 
     /// What of the network it is about, if it is about that.
     #[must_use]
-    pub fn network(&self) -> Option<&Network> {
+    pub fn network(&self) -> Option<&NetworkTarget> {
         match &self.target {
-            Target::Network(network) => Some(network),
-            Target::Tool(_) | Target::Files(_) => None,
+            RuleTarget::Network(network) => Some(network),
+            RuleTarget::Tool(_) | RuleTarget::Files(_) => None,
         }
     }
 
@@ -208,26 +208,26 @@ impl Rule {
     /// Whether the rule, as one that allows, is about this tool.
     pub(crate) fn means(&self, tool: &ToolName) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { name, .. }) => {
+            RuleTarget::Tool(ToolPattern { name, .. }) => {
                 let own = tool.is_local() || name.is_everything();
                 name.matches(tool.as_str()) || own && name.matches(tool.bare())
             }
-            Target::Network(Network::Everything | Network::Address(_)) => is_fetching(tool),
-            Target::Files(_) => is_file_tool(tool),
-            Target::Network(Network::CallsOf(calls)) => is_fetching(tool) && calls.means(tool),
+            RuleTarget::Network(NetworkTarget::Everything | NetworkTarget::Address(_)) => is_fetching(tool),
+            RuleTarget::Files(_) => is_file_tool(tool),
+            RuleTarget::Network(NetworkTarget::CallsOf(calls)) => is_fetching(tool) && calls.means(tool),
         }
     }
 
     /// Whether the rule, as one that forbids or asks, is about this tool.
     pub(crate) fn concerns(&self, tool: &ToolName) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { name, .. }) => name.matches(tool.as_str()) || name.matches(tool.bare()),
-            Target::Network(Network::Everything | Network::Address(_)) => is_fetching(tool),
+            RuleTarget::Tool(ToolPattern { name, .. }) => name.matches(tool.as_str()) || name.matches(tool.bare()),
+            RuleTarget::Network(NetworkTarget::Everything | NetworkTarget::Address(_)) => is_fetching(tool),
             // A server's tool of that name, too: in doubt it is forbidden.
-            Target::Files(FilePattern { access, .. }) => {
+            RuleTarget::Files(FilePattern { access, .. }) => {
                 tool.bare() == access.as_str() || tool.is_local() && FILE_TOOLS.contains(&(tool.bare(), *access))
             }
-            Target::Network(Network::CallsOf(calls)) => is_fetching(tool) && calls.concerns(tool),
+            RuleTarget::Network(NetworkTarget::CallsOf(calls)) => is_fetching(tool) && calls.concerns(tool),
         }
     }
 
@@ -235,31 +235,31 @@ impl Rule {
     /// at `roots`. The name of a file tool stands for what it does, whichever tool does it.
     pub(crate) fn forbids(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { accesses, path, .. }) => {
+            RuleTarget::Tool(ToolPattern { accesses, path, .. }) => {
                 accesses.contains(&access.access) && path.as_ref().is_none_or(|path| access.is_meant_by(path, roots))
             }
-            Target::Files(FilePattern { access: meant, path, .. }) => {
+            RuleTarget::Files(FilePattern { access: meant, path, .. }) => {
                 *meant == access.access && path.as_ref().is_none_or(|path| access.is_meant_by(path, roots))
             }
-            Target::Network(_) => false,
+            RuleTarget::Network(_) => false,
         }
     }
 
     /// Whether the rule, as one that forbids, is about files; and if so, the pattern of which ones.
     pub(crate) fn forbidden_files(&self) -> Option<Option<&PathPattern>> {
         match &self.target {
-            Target::Tool(ToolPattern { accesses, path, .. }) => (!accesses.is_empty()).then_some(path.as_ref()),
-            Target::Files(FilePattern { path, .. }) => Some(path.as_ref()),
-            Target::Network(_) => None,
+            RuleTarget::Tool(ToolPattern { accesses, path, .. }) => (!accesses.is_empty()).then_some(path.as_ref()),
+            RuleTarget::Files(FilePattern { path, .. }) => Some(path.as_ref()),
+            RuleTarget::Network(_) => None,
         }
     }
 
     /// Whether the rule, as one that allows and means the tool, is about what is done to this path.
     pub(crate) fn allows(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
         let path = match &self.target {
-            Target::Tool(ToolPattern { path, .. }) => path,
-            Target::Files(FilePattern { access: meant, path, .. }) if *meant == access.access => path,
-            Target::Files(_) | Target::Network(_) => return false,
+            RuleTarget::Tool(ToolPattern { path, .. }) => path,
+            RuleTarget::Files(FilePattern { access: meant, path, .. }) if *meant == access.access => path,
+            RuleTarget::Files(_) | RuleTarget::Network(_) => return false,
         };
         path.as_ref().is_none_or(|path| path.allows(&access.path, roots))
     }
@@ -267,37 +267,39 @@ impl Rule {
     /// Whether the rule, as one that allows and means the tool, spells out this path and no other.
     pub(crate) fn is_exactly_for(&self, path: &str) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { path: Some(pattern), .. })
-            | Target::Files(FilePattern { access: Access::Write, path: Some(pattern), .. }) => pattern.is_exactly(path),
-            Target::Tool(_) | Target::Files(_) | Target::Network(_) => false,
+            RuleTarget::Tool(ToolPattern { path: Some(pattern), .. })
+            | RuleTarget::Files(FilePattern { access: AccessKind::Write, path: Some(pattern), .. }) => {
+                pattern.is_exactly(path)
+            }
+            RuleTarget::Tool(_) | RuleTarget::Files(_) | RuleTarget::Network(_) => false,
         }
     }
 
     /// Whether its pattern matches this text.
     pub(crate) fn covers(&self, text: &str) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { argument, .. }) | Target::Files(FilePattern { argument, .. }) => {
+            RuleTarget::Tool(ToolPattern { argument, .. }) | RuleTarget::Files(FilePattern { argument, .. }) => {
                 argument.as_ref().is_none_or(|pattern| pattern.matches(text))
             }
-            Target::Network(_) => false,
+            RuleTarget::Network(_) => false,
         }
     }
 
     /// What it says of a call's argument, if it is about calls of tools.
     fn of_calls(&self) -> Option<Option<&Pattern>> {
         match &self.target {
-            Target::Tool(ToolPattern { argument, .. }) => Some(argument.as_ref()),
-            Target::Files(_) | Target::Network(_) => None,
+            RuleTarget::Tool(ToolPattern { argument, .. }) => Some(argument.as_ref()),
+            RuleTarget::Files(_) | RuleTarget::Network(_) => None,
         }
     }
 
     /// Whether its pattern may match this text, of which not everything is certain.
-    pub(crate) fn may_cover(&self, doubt: &Doubt) -> bool {
-        self.of_calls().is_some_and(|argument| argument.is_none_or(|pattern| doubt.may_match(pattern)))
+    pub(crate) fn may_cover(&self, uncertain_command: &UncertainCommand) -> bool {
+        self.of_calls().is_some_and(|argument| argument.is_none_or(|pattern| uncertain_command.may_match(pattern)))
     }
 
     /// Whether it speaks of so many bytes at a text's beginning one by one, or of any text at all.
-    pub(crate) fn spells_out(&self, bytes: usize) -> bool {
+    pub(crate) fn has_literal_prefix(&self, bytes: usize) -> bool {
         let literal = |pattern: &Pattern| pattern.pieces().first().map_or(0, String::len);
         let spells = |pattern: &Pattern| pattern.is_everything() || literal(pattern) >= bytes;
         self.of_calls().is_some_and(|argument| argument.is_none_or(spells))
@@ -309,26 +311,28 @@ impl Rule {
     }
 
     /// Whether its pattern means this address.
-    pub(crate) fn covers_address(&self, address: &Address, side: Side) -> bool {
+    pub(crate) fn covers_address(&self, address: &Address, side: RuleSide) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { argument: None, .. }) | Target::Network(Network::Everything) => true,
-            Target::Tool(ToolPattern { address: pattern, .. }) => {
+            RuleTarget::Tool(ToolPattern { argument: None, .. }) | RuleTarget::Network(NetworkTarget::Everything) => {
+                true
+            }
+            RuleTarget::Tool(ToolPattern { address: pattern, .. }) => {
                 pattern.as_ref().is_some_and(|pattern| pattern.matches(address, side))
             }
-            Target::Network(Network::Address(pattern)) => pattern.matches(address, side),
-            Target::Network(Network::CallsOf(calls)) => calls.covers_address(address, side),
-            Target::Files(_) => false,
+            RuleTarget::Network(NetworkTarget::Address(pattern)) => pattern.matches(address, side),
+            RuleTarget::Network(NetworkTarget::CallsOf(calls)) => calls.covers_address(address, side),
+            RuleTarget::Files(_) => false,
         }
     }
 
     /// Whether it covers this text whatever is in it: by having no pattern, or by spelling it out.
     pub(crate) fn covers_whole(&self, text: &str) -> bool {
         match &self.target {
-            Target::Tool(ToolPattern { path: Some(path), .. }) => path.is_everything() || path.is_exactly(text),
-            Target::Tool(ToolPattern { argument, .. }) => {
+            RuleTarget::Tool(ToolPattern { path: Some(path), .. }) => path.is_everything() || path.is_exactly(text),
+            RuleTarget::Tool(ToolPattern { argument, .. }) => {
                 argument.as_ref().is_none_or(|pattern| pattern.is_everything() || pattern.is_exactly(text))
             }
-            Target::Files(_) | Target::Network(_) => false,
+            RuleTarget::Files(_) | RuleTarget::Network(_) => false,
         }
     }
 }
@@ -388,11 +392,11 @@ mod tests {
     #[test]
     fn a_rule_about_the_network_says_whose_or_where_to() {
         let network = |text: &str| text.parse::<Rule>().unwrap().network().cloned();
-        assert_eq!(network("network"), Some(Network::Everything));
-        assert_eq!(network("network(*)"), Some(Network::Everything));
-        assert_eq!(network("network( docs.rs )"), Some(Network::Address("docs.rs".into())));
+        assert_eq!(network("network"), Some(NetworkTarget::Everything));
+        assert_eq!(network("network(*)"), Some(NetworkTarget::Everything));
+        assert_eq!(network("network( docs.rs )"), Some(NetworkTarget::Address("docs.rs".into())));
         let calls = Box::new("run_command(cargo *)".parse().unwrap());
-        assert_eq!(network("network(run_command(cargo *))"), Some(Network::CallsOf(calls)));
+        assert_eq!(network("network(run_command(cargo *))"), Some(NetworkTarget::CallsOf(calls)));
         assert_eq!(network("networks(x)"), None);
     }
 

@@ -1,7 +1,7 @@
 //! A ruling: may a call run, and what decided that (T11). The judge gives both at once, so that neither
 //! can say what the other does not mean.
 
-use windlass_vocab::{Because, Verdict};
+use windlass_vocab::{Verdict, VerdictReason};
 
 use crate::protected::ProtectedPath;
 use crate::{Mode, Rule};
@@ -12,28 +12,28 @@ pub struct Ruling {
     /// May it?
     pub verdict: Verdict,
     /// The rule, the grant or the mode that says so.
-    pub because: Because,
+    pub because: VerdictReason,
 }
 
 impl Ruling {
     /// These rules say so, together.
     pub(crate) fn of_rules(verdict: Verdict, rules: &[&Rule]) -> Self {
-        Self { verdict, because: Because::Rule { rule: listed(rules) } }
+        Self { verdict, because: VerdictReason::Rule { rule: listed(rules) } }
     }
 
     /// A person has allowed it in this session, by these rules.
     pub(crate) fn of_grants(grants: &[&Rule]) -> Self {
-        Self { verdict: Verdict::Allow, because: Because::Grant { rule: listed(grants) } }
+        Self { verdict: Verdict::Allow, because: VerdictReason::Grant { rule: listed(grants) } }
     }
 
     /// It changes a protected path.
     pub(crate) fn of_protected(ProtectedPath { path, pattern }: ProtectedPath) -> Self {
-        Self { verdict: Verdict::Ask, because: Because::Protected { path, pattern } }
+        Self { verdict: Verdict::Ask, because: VerdictReason::Protected { path, pattern } }
     }
 
     /// No rule speaks of it.
     pub(crate) fn of_mode(verdict: Verdict, mode: Mode) -> Self {
-        Self { verdict, because: Because::Mode { mode: mode.as_str().to_owned() } }
+        Self { verdict, because: VerdictReason::Mode { mode: mode.as_str().to_owned() } }
     }
 }
 
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
     use crate::permission::tests::{permissions, spec};
-    use crate::{Asks, Permissions, Subject};
+    use crate::{About, AskPolicy, Permissions};
 
     // proves T11
     #[test]
@@ -55,10 +55,10 @@ mod tests {
         let because = |permissions: &Permissions, line: &str, grants: &[&str]| {
             let grants: Vec<Grant> = grants.iter().map(|rule| Grant { rule: (*rule).into() }).collect();
             let run = spec("local.run_command", EffectClass::Once);
-            permissions.judge(&run, &Subject::command(line), Asks::ByEffect, &grants).because
+            permissions.check(&run, &About::command(line), AskPolicy::ByEffect, &grants).because
         };
-        let rule = |rule: &str| Because::Rule { rule: rule.into() };
-        let mode = |mode: &str| Because::Mode { mode: mode.into() };
+        let rule = |rule: &str| VerdictReason::Rule { rule: rule.into() };
+        let mode = |mode: &str| VerdictReason::Mode { mode: mode.into() };
         let all = permissions(
             Mode::Default,
             &["run_command(git *)", "run_command(cargo *)"],
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(because(&all, "git push", &[]), rule("run_command(git push *)"));
         assert_eq!(because(&all, "rm x", &[]), rule("run_command(rm *)"));
         assert_eq!(because(&all, "ls", &[]), mode("default"));
-        let granted = Because::Grant { rule: "run_command(ls *)".into() };
+        let granted = VerdictReason::Grant { rule: "run_command(ls *)".into() };
         assert_eq!(because(&all, "ls -l", &["run_command(ls *)"]), granted);
         assert_eq!(because(&all, "git log; ls", &["run_command(ls *)"]), rule("run_command(git *), run_command(ls *)"));
         let bypass = permissions(Mode::Bypass, &[], &[], &["run_command(rm *)"]);
@@ -82,10 +82,10 @@ mod tests {
     #[test]
     fn an_address_that_is_allowed_names_its_rule() {
         let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
-        let subject = Subject::address(&crate::address::Address::parse("https://docs.rs/serde").unwrap());
+        let about = About::address(&crate::address::Address::parse("https://docs.rs/serde").unwrap());
         let allowing = permissions(Mode::Default, &["fetch_url(pages.example)", "fetch_url(docs.rs)"], &[], &[]);
-        let ruling = allowing.judge(&fetch, &subject, Asks::Always, &[]);
-        let because = Because::Rule { rule: "fetch_url(docs.rs)".into() };
+        let ruling = allowing.check(&fetch, &about, AskPolicy::Always, &[]);
+        let because = VerdictReason::Rule { rule: "fetch_url(docs.rs)".into() };
         assert_eq!(ruling, Ruling { verdict: Verdict::Allow, because });
     }
 }

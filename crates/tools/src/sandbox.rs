@@ -4,11 +4,13 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use windlass_sandbox::{Confinement, Looked, Network, Rules, SandboxMode, Support, Surroundings, Walls, told};
+use windlass_sandbox::{
+    Confinement, Isolation, Network, PathRules, SandboxMode, SandboxSupport, ScanExtent, Surroundings, describe_sandbox,
+};
 
-use crate::at_work::{AtWork, Running};
-use crate::closing::Closing;
-use crate::reach::Reach;
+use crate::closed_paths::ClosedPaths;
+use crate::running_commands::{RunningCommand, RunningCommands};
+use crate::sandbox_use::SandboxUse;
 use crate::{GuardProgram, Permissions, SandboxUntried, guard};
 
 /// The sandbox of a run's commands. Cheap to clone.
@@ -17,9 +19,9 @@ pub struct Sandbox {
     surroundings: Arc<Surroundings>,
     /// What is forbidden to file tools and protected from them is closed to commands.
     permissions: Arc<Permissions>,
-    closing: Arc<OnceLock<Closing>>,
-    support: Arc<OnceLock<Support>>,
-    at_work: Arc<AtWork>,
+    closed_paths: Arc<OnceLock<ClosedPaths>>,
+    support: Arc<OnceLock<SandboxSupport>>,
+    running_commands: Arc<RunningCommands>,
 }
 
 impl Sandbox {
@@ -30,15 +32,15 @@ impl Sandbox {
         Self {
             surroundings: Arc::new(surroundings),
             permissions,
-            closing: Arc::default(),
+            closed_paths: Arc::default(),
             support: Arc::default(),
-            at_work: Arc::default(),
+            running_commands: Arc::default(),
         }
     }
 
     /// The same on a machine that can enforce this, which is not asked then.
     #[must_use]
-    pub fn with_support(&self, support: Support) -> Self {
+    pub fn with_support(&self, support: SandboxSupport) -> Self {
         Self { support: Arc::new(OnceLock::from(support)), ..self.clone() }
     }
 
@@ -50,11 +52,11 @@ impl Sandbox {
 
     /// What this machine can do of it; found out once, which takes a few milliseconds, and again where it could not be.
     #[must_use]
-    pub fn support(&self, guard: &GuardProgram) -> Support {
+    pub fn support(&self, guard: &GuardProgram) -> SandboxSupport {
         if let Some(support) = self.support.get() {
             return support.clone();
         }
-        let support = guard::support(guard);
+        let support = guard::probe_support(guard);
         if support.failure.is_none() {
             // Others may have found it out at the same time.
             let _ = self.support.set(support.clone());
@@ -63,8 +65,8 @@ impl Sandbox {
     }
 
     /// Whether a command is held by it at all, or not run.
-    pub(crate) fn holds(&self, guard: &GuardProgram) -> bool {
-        let may_hold = |support: &Support| support.is_any() || support.failure.is_some();
+    pub(crate) fn confines(&self, guard: &GuardProgram) -> bool {
+        let may_hold = |support: &SandboxSupport| support.enforces_anything() || support.failure.is_some();
         self.mode() != SandboxMode::Off && may_hold(&self.support(guard))
     }
 
@@ -73,17 +75,17 @@ impl Sandbox {
     pub(crate) fn command_confinement(
         &self,
         guard: &GuardProgram,
-        reach: Reach,
+        sandbox_use: SandboxUse,
         temp: PathBuf,
-    ) -> Result<Option<(Confinement, Running)>, SandboxUntried> {
+    ) -> Result<Option<(Confinement, RunningCommand)>, SandboxUntried> {
         let mut problem = None;
         let look = || {
-            self.confinement(guard, reach, temp).unwrap_or_else(|why| {
+            self.confinement(guard, sandbox_use, temp).unwrap_or_else(|why| {
                 problem = Some(why);
                 None
             })
         };
-        let joined = self.at_work.join(look);
+        let joined = self.running_commands.join(look);
         problem.map_or(Ok(joined), Err)
     }
 
@@ -91,25 +93,25 @@ impl Sandbox {
     fn confinement(
         &self,
         guard: &GuardProgram,
-        reach: Reach,
+        sandbox_use: SandboxUse,
         temp: PathBuf,
     ) -> Result<Option<Confinement>, SandboxUntried> {
-        let network = match reach {
-            Reach::Inside => Network::Off,
-            Reach::Network => Network::On,
-            Reach::Outside | Reach::Unheld => return Ok(None),
+        let network = match sandbox_use {
+            SandboxUse::Confined => Network::Off,
+            SandboxUse::WithNetwork => Network::On,
+            SandboxUse::Outside | SandboxUse::NoSandbox => return Ok(None),
         };
         let support = self.support(guard);
-        if self.mode() == SandboxMode::Off || !support.is_any() && support.failure.is_none() {
+        if self.mode() == SandboxMode::Off || !support.enforces_anything() && support.failure.is_none() {
             return Ok(None);
         }
         if let Some(failure) = &support.failure {
             return Err(SandboxUntried { failure: failure.clone() });
         }
-        let walls = support.walls;
-        let mut confinement = self.with_rules(|rules| self.surroundings.confinement(walls, network, temp, rules));
+        let isolation = support.isolation;
+        let mut confinement = self.with_rules(|rules| self.surroundings.confinement(isolation, network, temp, rules));
         if let Some(confinement) = confinement.as_mut().filter(|confinement| !confinement.writable.is_empty()) {
-            confinement.clearing = Some(Closing::clearing(&self.permissions, &self.surroundings.workspace));
+            confinement.cleanup = Some(ClosedPaths::cleanup_rules(&self.permissions, &self.surroundings.workspace));
         }
         Ok(confinement)
     }
@@ -121,45 +123,49 @@ impl Sandbox {
         guard: &GuardProgram,
         network: Network,
     ) -> Result<Option<Confinement>, SandboxUntried> {
-        let reach = match network {
-            Network::Off => Reach::Inside,
-            Network::On => Reach::Network,
+        let sandbox_use = match network {
+            Network::Off => SandboxUse::Confined,
+            Network::On => SandboxUse::WithNetwork,
         };
-        self.confinement(guard, reach, guard::fresh_temp())
+        self.confinement(guard, sandbox_use, guard::fresh_temp())
     }
 
     /// What a person who is asked is told of it.
-    pub(crate) fn told(&self, guard: &GuardProgram, reach: Reach) -> String {
-        let (mode, network) = match reach {
-            Reach::Inside | Reach::Unheld => (self.mode(), Network::Off),
-            Reach::Network => (self.mode(), Network::On),
-            Reach::Outside => (SandboxMode::Off, Network::On),
+    pub(crate) fn describe(&self, guard: &GuardProgram, sandbox_use: SandboxUse) -> String {
+        let (mode, network) = match sandbox_use {
+            SandboxUse::Confined | SandboxUse::NoSandbox => (self.mode(), Network::Off),
+            SandboxUse::WithNetwork => (self.mode(), Network::On),
+            SandboxUse::Outside => (SandboxMode::Off, Network::On),
         };
         let support = self.support(guard);
-        let looked = match (reach, &support.walls) {
-            (Reach::Inside | Reach::Network, Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt) => {
-                self.looked()
-            }
+        let scan_extent = match (sandbox_use, &support.isolation) {
+            (
+                SandboxUse::Confined | SandboxUse::WithNetwork,
+                Isolation::Namespaces | Isolation::Bubblewrap(_) | Isolation::Seatbelt,
+            ) => self.scan_extent(),
             // Nothing is closed in the workspace anyway, as is said.
-            (Reach::Inside | Reach::Network, Walls::Landlock) | (Reach::Outside | Reach::Unheld, _) => Looked::Through,
+            (SandboxUse::Confined | SandboxUse::WithNetwork, Isolation::Landlock)
+            | (SandboxUse::Outside | SandboxUse::NoSandbox, _) => ScanExtent::Complete,
         };
-        told(mode, network, &support, looked)
+        describe_sandbox(mode, network, &support, scan_extent)
     }
 
     /// How far the workspace is looked through for what rules close. Only a pattern means anything in the folders of
     /// build tools.
-    fn looked(&self) -> Looked {
-        match self.with_rules(|rules| self.surroundings.looked(rules)) {
-            Looked::PastBuildFolders if !self.closing().denies_by_pattern => Looked::Through,
-            looked @ (Looked::Through | Looked::PastBuildFolders | Looked::AtTheBeginning) => looked,
+    fn scan_extent(&self) -> ScanExtent {
+        match self.with_rules(|rules| self.surroundings.scan_extent(rules)) {
+            ScanExtent::WithoutBuildFolders if !self.closed_paths().denies_by_pattern => ScanExtent::Complete,
+            scan_extent @ (ScanExtent::Complete | ScanExtent::WithoutBuildFolders | ScanExtent::FirstEntries) => {
+                scan_extent
+            }
         }
     }
 
-    fn closing(&self) -> &Closing {
-        self.closing.get_or_init(|| Closing::new(&self.permissions))
+    fn closed_paths(&self) -> &ClosedPaths {
+        self.closed_paths.get_or_init(|| ClosedPaths::new(&self.permissions))
     }
 
-    fn with_rules<T>(&self, ask: impl FnOnce(&Rules<'_>) -> T) -> T {
-        self.closing().with_rules(&self.permissions, &self.surroundings.workspace, ask)
+    fn with_rules<T>(&self, ask: impl FnOnce(&PathRules<'_>) -> T) -> T {
+        self.closed_paths().with_rules(&self.permissions, &self.surroundings.workspace, ask)
     }
 }

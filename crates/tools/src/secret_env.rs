@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 /// Words that name a secret, alone or at the end of a longer word (`DBPASS`).
-const AT_THE_END: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"];
+const SECRET_ENDINGS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"];
 
 /// Words that name a secret when they stand alone.
-const ALONE: &[&str] = &[
+const SECRET_WORDS: &[&str] = &[
     "AUTH",
     "AUTHORIZATION",
     "CREDENTIAL",
@@ -26,7 +26,7 @@ const ALONE: &[&str] = &[
 ];
 
 /// Words that end like one of those and mean something else.
-const OTHERWISE: &[&str] = &[
+const HARMLESS_WORDS: &[&str] = &[
     "ASKPASS",
     "BYPASS",
     "COMPASS",
@@ -44,7 +44,7 @@ const OTHERWISE: &[&str] = &[
 ];
 
 /// Last words that say what the value is: something about a secret.
-const ABOUT: &[&str] = &[
+const DESCRIBING_WORDS: &[&str] = &[
     "ALG",
     "ALGORITHM",
     "AUDIENCE",
@@ -96,7 +96,7 @@ const ABOUT: &[&str] = &[
 pub fn is_secret_name(name: &str) -> bool {
     let words = words(name);
     let Some((last, before)) = words.split_last() else { return false };
-    if ABOUT.contains(&last.as_str()) {
+    if DESCRIBING_WORDS.contains(&last.as_str()) {
         return false;
     }
     // `PWD` alone is a folder, `PAT` in the middle is anything.
@@ -104,7 +104,8 @@ pub fn is_secret_name(name: &str) -> bool {
 }
 
 fn is_secret(word: &str) -> bool {
-    ALONE.contains(&word) || (AT_THE_END.iter().any(|end| word.ends_with(end)) && !OTHERWISE.contains(&word))
+    SECRET_WORDS.contains(&word)
+        || (SECRET_ENDINGS.iter().any(|end| word.ends_with(end)) && !HARMLESS_WORDS.contains(&word))
 }
 
 /// The words of a name in capitals, without numbers at their ends.
@@ -126,7 +127,7 @@ fn words(name: &str) -> Vec<String> {
 }
 
 /// Values that stand in ordinary text, whatever holds them; in small letters.
-const COMMON: &[&str] = &[
+const COMMON_VALUES: &[&str] = &[
     "anonymous",
     "changeme",
     "disabled",
@@ -143,7 +144,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// Where whole paths begin.
-const ROOTS: &[&str] = &[
+const PATH_ROOTS: &[&str] = &[
     "Users", "bin", "dev", "etc", "home", "lib", "mnt", "nix", "opt", "private", "proc", "root", "run", "snap", "srv",
     "tmp", "usr", "var",
 ];
@@ -153,8 +154,8 @@ const ROOTS: &[&str] = &[
 pub fn is_ordinary(value: &str) -> bool {
     let value = value.trim();
     let root = value.strip_prefix('/').and_then(|rest| rest.split('/').next());
-    let is_path = root.is_some_and(|root| ROOTS.contains(&root) || value == "/") || value.starts_with("~/");
-    is_path && !value.contains(char::is_whitespace) || COMMON.contains(&value.to_ascii_lowercase().as_str())
+    let is_path = root.is_some_and(|root| PATH_ROOTS.contains(&root) || value == "/") || value.starts_with("~/");
+    is_path && !value.contains(char::is_whitespace) || COMMON_VALUES.contains(&value.to_ascii_lowercase().as_str())
 }
 
 /// What must not be seen of addresses with a password in a text: each whole, its name with the password, and the
@@ -169,7 +170,7 @@ pub fn passwords_in(text: &str) -> BTreeSet<String> {
         let authority = rest[..end].split(['/', '?', '#']).next().unwrap_or_default();
         let Some((person, _)) = authority.rsplit_once('@') else { continue };
         let (user, password) = person.split_once(':').unwrap_or(("", person));
-        let is_token = !person.contains(':') && password.len() < TOKEN;
+        let is_token = !person.contains(':') && password.len() < SHORTEST_TOKEN;
         if password.is_empty() || is_token || password.starts_with("${") {
             continue;
         }
@@ -184,7 +185,7 @@ pub fn passwords_in(text: &str) -> BTreeSet<String> {
 }
 
 /// A name before `@` without a password is a token if it is at least this long.
-const TOKEN: usize = 16;
+const SHORTEST_TOKEN: usize = 16;
 
 /// `a%40b` as `a@b`.
 fn decoded(text: &str) -> Option<String> {
@@ -192,7 +193,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 /// How keys of well-known services begin.
-const KEYS: &[&str] = &[
+const KEY_PREFIXES: &[&str] = &[
     "sk-",
     "sk_",
     "rk_",
@@ -219,7 +220,7 @@ const KEYS: &[&str] = &[
 pub fn looks_like_key(text: &str) -> bool {
     let text = text.trim();
     let is_key = |prefix: &&str| text.strip_prefix(*prefix).is_some_and(|rest| rest.len() >= 16);
-    KEYS.iter().any(is_key)
+    KEY_PREFIXES.iter().any(is_key)
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
         && text.chars().any(|c| c.is_ascii_digit())
 }

@@ -38,10 +38,10 @@ const MARK: &str = "⟦secret:";
 /// The known secrets. Cheap to clone; its `Debug` names them and shows none.
 #[derive(Clone, Default)]
 pub struct Secrets {
-    inner: Option<Arc<Inner>>,
+    inner: Option<Arc<SecretForms>>,
 }
 
-struct Inner {
+struct SecretForms {
     names: BTreeSet<String>,
     finder: AhoCorasick,
     /// What is looked for, and what stands in for each.
@@ -82,8 +82,9 @@ impl Secrets {
         let longest = forms.iter().map(String::len).max().unwrap_or(0);
         let mut first_bytes = [false; 256];
         forms.iter().filter_map(|form| form.bytes().next()).for_each(|byte| first_bytes[usize::from(byte)] = true);
-        let inner =
-            finder.ok().map(|finder| Arc::new(Inner { names, finder, forms, placeholders, longest, first_bytes }));
+        let inner = finder
+            .ok()
+            .map(|finder| Arc::new(SecretForms { names, finder, forms, placeholders, longest, first_bytes }));
         Self { inner }
     }
 

@@ -26,7 +26,7 @@ pub struct Selection {
 
 /// What becomes of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Placement {
     Offered,
     Hidden,
     Absent,
@@ -46,14 +46,14 @@ impl FromIterator<ToolSource> for Selection {
 }
 
 impl Selection {
-    pub(crate) fn place(&self, spec: &ToolSpec) -> Place {
+    pub(crate) fn placement(&self, spec: &ToolSpec) -> Placement {
         if !self.sources.contains(&source(spec)) {
-            return Place::Absent;
+            return Placement::Absent;
         }
         if self.hides(&spec.name) {
-            return Place::Hidden;
+            return Placement::Hidden;
         }
-        if self.is_tagged(spec) { Place::Offered } else { Place::Absent }
+        if self.is_tagged(spec) { Placement::Offered } else { Placement::Absent }
     }
 
     /// Whether tools of servers are wanted at all.

@@ -6,9 +6,9 @@
 //! (`>x rm f`), a variable (`$SUDO rm f`) and `find`'s `-exec`. A line that is opaque is cut wherever a
 //! character has a meaning. All of this errs in the direction of caution, and allows nothing.
 
-use crate::command_line::{self, Reading};
+use crate::command_line::{self, ParsedLine};
 use crate::command_rules;
-use crate::doubt::Doubt;
+use crate::uncertain_command::UncertainCommand;
 use crate::word::Word;
 
 /// Programs that run a program or a script that is among their words.
@@ -55,7 +55,7 @@ const RUNNERS: &[&str] = &[
 ];
 
 /// The options behind which `find` is given a program.
-const EXEC: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+const FIND_EXEC_OPTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Scripts within scripts that are looked into.
 const DEEPEST: u8 = 3;
@@ -76,7 +76,7 @@ const MOST_DOUBTS: usize = 64;
 pub(crate) struct Suspects {
     pub(crate) texts: Vec<String>,
     /// Those in which file names take the place of patterns.
-    pub(crate) doubts: Vec<Doubt>,
+    pub(crate) uncertain: Vec<UncertainCommand>,
 }
 
 impl Suspects {
@@ -90,14 +90,14 @@ impl Suspects {
     }
 
     fn collect(&mut self, line: &str, depth: u8) {
-        let segments = match command_line::read(line) {
-            Reading::Clear(commands) => {
-                commands.into_iter().map(|words| Segment { words, program: Program::First }).collect()
+        let segments = match command_line::parse(line) {
+            ParsedLine::Clear(commands) => {
+                commands.into_iter().map(|words| Segment { words, program: ProgramWord::First }).collect()
             }
-            Reading::Opaque => {
+            ParsedLine::Opaque => {
                 let line = line.replace(['"', '\'', '\\'], "");
                 let joined = without_braces(&line);
-                [cut(&line), joined.as_deref().map(cut).unwrap_or_default()].concat()
+                [split_opaque(&line), joined.as_deref().map(split_opaque).unwrap_or_default()].concat()
             }
         };
         for Segment { words, program } in &segments {
@@ -112,26 +112,26 @@ impl Suspects {
     }
 
     /// Adds every program that may be among the words; answers where the first is that runs what it is given.
-    fn collect_programs(&mut self, words: &[Word], mut which: Program) -> Option<usize> {
+    fn collect_programs(&mut self, words: &[Word], mut which: ProgramWord) -> Option<usize> {
         let mut runner = None;
         for (start, word) in words.iter().enumerate() {
-            let name = command_rules::name(word.as_str());
+            let name = command_rules::program_name(word.as_str());
             let last = if start < MOST_WHOLE { words.len() } else { words.len().min(start + MOST_WHOLE) };
             self.add(word, &words[start + 1..last].iter().collect::<Vec<_>>());
             let beginning = &words[start..last.min(start + LONGEST_READING)];
             let most = if start < MOST_WHOLE { MOST_READINGS } else { MOST_READINGS / 4 };
-            for reading in command_rules::past_options(beginning, most) {
+            for reading in command_rules::readings_past_options(beginning, most) {
                 self.add(word, &reading);
             }
             if RUNNERS.contains(&name.trim_start_matches('$')) {
                 runner.get_or_insert(start);
-                which = Program::Any;
+                which = ProgramWord::Any;
             } else if word.as_str().starts_with('$') {
-                which = Program::Any;
+                which = ProgramWord::Any;
             }
-            if which == Program::First && !command_line::is_grammar(word.as_str()) {
-                let given = words[start..].iter().position(|word| EXEC.contains(&word.as_str()));
-                let inner = given.and_then(|at| self.collect_programs(&words[start + at + 1..], Program::Any));
+            if which == ProgramWord::First && !command_line::is_grammar(word.as_str()) {
+                let given = words[start..].iter().position(|word| FIND_EXEC_OPTIONS.contains(&word.as_str()));
+                let inner = given.and_then(|at| self.collect_programs(&words[start + at + 1..], ProgramWord::Any));
                 return given.zip(inner).map(|(at, inner)| start + at + 1 + inner);
             }
         }
@@ -140,7 +140,7 @@ impl Suspects {
 
     /// Adds a program and its words.
     fn add(&mut self, program: &Word, words: &[&Word]) {
-        let name = command_rules::name(program.as_str());
+        let name = command_rules::program_name(program.as_str());
         let length = name.len() + words.iter().map(|word| 1 + word.as_str().len()).sum::<usize>();
         let mut text = String::with_capacity(length);
         text.push_str(name.trim_start_matches('$'));
@@ -149,11 +149,11 @@ impl Suspects {
             text.push_str(word.as_str());
         }
         self.texts.push(text);
-        if self.doubts.len() <= MOST_DOUBTS
-            && let Some(doubt) = Doubt::of(program, name, words)
+        if self.uncertain.len() <= MOST_DOUBTS
+            && let Some(uncertain_command) = UncertainCommand::of(program, name, words)
         {
-            let is_last = self.doubts.len() == MOST_DOUBTS;
-            self.doubts.push(if is_last { Doubt::of_anything() } else { doubt });
+            let is_last = self.uncertain.len() == MOST_DOUBTS;
+            self.uncertain.push(if is_last { UncertainCommand::of_anything() } else { uncertain_command });
         }
     }
 }
@@ -162,18 +162,18 @@ impl Suspects {
 #[derive(Clone)]
 struct Segment {
     words: Vec<Word>,
-    program: Program,
+    program: ProgramWord,
 }
 
 /// Which of a command's words may be its program.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Program {
+enum ProgramWord {
     First,
     Any,
 }
 
 /// Takes an opaque line without its quotes apart wherever a character has a meaning.
-fn cut(line: &str) -> Vec<Segment> {
+fn split_opaque(line: &str) -> Vec<Segment> {
     let is_meaning = |c: char| ";&|\n(){}`<>".contains(c);
     let mut segments = Vec::new();
     let mut rest = line;
@@ -181,7 +181,7 @@ fn cut(line: &str) -> Vec<Segment> {
         let start = rest.find(|c| !is_meaning(c)).unwrap_or(rest.len());
         let (before, from) = rest.split_at(start);
         let (segment, after) = from.split_at(from.find(is_meaning).unwrap_or(from.len()));
-        let program = if before.contains(['<', '>']) { Program::Any } else { Program::First };
+        let program = if before.contains(['<', '>']) { ProgramWord::Any } else { ProgramWord::First };
         segments.push(Segment { words: segment.split_whitespace().map(Word::uncertain).collect(), program });
         rest = after;
     }

@@ -1,7 +1,7 @@
 //! What a tool is.
 //!
 //! A tool has a spec (what the model is told), says what a rule's pattern is matched against
-//! (`subject`) and what a person is shown when asked (`preview`), and runs. Running never fails:
+//! (`about`) and what a person is shown when asked (`preview`), and runs. Running never fails:
 //! everything that can happen is an `Outcome`. A tool whose effect is `Verifiable` can be asked
 //! after a crash whether a call took place (`verify`).
 
@@ -19,7 +19,7 @@ use windlass_vocab::{
 };
 
 use crate::shorten::shorten;
-use crate::{Asks, CertainFailure, FileRules, Subject, Touch};
+use crate::{About, AskPolicy, CertainFailure, FileRules, PlannedChange};
 
 /// A future that can be kept and sent.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -75,7 +75,7 @@ impl CallContext {
     /// A call that belongs to no run: nothing is shown of it, nothing was spilled before it, nobody is
     /// there to ask, and only whoever made it can stop it.
     #[must_use]
-    pub fn apart(session: SessionId) -> Self {
+    pub fn detached(session: SessionId) -> Self {
         let call = CallId::default();
         Self {
             session,
@@ -146,7 +146,7 @@ pub trait Tool: Send + Sync {
 
     /// What holds it while it runs, in a line, where that differs from call to call. It is shown directly below the
     /// title of the preview, so that nothing the model wrote comes before it.
-    fn held_by(&self, arguments: &Value) -> Option<String> {
+    fn confinement_line(&self, arguments: &Value) -> Option<String> {
         let _ = arguments;
         None
     }
@@ -159,7 +159,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
+    fn about(&self, arguments: &Value) -> Option<About> {
         let _ = arguments;
         None
     }
@@ -171,8 +171,8 @@ pub trait Tool: Send + Sync {
     }
 
     /// When a person is asked and no rule speaks of it.
-    fn asks(&self) -> Asks {
-        Asks::ByEffect
+    fn ask_policy(&self) -> AskPolicy {
+        AskPolicy::ByEffect
     }
 
     /// Whether a call cut short by a crash took place.
@@ -182,12 +182,12 @@ pub trait Tool: Send + Sync {
     }
 
     /// What is kept of the files before a call of it, so that it can be undone (T9).
-    fn keeps(&self) -> SnapshotKind {
+    fn snapshot_kind(&self) -> SnapshotKind {
         SnapshotKind::None
     }
 
     /// The paths a call is about to change, where it keeps those.
-    fn touches(&self, arguments: &Value) -> Vec<Touch> {
+    fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
         let _ = arguments;
         Vec::new()
     }
@@ -207,7 +207,7 @@ pub trait Tool: Send + Sync {
 /// Arguments as they are.
 fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
     const TITLE: usize = 160;
-    let name = spec.name.familiar();
+    let name = spec.name.display_name();
     let line = arguments.to_string();
     let title = format!("{name}({})", shorten(&line, TITLE));
     if line.chars().count() <= TITLE {

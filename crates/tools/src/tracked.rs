@@ -33,14 +33,14 @@ const SIZE: usize = 36;
 
 /// When a file was last changed and how long it is, as far as the index tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+struct IndexStamp {
     seconds: u32,
     /// Zero where whoever wrote the index does not know.
     nanoseconds: u32,
     size: u32,
 }
 
-impl Stamp {
+impl IndexStamp {
     fn of(metadata: &fs::Metadata) -> Self {
         // The index keeps the lower half of each.
         let lower = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn is_tracked(path: &Path) -> bool {
     let (Ok(name), Ok(metadata)) = (path.strip_prefix(root), path.metadata()) else { return false };
     let index = read_plain(&git.join("index"), LONGEST_INDEX).unwrap_or_default();
     let known = stamp_of(&index, name.as_os_str().as_encoded_bytes());
-    known.is_some_and(|known| Stamp::of(&metadata).is(known))
+    known.is_some_and(|known| IndexStamp::of(&metadata).is(known))
 }
 
 /// The nearest repository above a file: its folder, and where its index is.
@@ -91,11 +91,11 @@ fn repository(path: &Path) -> Option<(&Path, PathBuf)> {
 }
 
 /// What the index says of the file of this name; nothing where it does not name it or can't be read.
-fn stamp_of(index: &[u8], wanted: &[u8]) -> Option<Stamp> {
+fn stamp_of(index: &[u8], wanted: &[u8]) -> Option<IndexStamp> {
     let (header, entries) = index.split_at_checked(HEADER)?;
     let version = header.strip_prefix(b"DIRC")?.first_chunk().copied().map(u32::from_be_bytes)?;
     let count = header.last_chunk().copied().map(u32::from_be_bytes)?;
-    let mut entries = Entries { rest: entries, name: Vec::new() };
+    let mut entries = IndexEntries { rest: entries, name: Vec::new() };
     for _ in 0..count {
         let entry = entries.rest;
         match version {
@@ -104,20 +104,20 @@ fn stamp_of(index: &[u8], wanted: &[u8]) -> Option<Stamp> {
             _ => return None,
         }
         if entries.name == wanted {
-            return Stamp::within(entry);
+            return IndexStamp::within(entry);
         }
     }
     None
 }
 
 /// A walk along the entries.
-struct Entries<'i> {
+struct IndexEntries<'i> {
     rest: &'i [u8],
     /// The name of the entry that was passed last.
     name: Vec<u8>,
 }
 
-impl Entries<'_> {
+impl IndexEntries<'_> {
     fn next_padded(&mut self) -> Option<()> {
         let fixed = self.fixed()?;
         let length = self.rest.get(fixed..)?.iter().position(|byte| *byte == 0)?;

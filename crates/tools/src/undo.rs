@@ -2,7 +2,7 @@
 //!
 //! The protocol: before a call of a tool that keeps files, [`Workspace::keep`] looks at the paths it
 //! names, or [`Checkpoints::before`] at the whole workspace, within bounds; the states are recorded and
-//! the contents stored before the call runs. After it [`Workspace::look_at`] and [`Checkpoints::after`]
+//! the contents stored before the call runs. After it [`Workspace::snapshot_paths`] and [`Checkpoints::after`]
 //! say what became of them. [`Workspace::restore`] makes paths what they were, one step per file, and
 //! may be done again after a crash at any point.
 //!
@@ -10,18 +10,18 @@
 //! tools. A file with a secret in it is not kept (X1).
 
 mod aside;
-mod bounds;
 mod checkpoint;
-mod left_out;
-mod look;
-mod looked;
-mod recorded;
+mod file_snapshot;
+mod observe;
+mod omitted_files;
+mod planned_change;
 mod restore;
 mod scan;
-mod touch;
+mod snapshot_bounds;
+mod unkept_files;
 
-pub use bounds::Bounds;
 pub use checkpoint::{Checkpoint, Checkpoints};
-pub use looked::Looked;
-pub use recorded::Recorded;
-pub use touch::Touch;
+pub use file_snapshot::FileSnapshot;
+pub use planned_change::PlannedChange;
+pub use snapshot_bounds::SnapshotBounds;
+pub use unkept_files::UnkeptFiles;

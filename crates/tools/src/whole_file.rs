@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Who may read a file afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Readers {
+pub enum ReadableBy {
     /// Whoever may read new files of this person.
     Usual,
     /// Its owner alone.
@@ -19,7 +19,7 @@ pub enum Readers {
 }
 
 /// Writes `bytes` to `path`, in a folder that is there. Several may do so at once: the last one counts.
-pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
+pub fn write_whole(path: &Path, bytes: &[u8], readers: ReadableBy) -> io::Result<()> {
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -37,15 +37,15 @@ pub fn write_whole(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()
     written
 }
 
-fn write_beside(beside: &Path, bytes: &[u8], readers: Readers, path: &Path) -> io::Result<()> {
+fn write_beside(beside: &Path, bytes: &[u8], readers: ReadableBy, path: &Path) -> io::Result<()> {
     let mode = match readers {
-        Readers::Usual => 0o644,
+        ReadableBy::Usual => 0o644,
         // Never readable by others, not even for a moment.
-        Readers::Owner | Readers::AsBefore => 0o600,
+        ReadableBy::Owner | ReadableBy::AsBefore => 0o600,
     };
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(beside)?;
     file.write_all(bytes)?;
-    if let (Readers::AsBefore, Ok(before)) = (readers, path.metadata()) {
+    if let (ReadableBy::AsBefore, Ok(before)) = (readers, path.metadata()) {
         file.set_permissions(Permissions::from_mode(before.permissions().mode() & 0o7777))?;
     }
     file.sync_all()
@@ -64,14 +64,14 @@ mod tests {
     fn who_may_read_is_as_was_said_and_nothing_is_left_beside() {
         let room = tempfile::tempdir().unwrap();
         let path = room.path().join("tokens.json");
-        write_whole(&path, b"1", Readers::Owner).unwrap();
+        write_whole(&path, b"1", ReadableBy::Owner).unwrap();
         assert_eq!(mode(&path), 0o600);
         std::fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
-        write_whole(&path, b"2", Readers::AsBefore).unwrap();
+        write_whole(&path, b"2", ReadableBy::AsBefore).unwrap();
         assert_eq!((mode(&path), std::fs::read(&path).unwrap()), (0o640, b"2".to_vec()));
-        write_whole(&room.path().join("new"), b"", Readers::AsBefore).unwrap();
+        write_whole(&room.path().join("new"), b"", ReadableBy::AsBefore).unwrap();
         assert_eq!(mode(&room.path().join("new")), 0o600);
-        assert!(write_whole(&room.path().join("none/new"), b"", Readers::Usual).is_err());
+        assert!(write_whole(&room.path().join("none/new"), b"", ReadableBy::Usual).is_err());
         assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 2);
     }
 
@@ -85,7 +85,7 @@ mod tests {
                 let path = &path;
                 scope.spawn(move || {
                     for _ in 0..20 {
-                        write_whole(path, &[writer; 100_000], Readers::Usual).unwrap();
+                        write_whole(path, &[writer; 100_000], ReadableBy::Usual).unwrap();
                     }
                 });
             }

@@ -123,7 +123,7 @@ impl Word {
 }
 
 /// A simple command as it would be written, each word as [`Word::write`] has it.
-pub(crate) fn written(words: &[Word]) -> String {
+pub(crate) fn command_text(words: &[Word]) -> String {
     let mut text = String::new();
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
@@ -140,7 +140,7 @@ mod tests {
     use proptest::{prop_assert_eq, proptest};
 
     use super::*;
-    use crate::command_line::{Reading, read};
+    use crate::command_line::{ParsedLine, parse};
 
     fn lines() -> impl Strategy<Value = String> {
         let piece = proptest::sample::select(vec![
@@ -154,11 +154,11 @@ mod tests {
         // proves X5
         #[test]
         fn a_command_as_it_is_written_reads_as_the_same_words(line in lines()) {
-            if let Reading::Clear(commands) = read(&line) {
+            if let ParsedLine::Clear(commands) = parse(&line) {
                 for words in commands {
-                    let again = read(&written(&words));
+                    let again = parse(&command_text(&words));
                     let texts = |words: &[Word]| words.iter().map(|word| (word.text.clone(), word.patterns.clone())).collect::<Vec<_>>();
-                    let Reading::Clear(again) = again else { panic!("{line:?} is written {:?}", written(&words)) };
+                    let ParsedLine::Clear(again) = again else { panic!("{line:?} is written {:?}", command_text(&words)) };
                     prop_assert_eq!(again.iter().map(|words| texts(words)).collect::<Vec<_>>(), vec![texts(&words)]);
                 }
             }

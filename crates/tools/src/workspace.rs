@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata};
 
+use crate::about_files::{CHANGE, PathNames, READ, WRITE, closed_refusal};
 use crate::cut::thousands;
-use crate::file_subject::{CHANGE, Names, READ, WRITE, closed};
 use crate::flat_path::flatten;
 use crate::new_folders::NewFolders;
 use crate::no_follow;
-use crate::other_names::{Changing, LastLook, OtherNames};
-use crate::path_pattern::Extent;
-use crate::place::Place;
-use crate::real_path::really;
+use crate::other_names::{CachedNames, ChangeGuard, OtherNames};
+use crate::path_pattern::PathExtent;
+use crate::place::FileLocation;
+use crate::real_path::real_path;
 use crate::refusal::Refusal;
 use crate::tracked::is_tracked;
 use crate::{FileRules, Secrets, contains_placeholder};
@@ -47,7 +47,7 @@ pub struct Workspace {
     /// What is never shown of a file.
     secrets: Secrets,
     /// What leads elsewhere in it.
-    last_look: LastLook,
+    cached_names: CachedNames,
     /// Held by the call that changes something.
     changing: Mutex<()>,
     #[cfg(debug_assertions)]
@@ -69,7 +69,7 @@ impl std::fmt::Debug for TestHook {
 }
 
 /// What is at a path.
-pub(crate) enum Found {
+pub(crate) enum FileContent {
     Nothing,
     Content(Vec<u8>),
     /// Too large to be shown.
@@ -90,7 +90,7 @@ impl Workspace {
             root,
             closed: Vec::new(),
             secrets: Secrets::default(),
-            last_look: LastLook::default(),
+            cached_names: CachedNames::default(),
             changing: Mutex::default(),
             #[cfg(debug_assertions)]
             on_restore: TestHook::default(),
@@ -134,7 +134,7 @@ impl Workspace {
     /// The same without a folder, or a file, that is not for tools: no path into it can be used, be it there or not. A
     /// workspace inside that folder is refused.
     pub fn without(mut self, folder: &Path) -> Result<Self, WorkspaceError> {
-        let folder = really(folder).map_err(|source| WorkspaceError { path: self.root.clone(), source })?;
+        let folder = real_path(folder).map_err(|source| WorkspaceError { path: self.root.clone(), source })?;
         if self.root.starts_with(&folder) {
             let source = io::Error::other(format!("it is in {}, which is not for tools", folder.display()));
             return Err(WorkspaceError { path: self.root, source });
@@ -173,8 +173,8 @@ impl Workspace {
     }
 
     /// Waits until no other call changes files here: what a change means depends on what is beside it.
-    pub(crate) fn change(&self) -> Changing<'_> {
-        self.last_look.changing(self.changing.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn change(&self) -> ChangeGuard<'_> {
+        self.cached_names.change_guard(self.changing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The handle everything goes through.
@@ -206,7 +206,7 @@ impl Workspace {
         // `Path::new("a/")` and "a/." name what "a" names.
         let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
         if self.is_closed(&relative) {
-            return Err(closed(path));
+            return Err(closed_refusal(path));
         }
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
     }
@@ -219,7 +219,7 @@ impl Workspace {
         let explain = |error| self.explain(path, &error);
         regular(path, &self.dir.metadata(&relative).map_err(explain)?)?;
         self.about_to_open();
-        let Place { parent, name } = self.place_at(path, &real)?;
+        let FileLocation { parent, name } = self.place_at(path, &real)?;
         let file = no_follow::open_file(&parent, &name).map_err(explain)?;
         let metadata = file.metadata().map_err(explain)?;
         regular(path, &metadata)?;
@@ -242,7 +242,7 @@ impl Workspace {
     /// must not be read or not without asking, or is not in the workspace.
     #[must_use]
     pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
-        if rules.left_out(&self.files(&[], READ, Extent::Itself)).has_any(&self.names(path).texts()) {
+        if rules.hidden_files(&self.files(&[], READ, PathExtent::Itself)).has_any(&self.names(path).texts()) {
             return None;
         }
         let (file, _) = self.file(path, rules).ok()?;
@@ -252,7 +252,7 @@ impl Workspace {
     }
 
     /// Opens a folder, and says by which names it was judged.
-    pub(crate) fn folder(&self, path: &str, rules: &FileRules) -> Result<(Dir, Names), Refusal> {
+    pub(crate) fn folder(&self, path: &str, rules: &FileRules) -> Result<(Dir, PathNames), Refusal> {
         let relative = self.relative(path)?;
         let names = self.admit(path, READ, rules)?;
         let explain = |error| self.explain(path, &error);
@@ -274,17 +274,17 @@ impl Workspace {
     }
 
     /// What a regular file holds, as long as that is not over `limit` bytes, for people.
-    pub(crate) fn look(&self, path: &str, limit: u64) -> Result<Found, Refusal> {
+    pub(crate) fn read_for_people(&self, path: &str, limit: u64) -> Result<FileContent, Refusal> {
         let metadata = match self.dir.metadata(self.relative(path)?) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FileContent::Nothing),
             Err(error) => return Err(self.explain(path, &error)),
         };
         regular(path, &metadata)?;
         if metadata.len() > limit {
-            return Ok(Found::Large(metadata.len()));
+            return Ok(FileContent::Large(metadata.len()));
         }
-        self.read(path, limit, &FileRules::for_people()).map(Found::Content)
+        self.read(path, limit, &FileRules::for_people()).map(FileContent::Content)
     }
 
     /// What is at `path`, for people: `a file of 12 bytes`.
@@ -316,7 +316,7 @@ impl Workspace {
     }
 
     /// The place `path` itself names, links not followed at its end.
-    pub(crate) fn place(&self, path: &str, rules: &FileRules) -> Result<Place, Refusal> {
+    pub(crate) fn place(&self, path: &str, rules: &FileRules) -> Result<FileLocation, Refusal> {
         let entry = self.entry(path, rules)?;
         self.about_to_open();
         self.place_at(path, &entry)
@@ -324,7 +324,7 @@ impl Workspace {
 
     /// The same for something that is to be put there: missing folders on the way are made, and removed again unless
     /// they are kept.
-    pub(crate) fn new_place(&self, path: &str, rules: &FileRules) -> Result<(Place, NewFolders), Refusal> {
+    pub(crate) fn new_place(&self, path: &str, rules: &FileRules) -> Result<(FileLocation, NewFolders), Refusal> {
         let entry = self.entry(path, rules)?;
         self.make_place(path, &entry)
     }
@@ -342,7 +342,11 @@ impl Workspace {
 
     /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders
     /// on the way are made, and removed again unless they are kept.
-    pub(crate) fn place_for_content(&self, path: &str, rules: &FileRules) -> Result<(Place, NewFolders), Refusal> {
+    pub(crate) fn place_for_content(
+        &self,
+        path: &str,
+        rules: &FileRules,
+    ) -> Result<(FileLocation, NewFolders), Refusal> {
         if path.ends_with('/') {
             return Err(Refusal::wrong_argument(format!("`{path}` names a directory; give the path of a file.")));
         }
@@ -364,26 +368,26 @@ impl Workspace {
         self.make_place(path, &target)
     }
 
-    /// The place at `judged`, where no link is followed.
-    fn place_at(&self, path: &str, judged: &Path) -> Result<Place, Refusal> {
-        let (parent, name) = self.parted(path, judged)?;
+    /// The place at `checked`, where no link is followed.
+    fn place_at(&self, path: &str, checked: &Path) -> Result<FileLocation, Refusal> {
+        let (parent, name) = self.split_last(path, checked)?;
         let parent = no_follow::open_folder(&self.dir, parent).map_err(|error| self.explain(path, &error))?;
-        Ok(Place { parent, name })
+        Ok(FileLocation { parent, name })
     }
 
     /// The same with the folders it stands in, where they are missing.
-    fn make_place(&self, path: &str, judged: &Path) -> Result<(Place, NewFolders), Refusal> {
-        let (parent, name) = self.parted(path, judged)?;
+    fn make_place(&self, path: &str, checked: &Path) -> Result<(FileLocation, NewFolders), Refusal> {
+        let (parent, name) = self.split_last(path, checked)?;
         self.about_to_open();
         let made = NewFolders::make(&self.dir, parent);
         let (folders, parent) = made.map_err(|error| self.explain(path, &error))?;
-        Ok((Place { parent, name }, folders))
+        Ok((FileLocation { parent, name }, folders))
     }
 
     /// The folder and the name of what was judged to be at `path`.
-    fn parted<'p>(&self, path: &str, judged: &'p Path) -> Result<(&'p Path, OsString), Refusal> {
+    fn split_last<'p>(&self, path: &str, checked: &'p Path) -> Result<(&'p Path, OsString), Refusal> {
         let named = self.relative(path)?;
-        match (named.components().next_back(), judged.parent(), judged.file_name()) {
+        match (named.components().next_back(), checked.parent(), checked.file_name()) {
             (Some(Component::Normal(_)), Some(parent), Some(name)) => Ok((parent, name.to_owned())),
             _ => {
                 let text = format!("`{path}` names no file: give a path with a file name at its end.");
@@ -415,7 +419,7 @@ impl Workspace {
 
     /// What leads elsewhere in it, by where it leads.
     pub(crate) fn other_names(&self) -> Arc<OtherNames> {
-        self.last_look.at(&self.root)
+        self.cached_names.at(&self.root)
     }
 
     /// Where it is, by all its names.

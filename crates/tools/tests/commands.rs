@@ -74,7 +74,7 @@ fn offer(room: &Path, commands: Commands) -> Offer {
 }
 
 fn context(cancel: &CancellationToken, progress: Arc<dyn Fn(&str) + Send + Sync>) -> CallContext {
-    CallContext { cancel: cancel.clone(), progress, ..CallContext::apart(session()) }
+    CallContext { cancel: cancel.clone(), progress, ..CallContext::detached(session()) }
 }
 
 fn start(room: &Path, commands: Commands, arguments: &Value, context: CallContext) -> BoxFuture<'static, Outcome> {

@@ -21,10 +21,10 @@ use libtest_mimic::Arguments;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
-use windlass_sandbox::{SandboxMode, Support, Surroundings, Walls};
+use windlass_sandbox::{Isolation, SandboxMode, SandboxSupport, Surroundings};
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, wait_for_survivors};
 use windlass_tools::{CallContext, Commands, GuardProgram, Offer, Permissions, Registry, Sandbox, Workspace, builtins};
-use windlass_vocab::{CommandExit, Json, Outcome, OutcomeKind, SessionId, ToolSource};
+use windlass_vocab::{CommandExit, Json, Outcome, OutcomeKind, Remedy, SessionId, ToolSource};
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
@@ -72,9 +72,9 @@ fn guard() -> GuardProgram {
     GuardProgram { program: std::env::current_exe().unwrap(), args: vec!["guard".into()] }
 }
 
-fn support() -> &'static Support {
-    static SUPPORT: std::sync::OnceLock<Support> = std::sync::OnceLock::new();
-    SUPPORT.get_or_init(|| windlass_tools::guard::support(&guard()))
+fn support() -> &'static SandboxSupport {
+    static SUPPORT: std::sync::OnceLock<SandboxSupport> = std::sync::OnceLock::new();
+    SUPPORT.get_or_init(|| windlass_tools::guard::probe_support(&guard()))
 }
 
 /// Why what is about namespaces can't be tried, if it can't.
@@ -83,7 +83,7 @@ fn needs_namespaces() -> Option<String> {
 }
 
 fn has_namespaces() -> bool {
-    support().walls == Walls::Namespaces
+    support().isolation == Isolation::Namespaces
 }
 
 fn needs_landlock() -> Option<String> {
@@ -96,7 +96,7 @@ fn needs_bubblewrap() -> Option<String> {
 }
 
 fn installed_bubblewrap() -> Option<PathBuf> {
-    windlass_sandbox::BUBBLEWRAPS.iter().map(PathBuf::from).find(|path| path.is_file())
+    windlass_sandbox::BUBBLEWRAP_PATHS.iter().map(PathBuf::from).find(|path| path.is_file())
 }
 
 fn needs_git() -> Option<String> {
@@ -154,8 +154,8 @@ impl Room {
     }
 
     /// The same, held by these walls.
-    fn behind(self, walls: Walls) -> Self {
-        let sandbox = self.sandbox.with_support(Support { walls, ..support().clone() });
+    fn behind(self, isolation: Isolation) -> Self {
+        let sandbox = self.sandbox.with_support(SandboxSupport { isolation, ..support().clone() });
         Self { sandbox, ..self }
     }
 
@@ -179,7 +179,7 @@ impl Room {
 
     fn call_in(&self, session: SessionId, arguments: &Value) -> Outcome {
         let offer = self.offer();
-        let context = CallContext::apart(session);
+        let context = CallContext::detached(session);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             offer.run(&"local.run_command".into(), context, &Json::from(arguments), Duration::from_secs(60)).await
@@ -462,7 +462,7 @@ fn nothing_outlives_its_command_though_its_guard_is_killed() {
     let command = json!({"command": "setsid sh -c ': outlives-2; touch there; sleep 600' & wait"});
     let lock = room.data().join("guards");
     let outcome = runtime.block_on(async {
-        let context = CallContext::apart(SessionId(uuid::Uuid::nil()));
+        let context = CallContext::detached(SessionId(uuid::Uuid::nil()));
         let running = offer.run(&"local.run_command".into(), context, &Json::from(&command), Duration::from_secs(60));
         let killing = async {
             while !room.workspace.join("there").exists() {
@@ -553,7 +553,7 @@ fn a_stopped_command_has_time_to_end_by_itself() {
             stop.cancel();
         }
     });
-    let context = CallContext { cancel, progress, ..CallContext::apart(SessionId(uuid::Uuid::nil())) };
+    let context = CallContext { cancel, progress, ..CallContext::detached(SessionId(uuid::Uuid::nil())) };
     let command = json!({"command": "sh -c 'trap \"echo heard; exit\" TERM; echo begun; while :; do :; done' & wait"});
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let offer = room.offer();
@@ -589,7 +589,7 @@ fn a_program_that_is_talked_to_is_held_too() {
         stop_grace: Duration::from_millis(50),
         confinement: room.sandbox.program_confinement(&guard(), windlass_sandbox::Network::Off).unwrap(),
     };
-    assert!(program.confinement.is_some() || !support().is_any());
+    assert!(program.confinement.is_some() || !support().enforces_anything());
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
         let mut child = GuardedChild::start(&guard(), &program).await.unwrap();
         child.input.write_all(b"one\ntwo\n").await.unwrap();
@@ -603,7 +603,7 @@ fn a_program_that_is_talked_to_is_held_too() {
 
 // proves X3
 fn bubblewrap_holds_as_well() {
-    let room = Room::new().behind(Walls::Bubblewrap(installed_bubblewrap().unwrap()));
+    let room = Room::new().behind(Isolation::Bubblewrap(installed_bubblewrap().unwrap()));
     room.file("windlass.toml", "as it was");
     room.file("a/.envrc", "as it was");
     room.file(".git/config", "as it was");
@@ -633,7 +633,7 @@ fn bubblewrap_holds_as_well() {
 
 // proves X3
 fn landlock_alone_holds_what_it_can() {
-    let room = Room::new().behind(Walls::Landlock);
+    let room = Room::new().behind(Isolation::Landlock);
     std::fs::create_dir(room.home.join(".ssh")).unwrap();
     std::fs::write(room.home.join(".ssh/key"), "a-secret").unwrap();
     let text = said(&room, "echo x > a; cat a; echo y > $TMPDIR/y; cat $TMPDIR/y; ls /usr/bin/env; exit 4");
@@ -697,12 +697,13 @@ fn a_home_folder_in_tmp_is_seen_without_its_secrets() {
 // proves X3: a look at the kernel that fails for another reason is no leave to run free
 fn a_command_is_not_run_where_the_sandbox_could_not_be_tried() {
     let broken = GuardProgram { program: PathBuf::from("/bin/false"), args: Vec::new() };
-    let support = windlass_tools::guard::support(&broken);
-    assert!(support.failure.is_some() && !support.is_any(), "{support:?}");
+    let support = windlass_tools::guard::probe_support(&broken);
+    assert!(support.failure.is_some() && !support.enforces_anything(), "{support:?}");
     let mut room = Room::new();
     room.sandbox = room.sandbox.with_support(support);
     let outcome = room.run("touch made");
-    assert!(outcome.kind == OutcomeKind::InfrastructureError && outcome.text.contains("--sandbox off"), "{outcome:?}");
+    assert_eq!((outcome.kind, &outcome.remedy), (OutcomeKind::InfrastructureError, &Some(Remedy::MendSandbox)));
+    assert!(outcome.text.starts_with("The command was not run: ") && !outcome.text.contains("--"), "{outcome:?}");
     assert!(!room.workspace.join("made").exists());
 }
 
@@ -714,7 +715,7 @@ fn a_machine_that_could_not_be_tried_is_tried_again() {
     let guard = GuardProgram { program: PathBuf::from("/bin/sh"), args: vec!["-c".into(), line] };
     let sandbox = Sandbox::new(Surroundings::default(), Arc::default());
     let first = sandbox.support(&guard);
-    assert!(first.failure.is_some() && !first.is_any(), "{first:?}");
+    assert!(first.failure.is_some() && !first.enforces_anything(), "{first:?}");
     assert_eq!(sandbox.support(&guard), *support());
 }
 

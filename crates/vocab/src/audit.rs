@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AnsweredBy, At, Because, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, UndoId,
+    AnsweredBy, CallId, CommandExit, EffectClass, Hash, OutcomeKind, QuestionOption, SessionId, Timestamp, UndoId,
+    VerdictReason,
 };
 
 /// The verdict on a call, without its words.
@@ -36,7 +37,7 @@ pub struct AuditAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// When it was asked for.
-    pub at: At,
+    pub at: Timestamp,
     /// Whose session.
     pub owner: String,
     /// The session.
@@ -55,7 +56,7 @@ pub struct AuditEntry {
     pub verdict: AuditVerdict,
     /// What decided that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<Because>,
+    pub because: Option<VerdictReason>,
     /// What was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AuditAnswer>,

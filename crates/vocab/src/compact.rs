@@ -11,14 +11,14 @@ use crate::Json;
 use crate::digits::Digits;
 use crate::escape::put_text;
 
-type Done = Result<(), Error>;
+type SerializeResult = Result<(), Error>;
 
 /// How the names of the structs begin that stand for raw text (`RawValue`, numbers of any length). Only the
 /// serializer of `serde_json` writes their text; any other would write the name itself, for ever.
 const ONLY_SERDE_JSON_KNOWS: &str = "$serde_json::private::";
 
 /// Writes behind `0`.
-pub(crate) struct Compact<'a>(pub(crate) &'a mut Vec<u8>);
+pub(crate) struct CompactSerializer<'a>(pub(crate) &'a mut Vec<u8>);
 
 /// Adds a number.
 pub(crate) fn put_number(bytes: &mut Vec<u8>, number: u64) {
@@ -36,58 +36,58 @@ pub(crate) fn put_name(bytes: &mut Vec<u8>, name: &[u8]) {
 }
 
 /// An array or object whose members are being written.
-pub(crate) struct Members<'a> {
+pub(crate) struct MemberWriter<'a> {
     bytes: &'a mut Vec<u8>,
     /// Where its first member begins.
     begins: usize,
     closes: &'static [u8],
 }
 
-impl<'a> Compact<'a> {
-    fn members(self, opens: u8, closes: &'static [u8]) -> Members<'a> {
+impl<'a> CompactSerializer<'a> {
+    fn members(self, opens: u8, closes: &'static [u8]) -> MemberWriter<'a> {
         self.0.push(opens);
-        Members { begins: self.0.len(), bytes: self.0, closes }
+        MemberWriter { begins: self.0.len(), bytes: self.0, closes }
     }
 
     /// The same for a variant that is told by a member around it.
-    fn variant(self, name: &str, opens: u8, closes: &'static [u8]) -> Members<'a> {
+    fn variant(self, name: &str, opens: u8, closes: &'static [u8]) -> MemberWriter<'a> {
         self.0.push(b'{');
         put_name(self.0, name.as_bytes());
         self.0.push(b':');
         self.members(opens, closes)
     }
 
-    fn text(self, text: &str) -> Done {
+    fn text(self, text: &str) -> SerializeResult {
         put_text(self.0, text);
         Ok(())
     }
 
-    fn word(self, word: &str) -> Done {
+    fn word(self, word: &str) -> SerializeResult {
         self.0.extend_from_slice(word.as_bytes());
         Ok(())
     }
 }
 
-impl Members<'_> {
+impl MemberWriter<'_> {
     fn next(&mut self) {
         if self.bytes.len() > self.begins {
             self.bytes.push(b',');
         }
     }
 
-    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> Done {
+    fn item<T: Serialize + ?Sized>(&mut self, value: &T) -> SerializeResult {
         self.next();
-        value.serialize(Compact(self.bytes))
+        value.serialize(CompactSerializer(self.bytes))
     }
 
-    fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Done {
+    fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> SerializeResult {
         self.next();
         put_name(self.bytes, name.as_bytes());
         self.bytes.push(b':');
-        value.serialize(Compact(self.bytes))
+        value.serialize(CompactSerializer(self.bytes))
     }
 
-    fn close(self) -> Done {
+    fn close(self) -> SerializeResult {
         self.bytes.extend_from_slice(self.closes);
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Members<'_> {
 
 macro_rules! numbers {
     ($($method:ident($number:ty),)*) => {$(
-        fn $method(self, number: $number) -> Done {
+        fn $method(self, number: $number) -> SerializeResult {
             if number < 0 {
                 self.0.push(b'-');
             }
@@ -107,7 +107,7 @@ macro_rules! numbers {
 
 macro_rules! counts {
     ($($method:ident($number:ty),)*) => {$(
-        fn $method(self, number: $number) -> Done {
+        fn $method(self, number: $number) -> SerializeResult {
             put_number(self.0, number.into());
             Ok(())
         }
@@ -116,22 +116,22 @@ macro_rules! counts {
 
 macro_rules! left_to_serde_json {
     ($($method:ident($value:ty),)*) => {$(
-        fn $method(self, value: $value) -> Done {
+        fn $method(self, value: $value) -> SerializeResult {
             serde_json::Serializer::new(self.0).$method(value)
         }
     )*};
 }
 
-impl<'a> Serializer for Compact<'a> {
+impl<'a> Serializer for CompactSerializer<'a> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = Members<'a>;
-    type SerializeTuple = Members<'a>;
-    type SerializeTupleStruct = Members<'a>;
-    type SerializeTupleVariant = Members<'a>;
-    type SerializeMap = Members<'a>;
-    type SerializeStruct = Members<'a>;
-    type SerializeStructVariant = Members<'a>;
+    type SerializeSeq = MemberWriter<'a>;
+    type SerializeTuple = MemberWriter<'a>;
+    type SerializeTupleStruct = MemberWriter<'a>;
+    type SerializeTupleVariant = MemberWriter<'a>;
+    type SerializeMap = MemberWriter<'a>;
+    type SerializeStruct = MemberWriter<'a>;
+    type SerializeStructVariant = MemberWriter<'a>;
 
     numbers! { serialize_i8(i8), serialize_i16(i16), serialize_i32(i32), serialize_i64(i64), }
     counts! { serialize_u8(u8), serialize_u16(u16), serialize_u32(u32), serialize_u64(u64), }
@@ -140,35 +140,35 @@ impl<'a> Serializer for Compact<'a> {
         serialize_bytes(&[u8]),
     }
 
-    fn serialize_bool(self, value: bool) -> Done {
+    fn serialize_bool(self, value: bool) -> SerializeResult {
         self.word(if value { "true" } else { "false" })
     }
 
-    fn serialize_str(self, text: &str) -> Done {
+    fn serialize_str(self, text: &str) -> SerializeResult {
         self.text(text)
     }
 
-    fn serialize_none(self) -> Done {
+    fn serialize_none(self) -> SerializeResult {
         self.word("null")
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Done {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> SerializeResult {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Done {
+    fn serialize_unit(self) -> SerializeResult {
         self.word("null")
     }
 
-    fn serialize_unit_struct(self, _: &'static str) -> Done {
+    fn serialize_unit_struct(self, _: &'static str) -> SerializeResult {
         self.word("null")
     }
 
-    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Done {
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> SerializeResult {
         self.text(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Done {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> SerializeResult {
         if name == Json::NAME { serde_json::to_writer(self.0, value) } else { value.serialize(self) }
     }
 
@@ -178,21 +178,21 @@ impl<'a> Serializer for Compact<'a> {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Done {
+    ) -> SerializeResult {
         let mut object = self.members(b'{', b"}");
         object.member(variant, value)?;
         object.close()
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Members<'a>, Error> {
+    fn serialize_seq(self, _: Option<usize>) -> Result<MemberWriter<'a>, Error> {
         Ok(self.members(b'[', b"]"))
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Members<'a>, Error> {
+    fn serialize_tuple(self, _: usize) -> Result<MemberWriter<'a>, Error> {
         Ok(self.members(b'[', b"]"))
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Members<'a>, Error> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<MemberWriter<'a>, Error> {
         Ok(self.members(b'[', b"]"))
     }
 
@@ -202,15 +202,15 @@ impl<'a> Serializer for Compact<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Members<'a>, Error> {
+    ) -> Result<MemberWriter<'a>, Error> {
         Ok(self.variant(variant, b'[', b"]}"))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Members<'a>, Error> {
+    fn serialize_map(self, _: Option<usize>) -> Result<MemberWriter<'a>, Error> {
         Ok(self.members(b'{', b"}"))
     }
 
-    fn serialize_struct(self, name: &'static str, _: usize) -> Result<Members<'a>, Error> {
+    fn serialize_struct(self, name: &'static str, _: usize) -> Result<MemberWriter<'a>, Error> {
         if name.starts_with(ONLY_SERDE_JSON_KNOWS) {
             return Err(Error::custom("raw JSON outside `Json` can't be written"));
         }
@@ -223,22 +223,22 @@ impl<'a> Serializer for Compact<'a> {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Members<'a>, Error> {
+    ) -> Result<MemberWriter<'a>, Error> {
         Ok(self.variant(variant, b'{', b"}}"))
     }
 }
 
 macro_rules! items {
     ($($of:ident::$method:ident,)*) => {$(
-        impl $of for Members<'_> {
+        impl $of for MemberWriter<'_> {
             type Ok = ();
             type Error = Error;
 
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Done {
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> SerializeResult {
                 self.item(value)
             }
 
-            fn end(self) -> Done {
+            fn end(self) -> SerializeResult {
                 self.close()
             }
         }
@@ -254,15 +254,15 @@ items! {
 
 macro_rules! fields {
     ($($of:ident,)*) => {$(
-        impl $of for Members<'_> {
+        impl $of for MemberWriter<'_> {
             type Ok = ();
             type Error = Error;
 
-            fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Done {
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> SerializeResult {
                 self.member(name, value)
             }
 
-            fn end(self) -> Done {
+            fn end(self) -> SerializeResult {
                 self.close()
             }
         }
@@ -271,14 +271,14 @@ macro_rules! fields {
 
 fields! { SerializeStruct, SerializeStructVariant, }
 
-impl SerializeMap for Members<'_> {
+impl SerializeMap for MemberWriter<'_> {
     type Ok = ();
     type Error = Error;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Done {
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> SerializeResult {
         self.next();
         let begins = self.bytes.len();
-        key.serialize(Compact(self.bytes))?;
+        key.serialize(CompactSerializer(self.bytes))?;
         match self.bytes.get(begins) {
             Some(b'"') => {}
             // A number or a truth value.
@@ -292,11 +292,11 @@ impl SerializeMap for Members<'_> {
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Done {
-        value.serialize(Compact(self.bytes))
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> SerializeResult {
+        value.serialize(CompactSerializer(self.bytes))
     }
 
-    fn end(self) -> Done {
+    fn end(self) -> SerializeResult {
         self.close()
     }
 }
@@ -308,17 +308,17 @@ mod tests {
     use serde::Serialize;
     use serde_json::value::RawValue;
 
-    use super::Compact;
+    use super::CompactSerializer;
     use crate::{Json, Part};
 
     #[derive(Serialize)]
-    struct Unit;
+    struct SampleUnit;
 
     #[derive(Serialize)]
-    struct Pair(i64, Option<&'static str>);
+    struct SamplePair(i64, Option<&'static str>);
 
     #[derive(Serialize, PartialEq, Eq, PartialOrd, Ord)]
-    enum Shape {
+    enum SampleShape {
         Dot,
         Line(i8),
         Box(u8, u8),
@@ -327,19 +327,19 @@ mod tests {
 
     #[derive(Serialize)]
     #[serde(tag = "is", rename_all = "snake_case")]
-    enum Tagged {
+    enum SampleTagged {
         Nothing,
         Some { json: Json },
     }
 
     #[derive(Serialize)]
-    struct Whole {
+    struct SampleStruct {
         empty: (),
-        unit: Unit,
-        pairs: Vec<Pair>,
+        unit: SampleUnit,
+        pairs: Vec<SamplePair>,
         none: Option<u64>,
-        shapes: Vec<Shape>,
-        tagged: [Tagged; 2],
+        shapes: Vec<SampleShape>,
+        tagged: [SampleTagged; 2],
         numbers: BTreeMap<i32, f64>,
         truths: BTreeMap<bool, char>,
         names: BTreeMap<String, Vec<u8>>,
@@ -350,15 +350,20 @@ mod tests {
         skipped: Option<u8>,
     }
 
-    fn whole() -> Whole {
+    fn whole() -> SampleStruct {
         let json = Json::parse("{ \"n\": 1.50 , \"x\":[] }").unwrap();
-        Whole {
+        SampleStruct {
             empty: (),
-            unit: Unit,
-            pairs: vec![Pair(i64::MIN, None), Pair(i64::MAX, Some("\"é\n"))],
+            unit: SampleUnit,
+            pairs: vec![SamplePair(i64::MIN, None), SamplePair(i64::MAX, Some("\"é\n"))],
             none: None,
-            shapes: vec![Shape::Dot, Shape::Line(-7), Shape::Box(1, 255), Shape::Text { said: "a\\b".into() }],
-            tagged: [Tagged::Nothing, Tagged::Some { json }],
+            shapes: vec![
+                SampleShape::Dot,
+                SampleShape::Line(-7),
+                SampleShape::Box(1, 255),
+                SampleShape::Text { said: "a\\b".into() },
+            ],
+            tagged: [SampleTagged::Nothing, SampleTagged::Some { json }],
             numbers: BTreeMap::from([(-1, 0.1), (10, -2.0), (11, f64::NAN)]),
             truths: BTreeMap::from([(true, '"'), (false, 'é')]),
             names: BTreeMap::from([(String::new(), vec![]), ("a\"b".into(), vec![0, 99, 100])]),
@@ -370,7 +375,7 @@ mod tests {
 
     fn written<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
         let mut bytes = Vec::new();
-        value.serialize(Compact(&mut bytes))?;
+        value.serialize(CompactSerializer(&mut bytes))?;
         Ok(String::from_utf8(bytes).unwrap())
     }
 
@@ -407,7 +412,7 @@ mod tests {
 
     #[test]
     fn what_can_be_no_key_is_refused() {
-        for key in [Shape::Line(1), Shape::Text { said: String::new() }] {
+        for key in [SampleShape::Line(1), SampleShape::Text { said: String::new() }] {
             let map = BTreeMap::from([(key, 1)]);
             assert_eq!(written(&map).unwrap_err().to_string(), serde_json::to_string(&map).unwrap_err().to_string());
         }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
-use crate::{At, Hash, Record, RecordId, RunId, SessionId, TurnId, Unknown};
+use crate::{Hash, Record, RecordId, RunId, SessionId, Timestamp, TurnId, Unknown};
 
 /// A line that is no envelope.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ impl Envelope {
 
 /// An envelope whose line is just as we write it.
 fn as_written(line: &str) -> Option<Envelope> {
-    let mut head = Head(line.strip_prefix(r#"{"v":1"#)?);
+    let mut head = LineScanner(line.strip_prefix(r#"{"v":1"#)?);
     let id = head.text(r#","id":""#)?;
     let session = head.text(r#","session":""#)?.parse().ok()?;
     let seq = head.number(r#","seq":"#)?;
@@ -48,9 +48,9 @@ fn as_written(line: &str) -> Option<Envelope> {
 }
 
 /// What is left of a line.
-struct Head<'a>(&'a str);
+struct LineScanner<'a>(&'a str);
 
-impl<'a> Head<'a> {
+impl<'a> LineScanner<'a> {
     /// The string that follows `before`, if it has no escapes.
     fn text(&mut self, before: &str) -> Option<&'a str> {
         let (text, rest) = self.0.strip_prefix(before)?.split_once('"')?;
@@ -70,7 +70,7 @@ impl<'a> Head<'a> {
 
 /// An envelope whose line is any JSON of the form.
 fn as_json(line: &str) -> Result<Envelope, DecodeError> {
-    let line: Line<'_> = serde_json::from_str(line)
+    let line: EnvelopeFields<'_> = serde_json::from_str(line)
         .map_err(|error| newer_version(line).map_or(DecodeError::Json(error), DecodeError::Version))?;
     let record = if line.v > ENVELOPE_VERSION {
         Record::Unknown(Unknown { kind: line.kind, body: serde_json::from_str(line.body.get())? })
@@ -94,7 +94,7 @@ fn as_json(line: &str) -> Result<Envelope, DecodeError> {
 
 /// The form of a line.
 #[derive(Deserialize)]
-struct Line<'a> {
+struct EnvelopeFields<'a> {
     v: u32,
     id: RecordId,
     session: SessionId,
@@ -106,7 +106,7 @@ struct Line<'a> {
     run: Option<RunId>,
     #[serde(default)]
     turn: Option<TurnId>,
-    at: At,
+    at: Timestamp,
     kind: String,
     #[serde(borrow)]
     body: &'a RawValue,
@@ -115,10 +115,10 @@ struct Line<'a> {
 /// The version of a line whose form is not ours, if it is newer than ours.
 fn newer_version(line: &str) -> Option<u32> {
     #[derive(Deserialize)]
-    struct Versioned {
+    struct VersionField {
         v: u32,
     }
-    let Versioned { v } = serde_json::from_str(line).ok()?;
+    let VersionField { v } = serde_json::from_str(line).ok()?;
     (v > ENVELOPE_VERSION).then_some(v)
 }
 

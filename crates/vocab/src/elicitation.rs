@@ -17,13 +17,13 @@ pub struct Elicitation {
     /// What it says.
     pub message: String,
     /// What it wants.
-    pub wants: Wanted,
+    pub wants: ElicitationKind,
 }
 
 /// What an elicitation wants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum ElicitationKind {
     /// A form filled in; its content comes back with the answer.
     Form {
         /// JSON Schema of a flat object.

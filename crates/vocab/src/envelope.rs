@@ -6,10 +6,10 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::compact::{Compact, put_name, put_number};
+use crate::compact::{CompactSerializer, put_name, put_number};
 use crate::escape::put_text;
 use crate::record::RecordBody;
-use crate::{At, Hash, Record, RecordId, RunId, SessionId, TurnId};
+use crate::{Hash, Record, RecordId, RunId, SessionId, Timestamp, TurnId};
 
 /// The version this binary writes.
 pub const ENVELOPE_VERSION: u32 = 1;
@@ -40,14 +40,14 @@ pub struct Envelope {
     /// The turn it belongs to.
     pub turn: Option<TurnId>,
     /// When its input arrived.
-    pub at: At,
+    pub at: Timestamp,
     /// The fact.
     pub record: Record,
 }
 
 /// The form of a line on its way out.
 #[derive(Serialize)]
-struct Line<'a> {
+struct EnvelopeLine<'a> {
     v: u32,
     id: &'a RecordId,
     session: SessionId,
@@ -59,7 +59,7 @@ struct Line<'a> {
     run: Option<RunId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     turn: Option<TurnId>,
-    at: At,
+    at: Timestamp,
     kind: &'a str,
     body: RecordBody<'a>,
 }
@@ -97,7 +97,7 @@ impl Envelope {
         bytes.extend_from_slice(br#","kind":"#);
         self.put_kind(bytes);
         bytes.extend_from_slice(br#","body":"#);
-        RecordBody(&self.record).serialize(Compact(bytes))?;
+        RecordBody(&self.record).serialize(CompactSerializer(bytes))?;
         bytes.push(b'}');
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Envelope {
 
 impl Serialize for Envelope {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let line = Line {
+        let line = EnvelopeLine {
             v: self.v,
             id: &self.id,
             session: self.session,

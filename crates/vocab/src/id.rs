@@ -135,7 +135,7 @@ impl ToolName {
 
     /// The name as a person says it: of the built-in tools without the server.
     #[must_use]
-    pub fn familiar(&self) -> &str {
+    pub fn display_name(&self) -> &str {
         if self.is_local() { self.bare() } else { self.as_str() }
     }
 

@@ -48,7 +48,7 @@ pub use attendance::Attendance;
 pub use audit::{AuditAnswer, AuditEntry, AuditVerdict};
 pub use control::{Control, ControlOutcome};
 pub use decode::DecodeError;
-pub use elicitation::{Elicitation, Pause, Resumption, Wanted};
+pub use elicitation::{Elicitation, ElicitationKind, Pause, Resumption};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
 pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
@@ -60,16 +60,17 @@ pub use id::{
 };
 pub use json::Json;
 pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
-pub use newer::Newer;
+pub use newer::NewerRecord;
 pub use output::OutputSpec;
 pub use policy::{
-    AtCap, Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
-    PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
+    PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
+    UnfinishedCall,
 };
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
     AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,
-    CompactionMethod, ContextPinned, EndReason, Grant, Imported, LeaseTaken, MessageAccepted, ModelReplied,
+    CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken, MessageAccepted, ModelReplied,
     NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
     QuestionAsked, Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy,
     ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
@@ -77,11 +78,11 @@ pub use record::{
 pub use remedy::Remedy;
 pub use shown_path::shown_path;
 pub use text_origin::TextOrigin;
-pub use time::At;
+pub use time::Timestamp;
 pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
 pub use undo::{
     Change, Changes, Coverage, FileState, FilesChanged, SnapshotKind, SnapshotTaken, UndoId, UndoStarted, Undoable,
     Undone,
 };
 pub use usage::{NanoMoney, Usage};
-pub use verdict::{Because, Verdict};
+pub use verdict::{Verdict, VerdictReason};

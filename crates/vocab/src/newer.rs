@@ -4,7 +4,7 @@ use crate::{Envelope, Record};
 
 /// A record that this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Newer {
+pub struct NewerRecord {
     /// Its number.
     pub seq: u64,
     /// Its kind.
@@ -13,7 +13,7 @@ pub struct Newer {
     pub before: u64,
 }
 
-impl Newer {
+impl NewerRecord {
     /// The first of these that this version does not know.
     pub fn first<'a>(envelopes: impl IntoIterator<Item = &'a Envelope>) -> Option<Self> {
         envelopes.into_iter().find_map(|envelope| {

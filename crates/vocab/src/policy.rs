@@ -69,7 +69,7 @@ policy! {
     /// How many turns a run may take (L5).
     turn_cap: u32, tighter: at_most;
     /// What happens then.
-    at_cap: AtCap, tighter: at_cap;
+    at_cap: TurnCapAction, tighter: at_cap;
     /// How a failed model call is tried again (M3).
     retry: Retry, tighter: retry;
     /// How calls are written by the model (T4): `native` is the wire's own way; without it the first of the
@@ -140,7 +140,7 @@ pub enum OutsideText {
 /// What happens at the turn cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AtCap {
+pub enum TurnCapAction {
     /// The run ends as `turn_cap`.
     Fail,
     /// One last call without tools says what is done and what is not.

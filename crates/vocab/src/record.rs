@@ -20,7 +20,7 @@ pub use self::run::{
     CancelAsked, Compacted, CompactionMethod, ContextPinned, EndReason, NudgeCause, Nudged, PinnedContext, RunEnded,
     RunResumed, RunStarted, StopBy,
 };
-pub use self::session::{Imported, LeaseTaken, MessageAccepted, Origin, SessionChanged, SessionOpened};
+pub use self::session::{ImportDetails, LeaseTaken, MessageAccepted, Origin, SessionChanged, SessionOpened};
 pub use self::turn::{AttemptFailed, ModelReplied, NextAttempt, TurnMode, TurnStarted};
 use crate::Json;
 use crate::undo::{FilesChanged, SnapshotTaken, UndoStarted, Undone};

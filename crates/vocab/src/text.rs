@@ -14,12 +14,12 @@ where
     T: FromStr<Err: Display>,
     D: Deserializer<'de>,
 {
-    deserializer.deserialize_str(Text(PhantomData))
+    deserializer.deserialize_str(FromStrVisitor(PhantomData))
 }
 
-struct Text<T>(PhantomData<T>);
+struct FromStrVisitor<T>(PhantomData<T>);
 
-impl<T: FromStr<Err: Display>> Visitor<'_> for Text<T> {
+impl<T: FromStr<Err: Display>> Visitor<'_> for FromStrVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

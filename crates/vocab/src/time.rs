@@ -10,9 +10,9 @@ const DAY_MS: i64 = 86_400_000;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct At(pub i64);
+pub struct Timestamp(pub i64);
 
-impl At {
+impl Timestamp {
     /// The first moment of the year 0 and the last of the year 9999: what is outside can't be read back, and is written
     /// as the nearer of the two.
     const WRITABLE: (Self, Self) = (Self(-62_167_219_200_000), Self(253_402_300_799_999));
@@ -57,7 +57,7 @@ const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + doe - 719_468
 }
 
-impl fmt::Display for At {
+impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
@@ -69,7 +69,7 @@ fn pair(number: i64) -> [u8; 2] {
     [b'0' + number / 10, b'0' + number % 10]
 }
 
-impl At {
+impl Timestamp {
     /// The text as it is written, without the machinery of formats: every record carries one.
     pub(crate) fn digits(self) -> [u8; 24] {
         let (earliest, latest) = Self::WRITABLE;
@@ -97,12 +97,12 @@ impl At {
 /// The text was not a UTC timestamp of the form `2026-01-31T23:59:59.999Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a timestamp of the form 2026-01-31T23:59:59.999Z")]
-pub struct ParseAtError;
+pub struct ParseTimestampError;
 
-impl FromStr for At {
-    type Err = ParseAtError;
+impl FromStr for Timestamp {
+    type Err = ParseTimestampError;
 
-    fn from_str(text: &str) -> Result<Self, ParseAtError> {
+    fn from_str(text: &str) -> Result<Self, ParseTimestampError> {
         let form = b"dddd-dd-ddTdd:dd:dd.dddZ";
         let fits = text.len() == form.len()
             && text
@@ -110,26 +110,26 @@ impl FromStr for At {
                 .zip(form)
                 .all(|(byte, want)| if *want == b'd' { byte.is_ascii_digit() } else { byte == *want });
         if !fits {
-            return Err(ParseAtError);
+            return Err(ParseTimestampError);
         }
-        let number = |from: usize, to: usize| text[from..to].parse::<i64>().map_err(|_| ParseAtError);
+        let number = |from: usize, to: usize| text[from..to].parse::<i64>().map_err(|_| ParseTimestampError);
         let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
         let (hour, minute, second, ms) = (number(11, 13)?, number(14, 16)?, number(17, 19)?, number(20, 23)?);
         let days = days_from_civil(year, month, day);
         if civil(days) != (year, month, day) || hour > 23 || minute > 59 || second > 59 {
-            return Err(ParseAtError);
+            return Err(ParseTimestampError);
         }
         Ok(Self(days * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms))
     }
 }
 
-impl Serialize for At {
+impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
-impl<'de> Deserialize<'de> for At {
+impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         crate::text::parsed(deserializer)
     }
@@ -137,7 +137,7 @@ impl<'de> Deserialize<'de> for At {
 
 #[cfg(test)]
 mod tests {
-    use super::At;
+    use super::Timestamp;
 
     #[test]
     fn a_timestamp_reads_back_as_it_was_written() {
@@ -147,9 +147,9 @@ mod tests {
             (1_794_711_599_999, "2026-11-15T02:59:59.999Z"),
             (-1, "1969-12-31T23:59:59.999Z"),
         ] {
-            assert_eq!(At(ms).to_string(), text);
-            assert_eq!(serde_json::to_value(At(ms)).unwrap(), text);
-            assert_eq!(text.parse(), Ok(At(ms)));
+            assert_eq!(Timestamp(ms).to_string(), text);
+            assert_eq!(serde_json::to_value(Timestamp(ms)).unwrap(), text);
+            assert_eq!(text.parse(), Ok(Timestamp(ms)));
         }
     }
 
@@ -157,27 +157,29 @@ mod tests {
     fn every_moment_that_can_be_written_is_read_back() {
         // A step that shares no factor with days, hours or seconds, so that every place changes.
         for ms in (-62_167_219_200_000..253_402_300_799_999).step_by(99_999_999_977) {
-            assert_eq!(At(ms).to_string().parse(), Ok(At(ms)));
+            assert_eq!(Timestamp(ms).to_string().parse(), Ok(Timestamp(ms)));
         }
     }
 
     #[test]
     fn no_moment_is_written_that_can_not_be_read_back() {
         // proves J7
-        let (earliest, latest) = At::WRITABLE;
+        let (earliest, latest) = Timestamp::WRITABLE;
         assert_eq!(earliest.to_string(), "0000-01-01T00:00:00.000Z");
         assert_eq!(latest.to_string(), "9999-12-31T23:59:59.999Z");
-        for (at, nearest) in [(At(i64::MIN), earliest), (At(latest.0 + 1), latest), (At(i64::MAX), latest)] {
+        for (at, nearest) in
+            [(Timestamp(i64::MIN), earliest), (Timestamp(latest.0 + 1), latest), (Timestamp(i64::MAX), latest)]
+        {
             assert_eq!(at.to_string().parse(), Ok(nearest));
         }
-        assert_eq!(At(0).plus_ms(u64::MAX), latest);
+        assert_eq!(Timestamp(0).plus_ms(u64::MAX), latest);
         assert_eq!(latest.plus_ms(1), latest);
     }
 
     #[test]
     fn a_date_that_does_not_exist_is_refused() {
         for text in ["2026-02-30T00:00:00.000Z", "2026-01-01T24:00:00.000Z", "2026-01-01T00:00:00Z", "", "é"] {
-            assert!(text.parse::<At>().is_err(), "{text}");
+            assert!(text.parse::<Timestamp>().is_err(), "{text}");
         }
     }
 }

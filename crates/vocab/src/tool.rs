@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Because, Failure, Hash, Json, Pause, PlanItem, Preview, Remedy, SnapshotKind, TextOrigin, ToolName, Verdict,
+    Failure, Hash, Json, Pause, PlanItem, Preview, Remedy, SnapshotKind, TextOrigin, ToolName, Verdict, VerdictReason,
 };
 
 /// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
@@ -255,5 +255,5 @@ pub struct PreparedCall {
     /// What is kept of the files before it.
     pub snapshot: SnapshotKind,
     /// What decided the verdict.
-    pub because: Option<Because>,
+    pub because: Option<VerdictReason>,
 }

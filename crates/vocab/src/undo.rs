@@ -150,7 +150,7 @@ impl FileState {
 
     /// The same, wherever it is: without which thing it is, but for what nothing else is known of.
     #[must_use]
-    pub fn anywhere(mut self) -> Self {
+    pub fn without_inode(mut self) -> Self {
         match &mut self {
             Self::File { inode, .. } | Self::Link { inode, .. } | Self::Folder { inode, .. } => *inode = None,
             Self::Absent | Self::Unkept { .. } => {}

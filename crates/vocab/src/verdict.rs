@@ -55,7 +55,7 @@ impl Verdict {
 /// What decided whether a call may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Because {
+pub enum VerdictReason {
     /// No rule spoke, so the mode did.
     Mode {
         /// Its name.

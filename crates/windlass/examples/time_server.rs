@@ -3,9 +3,9 @@
 
 use std::process::ExitCode;
 
-use windlass_testkit::mcp::{Does, McpScript, McpTool, run_mcp_fake};
+use windlass_testkit::mcp::{FakeTool, McpScript, ToolAction, run_mcp_fake};
 
 fn main() -> ExitCode {
     let noon = serde_json::json!({"content": [{"type": "text", "text": "12:00"}]});
-    run_mcp_fake(&McpScript { tools: vec![McpTool::new("now", Does::Result(noon))], ..McpScript::default() })
+    run_mcp_fake(&McpScript { tools: vec![FakeTool::new("now", ToolAction::Result(noon))], ..McpScript::default() })
 }

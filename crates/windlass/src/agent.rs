@@ -4,25 +4,25 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_runtime::{FirstWords, Hub, Interest, OpenApprovals, OpenError, Opening, Session, Subscription};
+use windlass_runtime::{FirstMessage, Hub, Interest, OpenApprovals, OpenError, Session, SessionChoice, Subscription};
 use windlass_store::Store;
 use windlass_vocab::{Event, MessageId, RunEnded, RunId, SessionId};
 
 use crate::asking::QuestionHandler;
 use crate::build_error::BuildError;
 use crate::builder::Builder;
-use crate::ended::Awaited;
+use crate::ended::AwaitedEnd;
 use crate::follow_error::FollowError;
 use crate::output::{Output, output_of};
-use crate::pursuit::{Next, Pursuit};
 use crate::run_error::{RunError, RunErrorReason};
-use crate::running::Running;
+use crate::run_handle::RunHandle;
+use crate::run_wait::{AwaitStep, RunWait};
 use crate::session::AgentSession;
 
 /// An agent, ready to work. Its tools are given `Deps`, and its runs end with an `Output`. Cheap to clone.
 pub struct Agent<Deps = (), Output = String> {
     pub(crate) hub: Hub,
-    pub(crate) terms: windlass_runtime::Agent,
+    pub(crate) settings: windlass_runtime::AgentSettings,
     pub(crate) owner: String,
     pub(crate) workspace: Option<String>,
     pub(crate) deps: Arc<Deps>,
@@ -34,7 +34,7 @@ impl<D, O> Clone for Agent<D, O> {
     fn clone(&self) -> Self {
         Self {
             hub: self.hub.clone(),
-            terms: self.terms.clone(),
+            settings: self.settings.clone(),
             owner: self.owner.clone(),
             workspace: self.workspace.clone(),
             deps: Arc::clone(&self.deps),
@@ -46,7 +46,7 @@ impl<D, O> Clone for Agent<D, O> {
 
 impl<D, O> std::fmt::Debug for Agent<D, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Agent").field("terms", &self.terms).field("owner", &self.owner).finish_non_exhaustive()
+        f.debug_struct("Agent").field("terms", &self.settings).field("owner", &self.owner).finish_non_exhaustive()
     }
 }
 
@@ -91,7 +91,7 @@ impl<D, O> Agent<D, O> {
     }
 
     /// Says something in a session of its own and gives the run as it goes: its events, a way to stop it, its end.
-    pub async fn start(&self, prompt: &str) -> Result<Running<O>, RunError> {
+    pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
         self.new_session().start(prompt).await
     }
 
@@ -125,12 +125,12 @@ impl<D, O> Agent<D, O> {
 
     /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.
     pub async fn open(&self, key: &str) -> Result<Session, OpenError> {
-        self.hub.open(self.opening(key), self.terms.clone()).await
+        self.hub.open(self.opening(key), self.settings.clone()).await
     }
 
     /// The same, with every event from the very first.
     pub async fn session_followed(&self, key: &str) -> Result<(Session, Subscription), OpenError> {
-        self.hub.open_followed(self.opening(key), self.terms.clone()).await
+        self.hub.open_followed(self.opening(key), self.settings.clone()).await
     }
 
     /// Opens a session that exists, with every event from the very first. An open run is taken up, and what waits for
@@ -140,16 +140,16 @@ impl<D, O> Agent<D, O> {
         session: SessionId,
         approvals: OpenApprovals,
     ) -> Result<(Session, Subscription), OpenError> {
-        self.hub.open_existing(session, self.terms.clone(), approvals).await
+        self.hub.open_existing(session, self.settings.clone(), approvals).await
     }
 
     /// Opens a session for another try at its last run; `None` when that did not end badly.
     pub async fn retrying(&self, session: SessionId) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
-        self.hub.open_retrying(session, self.terms.clone()).await
+        self.hub.open_retrying(session, self.settings.clone()).await
     }
 
-    fn opening(&self, key: &str) -> Opening {
-        Opening { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() }
+    fn opening(&self, key: &str) -> SessionChoice {
+        SessionChoice { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() }
     }
 
     /// Opens a session and says something in it; gives what of it is of interest, and what is then awaited. Once that
@@ -160,11 +160,11 @@ impl<D, O> Agent<D, O> {
         message_id: MessageId,
         prompt: impl Into<String>,
         interest: Interest,
-    ) -> Result<(Session, Subscription, Awaited), OpenError> {
-        let words = FirstWords { message_id: message_id.clone(), text: prompt.into() };
-        let opening = self.hub.open_saying(self.opening(key), self.terms.clone(), words, interest);
+    ) -> Result<(Session, Subscription, AwaitedEnd), OpenError> {
+        let words = FirstMessage { message_id: message_id.clone(), text: prompt.into() };
+        let opening = self.hub.open_saying(self.opening(key), self.settings.clone(), words, interest);
         let (session, events, sent) = opening.await?;
-        Ok((session, events, Awaited::after(sent, message_id)))
+        Ok((session, events, AwaitedEnd::after(sent, message_id)))
     }
 
     /// Waits for the end of a run, showing every event on the way. Gives the end at once if the run
@@ -173,14 +173,14 @@ impl<D, O> Agent<D, O> {
         &self,
         session: &Session,
         events: &mut Subscription,
-        awaited: Awaited,
+        awaited: AwaitedEnd,
         mut show: impl FnMut(&Event),
     ) -> Result<RunEnded, FollowError> {
-        let mut pursuit = Pursuit::new(Arc::clone(self.store()), awaited);
+        let mut run_wait = RunWait::new(Arc::clone(self.store()), awaited);
         loop {
-            match pursuit.next(session, events).await {
-                Next::Event(event) => show(&event),
-                Next::End(ended) => return ended,
+            match run_wait.next(session, events).await {
+                AwaitStep::Event(event) => show(&event),
+                AwaitStep::End(ended) => return ended,
             }
         }
     }

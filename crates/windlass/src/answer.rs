@@ -6,31 +6,31 @@ use serde::Serialize;
 use windlass_vocab::{Json, Outcome, OutcomeKind};
 
 /// Something a tool can answer with.
-pub trait Answer: Send + 'static {
+pub trait ToolAnswer: Send + 'static {
     /// The answer as the loop takes it.
     fn into_outcome(self) -> Outcome;
 }
 
-impl Answer for Outcome {
+impl ToolAnswer for Outcome {
     fn into_outcome(self) -> Outcome {
         self
     }
 }
 
-impl Answer for String {
+impl ToolAnswer for String {
     fn into_outcome(self) -> Outcome {
         Outcome::ok(self)
     }
 }
 
-impl Answer for &'static str {
+impl ToolAnswer for &'static str {
     fn into_outcome(self) -> Outcome {
         Outcome::ok(self)
     }
 }
 
 /// It is done, and there is nothing more to say.
-impl Answer for () {
+impl ToolAnswer for () {
     fn into_outcome(self) -> Outcome {
         Outcome::ok("Done.")
     }
@@ -40,7 +40,7 @@ impl Answer for () {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<T>(pub T);
 
-impl<T: Serialize + Send + 'static> Answer for Data<T> {
+impl<T: Serialize + Send + 'static> ToolAnswer for Data<T> {
     fn into_outcome(self) -> Outcome {
         match serde_json::to_value(&self.0) {
             Ok(value) => Outcome { structured: Some(Json::from(&value)), ..Outcome::ok(value.to_string()) },
@@ -49,7 +49,7 @@ impl<T: Serialize + Send + 'static> Answer for Data<T> {
     }
 }
 
-impl<T: Answer, E: Into<ToolError> + Send + 'static> Answer for Result<T, E> {
+impl<T: ToolAnswer, E: Into<ToolError> + Send + 'static> ToolAnswer for Result<T, E> {
     fn into_outcome(self) -> Outcome {
         match self {
             Ok(answer) => answer.into_outcome(),
@@ -119,7 +119,7 @@ impl<E: std::error::Error> From<E> for ToolError {
     }
 }
 
-impl Answer for ToolError {
+impl ToolAnswer for ToolError {
     fn into_outcome(self) -> Outcome {
         Outcome::new(self.kind, self.message)
     }
@@ -130,18 +130,18 @@ mod tests {
     use serde_json::json;
     use windlass_vocab::{Outcome, OutcomeKind};
 
-    use super::{Answer, Data, ToolError};
+    use super::{Data, ToolAnswer, ToolError};
 
     #[derive(Debug, thiserror::Error)]
     #[error("the station is silent")]
-    struct Silent(#[source] std::io::Error);
+    struct SilentTool(#[source] std::io::Error);
 
     // proves W1, T5
     #[test]
     fn everything_a_tool_says_is_an_outcome() {
-        let outcome = |answer: Result<&'static str, Silent>| answer.into_outcome();
+        let outcome = |answer: Result<&'static str, SilentTool>| answer.into_outcome();
         assert_eq!(outcome(Ok("warm")), Outcome::ok("warm"));
-        let error = Silent(std::io::Error::other("no route"));
+        let error = SilentTool(std::io::Error::other("no route"));
         assert_eq!(outcome(Err(error)), Outcome::error("the station is silent: no route"));
         assert_eq!(ToolError::broken("down").into_outcome().kind, OutcomeKind::InfrastructureError);
         assert_eq!(().into_outcome().kind, OutcomeKind::Ok);

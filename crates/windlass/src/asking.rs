@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::task::JoinSet;
-use windlass_runtime::{Session, SessionClosed, Standing};
+use windlass_runtime::{Session, SessionActivity, SessionClosed};
 use windlass_tools::BoxFuture;
 use windlass_vocab::{Answer, QuestionAsked, QuestionId};
 
@@ -12,7 +12,7 @@ pub(crate) type QuestionHandler = Arc<dyn Fn(QuestionAsked) -> BoxFuture<'static
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Handled {
+pub(crate) enum HandlerOutcome {
     /// The run goes on: it was answered, it expired, or its run was stopped.
     Done,
     /// Nobody answers it, or not with what it offers.
@@ -22,14 +22,14 @@ pub(crate) enum Handled {
 /// The handler, and the question it is at. It works in a task of its own, so that nothing is asked twice when
 /// whoever waits is dropped and begins to wait again.
 #[derive(Default)]
-pub(crate) struct Asking {
+pub(crate) struct QuestionAnswering {
     handler: Option<QuestionHandler>,
     asked: Option<QuestionId>,
     /// Aborts its task when it is dropped.
     task: JoinSet<Result<bool, SessionClosed>>,
 }
 
-impl Asking {
+impl QuestionAnswering {
     pub(crate) fn new(handler: Option<QuestionHandler>) -> Self {
         Self { handler, asked: None, task: JoinSet::new() }
     }
@@ -39,8 +39,10 @@ impl Asking {
         &mut self,
         session: &Session,
         questions: &[QuestionAsked],
-    ) -> Result<Handled, SessionClosed> {
-        let (Some(handler), Some(question)) = (&self.handler, questions.first()) else { return Ok(Handled::Not) };
+    ) -> Result<HandlerOutcome, SessionClosed> {
+        let (Some(handler), Some(question)) = (&self.handler, questions.first()) else {
+            return Ok(HandlerOutcome::Not);
+        };
         let id = question.question;
         if self.asked != Some(id) {
             self.task = JoinSet::new();
@@ -50,25 +52,25 @@ impl Asking {
         }
         let taken = tokio::select! {
             taken = self.task.join_next() => taken,
-            () = session.moved_past(id) => None,
+            () = session.wait_past_question(id) => None,
         };
         self.asked = None;
         match taken {
-            None | Some(Ok(Ok(true))) => Ok(Handled::Done),
-            Some(Ok(Ok(false))) if waits(session, id) => Ok(Handled::Not),
-            Some(Ok(Ok(false))) => Ok(Handled::Done),
+            None | Some(Ok(Ok(true))) => Ok(HandlerOutcome::Done),
+            Some(Ok(Ok(false))) if waits(session, id) => Ok(HandlerOutcome::Not),
+            Some(Ok(Ok(false))) => Ok(HandlerOutcome::Done),
             Some(Ok(Err(closed))) => Err(closed),
             Some(Err(failed)) => match failed.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Ok(Handled::Not),
+                Err(_) => Ok(HandlerOutcome::Not),
             },
         }
     }
 }
 
 fn waits(session: &Session, question: QuestionId) -> bool {
-    match session.standing() {
-        Standing::Waiting(questions) => questions.iter().any(|asked| asked.question == question),
-        Standing::Idle | Standing::Working | Standing::Closed(_) => false,
+    match session.activity() {
+        SessionActivity::Waiting(questions) => questions.iter().any(|asked| asked.question == question),
+        SessionActivity::Idle | SessionActivity::Working | SessionActivity::Closed(_) => false,
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use windlass_mcp::ServerConfig;
 use windlass_provider::openai::ResponseFormat;
 use windlass_provider::{Model, Secret};
-use windlass_runtime::{Clock, Hub, Instructions, Outside};
+use windlass_runtime::{Clock, Hub, Instructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
@@ -23,9 +23,9 @@ use windlass_tools::{OutputSchema, Permissions, Secrets, ToolServers};
 use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
+use crate::agent_parts::{AgentParts, ChosenModels, JournalPlace, PermissionSide};
 use crate::build_error::BuildError;
 use crate::environment::Environment;
-use crate::gathered::{ChosenModels, Gathered, Keeping, Side};
 #[cfg(feature = "mcp")]
 use crate::mcp_servers;
 use crate::output::{Output, expected};
@@ -33,14 +33,14 @@ use crate::typed::IntoTool;
 
 /// Gathers what an agent needs.
 pub struct Builder<Deps = (), Output = String> {
-    gathered: Gathered,
+    gathered: AgentParts,
     deps: Arc<Deps>,
     output: PhantomData<fn() -> Output>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { gathered: Gathered::default(), deps: Arc::new(()), output: PhantomData }
+        Self { gathered: AgentParts::default(), deps: Arc::new(()), output: PhantomData }
     }
 }
 
@@ -52,7 +52,7 @@ impl<D, O> Clone for Builder<D, O> {
 
 impl<D, O> std::fmt::Debug for Builder<D, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Gathered { name, model, .. } = &self.gathered;
+        let AgentParts { name, model, .. } = &self.gathered;
         f.debug_struct("Builder").field("name", name).field("model", model).finish_non_exhaustive()
     }
 }
@@ -74,7 +74,7 @@ impl Builder {
     fn in_environment(mut self, environment: Environment) -> Self {
         #[cfg(feature = "sqlite")]
         if let Some(dir) = &environment.data_dir {
-            self.gathered.keeping = Keeping::Folder(dir.clone());
+            self.gathered.keeping = JournalPlace::Folder(dir.clone());
         }
         let keys = [("api_key", &environment.api_key), ("openai_api_key", &environment.openai_key)];
         let keys = keys.into_iter().filter_map(|(name, key)| Some((name.to_owned(), key.clone()?)));
@@ -178,7 +178,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.gathered.keeping = Keeping::Folder(dir.into());
+        self.gathered.keeping = JournalPlace::Folder(dir.into());
         self
     }
 
@@ -193,14 +193,14 @@ impl<D, O> Builder<D, O> {
     /// Keeps journals in memory only: what was said and done is lost with the agent.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
-        self.gathered.keeping = Keeping::Memory;
+        self.gathered.keeping = JournalPlace::Memory;
         self
     }
 
     /// A store of your own; the guards of commands keep their locks in `dir`.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>, dir: impl Into<PathBuf>) -> Self {
-        self.gathered.keeping = Keeping::Store(store, dir.into());
+        self.gathered.keeping = JournalPlace::Store(store, dir.into());
         self
     }
 
@@ -286,14 +286,14 @@ impl<D, O> Builder<D, O> {
     /// Lets calls like this run without asking, e.g. `run_command(cargo *)`.
     #[must_use]
     pub fn allow(mut self, rule: impl Into<String>) -> Self {
-        self.gathered.rules.push((Side::Allow, rule.into()));
+        self.gathered.rules.push((PermissionSide::Allow, rule.into()));
         self
     }
 
     /// Forbids calls like this.
     #[must_use]
     pub fn deny(mut self, rule: impl Into<String>) -> Self {
-        self.gathered.rules.push((Side::Deny, rule.into()));
+        self.gathered.rules.push((PermissionSide::Deny, rule.into()));
         self
     }
 
@@ -436,10 +436,10 @@ impl<D, O: Output> Builder<D, O> {
         let (permissions, attendance) = (gathered.take_permissions()?, gathered.attendance_of_runs());
         let (registry, folder) =
             gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
-        let outside =
-            Outside { store, models, registry, secrets, clock: gathered.clock, guard_locks, workspace: folder };
+        let services =
+            Services { store, models, registry, secrets, clock: gathered.clock, guard_locks, workspace: folder };
         let workspace = gathered.workspace.as_ref().map(|dir| dir.display().to_string());
-        let terms = windlass_runtime::Agent {
+        let settings = windlass_runtime::AgentSettings {
             name: gathered.name,
             policy,
             chain: vec![model_name],
@@ -450,8 +450,8 @@ impl<D, O: Output> Builder<D, O> {
             output,
             server,
         };
-        let hub = Hub::new(outside);
+        let hub = Hub::new(services);
         let (owner, on_question) = (gathered.owner, gathered.on_question);
-        Ok(Agent { hub, terms, owner, workspace, deps, on_question, output: PhantomData })
+        Ok(Agent { hub, settings, owner, workspace, deps, on_question, output: PhantomData })
     }
 }

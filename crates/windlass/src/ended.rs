@@ -3,26 +3,26 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use windlass_runtime::Sent;
-use windlass_store::{Backwards, Store, StoreError};
+use windlass_runtime::SendOutcome;
+use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_vocab::{Envelope, MessageId, Record, RunEnded, RunId, SessionId};
 
 /// Which run's end is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum AwaitedEnd {
     /// This one's.
     Run(RunId),
     /// That of the run that takes this message up, or of the newest retry of that run.
     Message(MessageId),
 }
 
-impl Awaited {
+impl AwaitedEnd {
     /// What is awaited once a message was sent.
     #[must_use]
-    pub fn after(sent: Sent, message: MessageId) -> Self {
+    pub fn after(sent: SendOutcome, message: MessageId) -> Self {
         match sent {
-            Sent::TakenUp(run) | Sent::Known(run) => Self::Run(run),
-            Sent::Queued => Self::Message(message),
+            SendOutcome::TakenUp(run) | SendOutcome::Known(run) => Self::Run(run),
+            SendOutcome::Queued => Self::Message(message),
         }
     }
 }
@@ -32,26 +32,26 @@ impl Awaited {
 pub async fn end_awaited(
     store: &dyn Store,
     session: SessionId,
-    awaited: &mut Awaited,
+    awaited: &mut AwaitedEnd,
 ) -> Result<Option<(Arc<Envelope>, RunEnded)>, StoreError> {
-    let mut records = Backwards::new(store, session);
-    let mut passed = Passed::default();
+    let mut records = ReverseRecords::new(store, session);
+    let mut passed = PassedRecords::default();
     while let Some(envelope) = records.next().await? {
         match (&envelope.record, &*awaited) {
-            (Record::RunEnded(ended), Awaited::Run(run)) if envelope.run == Some(*run) => {
+            (Record::RunEnded(ended), AwaitedEnd::Run(run)) if envelope.run == Some(*run) => {
                 let ended = ended.clone();
                 return Ok(Some((Arc::new(envelope), ended)));
             }
-            (Record::RunStarted(started), Awaited::Run(run)) if started.run == *run => return Ok(None),
-            (Record::MessageAccepted(accepted), Awaited::Message(id)) if accepted.message_id == *id => {
+            (Record::RunStarted(started), AwaitedEnd::Run(run)) if started.run == *run => return Ok(None),
+            (Record::MessageAccepted(accepted), AwaitedEnd::Message(id)) if accepted.message_id == *id => {
                 // It joined the run that was open, or began one in the same batch.
                 let Some(run) = envelope.run.or(passed.begun) else { return Ok(None) };
                 let run = passed.newest_try(run);
-                *awaited = Awaited::Run(run);
+                *awaited = AwaitedEnd::Run(run);
                 return Ok(passed.ends.remove(&run));
             }
-            (_, Awaited::Run(_)) => {}
-            (_, Awaited::Message(_)) => passed.note(envelope),
+            (_, AwaitedEnd::Run(_)) => {}
+            (_, AwaitedEnd::Message(_)) => passed.note(envelope),
         }
     }
     Ok(None)
@@ -59,7 +59,7 @@ pub async fn end_awaited(
 
 /// What was passed on the way from the end.
 #[derive(Default)]
-struct Passed {
+struct PassedRecords {
     ends: HashMap<RunId, (Arc<Envelope>, RunEnded)>,
     /// The next try of each run that was tried again.
     tries: HashMap<RunId, RunId>,
@@ -67,7 +67,7 @@ struct Passed {
     begun: Option<RunId>,
 }
 
-impl Passed {
+impl PassedRecords {
     fn note(&mut self, envelope: Envelope) {
         self.begun = None;
         match (&envelope.record, envelope.run) {

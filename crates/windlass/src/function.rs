@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use windlass_tools::{BoxFuture, CallContext, Verification};
 use windlass_vocab::{EffectClass, Outcome};
 
-use crate::answer::Answer;
+use crate::answer::ToolAnswer;
 use crate::declaration::Declaration;
-use crate::typed::{BoundTool, Call, IntoTool, bind};
+use crate::typed::{BoundTool, CallFunctions, IntoTool, bind};
 
 type Bind<Deps> = Box<dyn FnOnce(&Declaration, Arc<Deps>) -> BoundTool + Send>;
 
@@ -58,7 +58,7 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
     ) -> Self
     where
         Args: DeserializeOwned + JsonSchema + Send + 'static,
-        Done: Future<Output: Answer> + Send + 'static,
+        Done: Future<Output: ToolAnswer> + Send + 'static,
     {
         Self::with_context(name, description, move |_, deps, args| work(deps, args))
     }
@@ -71,7 +71,7 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
     ) -> Self
     where
         Args: DeserializeOwned + JsonSchema + Send + 'static,
-        Done: Future<Output: Answer> + Send + 'static,
+        Done: Future<Output: ToolAnswer> + Send + 'static,
     {
         Self::with_context(name, description, move |_, _, args| work(args))
     }
@@ -85,7 +85,7 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
     ) -> Self
     where
         Args: DeserializeOwned + JsonSchema + Send + 'static,
-        Done: Future<Output: Answer> + Send + 'static,
+        Done: Future<Output: ToolAnswer> + Send + 'static,
     {
         let bind: Bind<Deps> = Box::new(move |declaration, deps| {
             let run = move |context: CallContext, args: Args| -> BoxFuture<'static, Outcome> {
@@ -95,7 +95,7 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
             let verify = |_: CallContext, _: Args| -> BoxFuture<'static, Verification> {
                 Box::pin(std::future::ready(Verification::Unknown))
             };
-            bind(declaration, Call { run: Box::new(run), verify: Box::new(verify) })
+            bind(declaration, CallFunctions { run: Box::new(run), verify: Box::new(verify) })
         });
         Self { declaration: Declaration::new(name, description), bind }
     }

@@ -79,7 +79,7 @@
 //!
 //! # Following, cancelling, resuming
 //!
-//! [`Agent::start`] gives a run as it goes ([`Running`]): its events, a way to stop it, its end. A run
+//! [`Agent::start`] gives a run as it goes ([`RunHandle`]): its events, a way to stop it, its end. A run
 //! that was left unfinished, by a crash or on purpose, is taken up by [`AgentSession::resume`]; and what is said with
 //! a message id ([`AgentSession::once`]) is never said twice.
 //!
@@ -126,6 +126,7 @@
 #![deny(missing_docs)]
 
 mod agent;
+mod agent_parts;
 mod answer;
 mod asking;
 mod build_error;
@@ -136,22 +137,21 @@ mod ended;
 mod environment;
 mod follow_error;
 mod function;
-mod gathered;
 #[cfg(feature = "commands")]
 mod guard;
 #[cfg(feature = "mcp")]
 mod mcp_servers;
 mod model_name;
 mod output;
-mod pursuit;
 mod run_error;
-mod running;
+mod run_handle;
+mod run_wait;
 mod schema;
 mod session;
 mod typed;
 
 pub use agent::Agent;
-pub use answer::{Answer, Data, ToolError};
+pub use answer::{Data, ToolAnswer, ToolError};
 pub use build_error::BuildError;
 pub use builder::Builder;
 pub use declaration::Declaration;
@@ -160,7 +160,7 @@ pub use function::Function;
 pub use guard::{GUARD_ARGUMENT, init, own_guard};
 pub use output::Output;
 pub use run_error::{RunError, RunErrorReason};
-pub use running::Running;
+pub use run_handle::RunHandle;
 pub use session::AgentSession;
 pub use typed::{BoundTool, IntoTool, ToolArgs, Typed, TypedTool, typed};
 /// Declares a tool by the type of its arguments; see the trait of the same name.

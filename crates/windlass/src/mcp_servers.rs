@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass_mcp::{ConfigError, Options, Reach, ServerConfig, ServerName, Servers};
+use windlass_mcp::{ConfigError, McpOptions, ServerConfig, ServerName, ServerTransport, Servers};
 use windlass_tools::{GuardProgram, Secrets, ToolServers};
 
 use crate::build_error::BuildError;
 
 /// What the servers share with the agent.
-pub(crate) struct Shared<'a> {
+pub(crate) struct ServerSurroundings<'a> {
     pub(crate) data_dir: Option<&'a Path>,
     pub(crate) guard: Option<GuardProgram>,
     pub(crate) secrets: &'a Secrets,
@@ -19,13 +19,13 @@ pub(crate) struct Shared<'a> {
 
 /// A server that is a child process.
 pub(crate) fn program(command: String, args: Vec<String>) -> ServerConfig {
-    ServerConfig::new(Reach::Stdio { command, args, env: BTreeMap::new(), cwd: None })
+    ServerConfig::new(ServerTransport::Stdio { command, args, env: BTreeMap::new(), cwd: None })
 }
 
 /// These servers, ready to be reached. What is remembered of them lies in the data folder, where there is one.
 pub(crate) fn servers(
     configs: Vec<(String, ServerConfig)>,
-    shared: Shared<'_>,
+    shared: ServerSurroundings<'_>,
 ) -> Result<Option<Arc<dyn ToolServers>>, BuildError> {
     if configs.is_empty() {
         return Ok(None);
@@ -33,19 +33,19 @@ pub(crate) fn servers(
     let mut named = BTreeMap::new();
     for (name, config) in configs {
         let server: ServerName = name.parse().map_err(ConfigError::from)?;
-        if matches!(config.reach, Reach::Stdio { .. }) && shared.guard.is_none() {
+        if matches!(config.reach, ServerTransport::Stdio { .. }) && shared.guard.is_none() {
             return Err(BuildError::NoGuard { server: name });
         }
         named.insert(server, config);
     }
     let folder = shared.data_dir.map(|dir| dir.join("mcp"));
-    let options = Options {
+    let options = McpOptions {
         memory: folder.as_ref().map(|folder| folder.join("listings")),
         tokens: folder.as_ref().map(|folder| folder.join("tokens.json")),
         guard: shared.guard,
         secrets: shared.secrets.clone(),
         root: shared.workspace,
-        ..Options::default()
+        ..McpOptions::default()
     };
     Ok(Some(Arc::new(Servers::new(named, options))))
 }

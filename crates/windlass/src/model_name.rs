@@ -25,15 +25,15 @@ pub(crate) struct ServedModel {
 
 /// What the program says of its model.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ModelRequest {
+pub(crate) struct RequestedModel {
     pub(crate) name: Option<String>,
     pub(crate) base_url: Option<String>,
     pub(crate) key: Option<Secret>,
 }
 
 /// The model that is meant.
-pub(crate) fn served(request: ModelRequest, environment: &Environment) -> Result<ServedModel, BuildError> {
-    let ModelRequest { name, base_url, key } = request;
+pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Result<ServedModel, BuildError> {
+    let RequestedModel { name, base_url, key } = request;
     let name = name.or_else(|| environment.model.clone()).ok_or(BuildError::NoModel)?;
     let own_key = environment.api_key.as_deref();
     let general_key = own_key.or(environment.openai_key.as_deref());
@@ -119,15 +119,15 @@ fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
 mod tests {
     use windlass_provider::Secret;
 
-    use super::{ModelRequest, address_of_host, served};
+    use super::{RequestedModel, address_of_host, served};
     use crate::environment::Environment;
 
-    fn named(name: &str) -> ModelRequest {
-        ModelRequest { name: Some(name.to_owned()), ..ModelRequest::default() }
+    fn named(name: &str) -> RequestedModel {
+        RequestedModel { name: Some(name.to_owned()), ..RequestedModel::default() }
     }
 
     /// The address, the id and the key of the model that is meant.
-    fn meant(request: ModelRequest, environment: &Environment) -> (String, String, Option<String>) {
+    fn resolved(request: RequestedModel, environment: &Environment) -> (String, String, Option<String>) {
         let model = served(request, environment).unwrap();
         (model.base_url, model.id, model.key.map(|key| key.expose().to_owned()))
     }
@@ -144,17 +144,17 @@ mod tests {
             ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1", "default"),
             ("https://llm.example/v1#big", "https://llm.example/v1", "big"),
         ] {
-            let model = meant(named(name), &Environment::default());
+            let model = resolved(named(name), &Environment::default());
             assert_eq!(model, (address.to_owned(), id.to_owned(), None), "{name}");
         }
-        let request = ModelRequest { base_url: Some("http://h/v1".into()), ..named("openai:x") };
-        assert_eq!(meant(request, &keys()).1, "openai:x", "the id as that server knows it");
+        let request = RequestedModel { base_url: Some("http://h/v1".into()), ..named("openai:x") };
+        assert_eq!(resolved(request, &keys()).1, "openai:x", "the id as that server knows it");
     }
 
     // proves X1
     #[test]
     fn the_key_for_openai_goes_to_openai_and_where_the_environment_says() {
-        let key = |name: &str, environment: &Environment| meant(named(name), environment).2;
+        let key = |name: &str, environment: &Environment| resolved(named(name), environment).2;
         for name in ["openai:gpt-x", "gpt-x"] {
             assert_eq!(key(name, &keys()).as_deref(), Some("of-openai"), "{name}");
         }
@@ -162,24 +162,24 @@ mod tests {
             assert_eq!(key(name, &keys()), None, "{name}");
         }
         let proxy = Environment { openai_url: Some("https://proxy/v1".into()), ..keys() };
-        let all = |name: &str| meant(named(name), &proxy);
+        let all = |name: &str| resolved(named(name), &proxy);
         for name in ["gpt-x", "openai:gpt-x"] {
             assert_eq!(all(name), ("https://proxy/v1".into(), "gpt-x".into(), Some("of-openai".into())));
         }
-        let given = ModelRequest { key: Some(Secret::new("given")), ..named("openai:gpt-x") };
-        assert_eq!(meant(given, &keys()).2.as_deref(), Some("given"));
+        let given = RequestedModel { key: Some(Secret::new("given")), ..named("openai:gpt-x") };
+        assert_eq!(resolved(given, &keys()).2.as_deref(), Some("given"));
     }
 
     #[test]
     fn a_bare_id_is_of_the_server_the_environment_names() {
         let ollama = Environment { ollama_host: Some("0.0.0.0".into()), ..Environment::default() };
-        assert_eq!(meant(named("qwen3"), &ollama).0, "http://127.0.0.1:11434/v1");
+        assert_eq!(resolved(named("qwen3"), &ollama).0, "http://127.0.0.1:11434/v1");
         let both = Environment { ollama_host: ollama.ollama_host, ..keys() };
-        assert_eq!(meant(named("gpt-x"), &both).0, "https://api.openai.com/v1");
+        assert_eq!(resolved(named("gpt-x"), &both).0, "https://api.openai.com/v1");
         let ours = Environment { base_url: Some("http://ours/v1".into()), ..both };
-        assert_eq!(meant(named("m"), &ours).0, "http://ours/v1");
+        assert_eq!(resolved(named("m"), &ours).0, "http://ours/v1");
         assert!(served(named("m"), &Environment::default()).is_err());
-        assert!(served(ModelRequest::default(), &keys()).is_err());
+        assert!(served(RequestedModel::default(), &keys()).is_err());
     }
 
     #[test]

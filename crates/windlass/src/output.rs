@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use windlass_runtime::Expected;
+use windlass_runtime::ExpectedOutput;
 use windlass_vocab::{Json, OutputSpec, RunEnded};
 
 use crate::run_error::RunErrorReason;
@@ -20,7 +20,7 @@ pub trait Output: DeserializeOwned + JsonSchema + Send + 'static {}
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Output for T {}
 
 /// What is expected of runs that must end with a `T`; nothing for words.
-pub(crate) fn expected<T: Output>() -> Option<Expected> {
+pub(crate) fn expected<T: Output>() -> Option<ExpectedOutput> {
     if is_words::<T>() {
         return None;
     }
@@ -29,7 +29,7 @@ pub(crate) fn expected<T: Output>() -> Option<Expected> {
         Ok(_) => Ok(()),
         Err(error) => Err(format!("It can't be read: {error}.")),
     };
-    Some(Expected { spec, check: Arc::new(check) })
+    Some(ExpectedOutput { spec, check: Arc::new(check) })
 }
 
 /// The output of a run that ended, or why it has none.

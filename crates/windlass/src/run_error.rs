@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use windlass_store::{Backwards, Store, StoreError};
+use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, Record, RunEnded, SessionId};
 
 use crate::follow_error::FollowError;
@@ -132,7 +132,7 @@ impl RunErrorReason {
 
 /// What the model said last in the newest run of a session.
 pub(crate) async fn text_so_far(store: &dyn Store, session: SessionId) -> Result<String, StoreError> {
-    let said = Backwards::new(store, session).find_map(|envelope| match envelope.record {
+    let said = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
         Record::ModelReplied(replied) => Some(words(&replied.parts)).filter(|words| !words.is_empty()),
         Record::RunStarted(_) => Some(String::new()),
         _ => None,

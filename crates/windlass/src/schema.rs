@@ -48,7 +48,7 @@ mod tests {
 
     /// Not for the schema.
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    struct Move {
+    struct SampleMove {
         /// Where to.
         to: String,
         steps: Option<u8>,
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_type_gives_the_schema_of_its_arguments() {
         assert_eq!(
-            schema_of_arguments::<Move>().to_value(),
+            schema_of_arguments::<SampleMove>().to_value(),
             json!({
                 "type": "object",
                 "properties": {
@@ -68,8 +68,8 @@ mod tests {
                 "required": ["to"]
             })
         );
-        assert_eq!(read_arguments::<Move>(json!({"to": "a"})), Ok(Move { to: "a".into(), steps: None }));
-        assert!(read_arguments::<Move>(json!({})).unwrap_err().contains("`to`"));
+        assert_eq!(read_arguments::<SampleMove>(json!({"to": "a"})), Ok(SampleMove { to: "a".into(), steps: None }));
+        assert!(read_arguments::<SampleMove>(json!({})).unwrap_err().contains("`to`"));
     }
 
     // proves W1

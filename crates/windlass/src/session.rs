@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 use windlass_runtime::{Interest, OpenApprovals};
-use windlass_store::Backwards;
+use windlass_store::ReverseRecords;
 use windlass_vocab::{MessageId, Record, RunEnded};
 
 use crate::agent::Agent;
-use crate::ended::{Awaited, end_awaited};
+use crate::ended::{AwaitedEnd, end_awaited};
 use crate::follow_error::FollowError;
 use crate::output::{Output, output_of};
-use crate::pursuit::Pursuit;
 use crate::run_error::{RunError, RunErrorReason, text_so_far};
-use crate::running::Running;
+use crate::run_handle::RunHandle;
+use crate::run_wait::RunWait;
 
 /// One session of an agent: what is said in it is said after all that was said before. Nothing is opened until
 /// something is said.
@@ -71,23 +71,23 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         let store = agent.store();
         if let Some(id) = &self.message_id
             && let Some(session) = store.find(&agent.owner, &self.key).await?
-            && let Some((_, ended)) = end_awaited(store.as_ref(), session, &mut Awaited::Message(id.clone())).await?
+            && let Some((_, ended)) = end_awaited(store.as_ref(), session, &mut AwaitedEnd::Message(id.clone())).await?
         {
             return Ok(ended);
         }
         let id = self.message_id();
         let (session, mut events, awaited) = agent.session_saying(&self.key, id, prompt, Interest::Runs).await?;
-        let ended = self.pursuit(awaited).end(&session, &mut events).await;
+        let ended = self.run_wait(awaited).end(&session, &mut events).await;
         session.close().await;
         ended
     }
 
     /// Says something and gives the run as it goes: its events, a way to stop it, its end.
-    pub async fn start(&self, prompt: &str) -> Result<Running<O>, RunError> {
+    pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
         let opening = self.agent.session_saying(&self.key, self.message_id(), prompt, Interest::Everything);
         match opening.await {
             Ok((session, events, awaited)) => {
-                Ok(Running::new(self.key.clone(), session, events, self.pursuit(awaited)))
+                Ok(RunHandle::new(self.key.clone(), session, events, self.run_wait(awaited)))
             }
             Err(error) => Err(self.error(FollowError::from(error).into()).await),
         }
@@ -95,30 +95,30 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 
     /// Takes up the run that was left unfinished, by a crash, by whoever dropped it or because it waits for an answer;
     /// `None` when there is none.
-    pub async fn resume(&self) -> Result<Option<Running<O>>, RunError> {
+    pub async fn resume(&self) -> Result<Option<RunHandle<O>>, RunError> {
         match self.taken_up().await {
             Ok(running) => Ok(running),
             Err(error) => Err(self.error(error.into()).await),
         }
     }
 
-    async fn taken_up(&self) -> Result<Option<Running<O>>, FollowError> {
+    async fn taken_up(&self) -> Result<Option<RunHandle<O>>, FollowError> {
         let (agent, store) = (self.agent, self.agent.store());
         let Some(id) = store.find(&agent.owner, &self.key).await? else { return Ok(None) };
         // Whichever of the two stands nearest the end says whether a run is open.
-        let newest = Backwards::new(store.as_ref(), id).find_map(|envelope| match envelope.record {
+        let newest = ReverseRecords::new(store.as_ref(), id).find_map(|envelope| match envelope.record {
             Record::RunStarted(started) => Some(Some(started.run)),
             Record::RunEnded(_) => Some(None),
             _ => None,
         });
         let Some(run) = newest.await?.flatten() else { return Ok(None) };
-        let (session, events) = agent.existing(id, OpenApprovals::JudgedAgain).await?;
-        let pursuit = self.pursuit(Awaited::Run(run));
-        Ok(Some(Running::new(self.key.clone(), session, events, pursuit)))
+        let (session, events) = agent.existing(id, OpenApprovals::CheckedAgain).await?;
+        let run_wait = self.run_wait(AwaitedEnd::Run(run));
+        Ok(Some(RunHandle::new(self.key.clone(), session, events, run_wait)))
     }
 
-    fn pursuit(&self, awaited: Awaited) -> Pursuit {
-        Pursuit::answering(Arc::clone(self.agent.store()), awaited, self.agent.on_question.clone())
+    fn run_wait(&self, awaited: AwaitedEnd) -> RunWait {
+        RunWait::answering(Arc::clone(self.agent.store()), awaited, self.agent.on_question.clone())
     }
 
     fn message_id(&self) -> MessageId {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use windlass_tools::{BoxFuture, CallContext, Tool, Verification};
 use windlass_vocab::{Outcome, OutcomeKind, ToolName, ToolSpec};
 
-use crate::answer::{Answer, ToolError};
+use crate::answer::{ToolAnswer, ToolError};
 use crate::declaration::{Approval, Declaration};
 use crate::schema::{read_arguments, schema_of_arguments};
 
@@ -95,7 +95,7 @@ pub trait TypedTool: ToolArgs {
     /// What it works with: the agent's `Deps`.
     type Deps: Send + Sync + 'static;
     /// What it answers with.
-    type Answer: Answer;
+    type Answer: ToolAnswer;
 
     /// Does it. `context` has the call's cancellation, its effect id and a way to show progress.
     fn run(
@@ -171,7 +171,7 @@ impl<Deps, T: Tool + 'static> IntoTool<Deps> for Arc<T> {
 impl<T: TypedTool> IntoTool<T::Deps> for Typed<T> {
     fn into_tool(self, deps: &Arc<T::Deps>) -> BoundTool {
         let (for_run, for_verify) = (Arc::clone(deps), Arc::clone(deps));
-        let call = Call {
+        let call = CallFunctions {
             run: Box::new(move |context, arguments: T| {
                 let work = arguments.run(Arc::clone(&for_run), context);
                 Box::pin(async move { work.await.into_outcome() })
@@ -183,32 +183,32 @@ impl<T: TypedTool> IntoTool<T::Deps> for Typed<T> {
 }
 
 /// What a call does with arguments of its type.
-pub(crate) type Act<Args, T> = Box<dyn Fn(CallContext, Args) -> BoxFuture<'static, T> + Send + Sync>;
+pub(crate) type CallFunction<Args, T> = Box<dyn Fn(CallContext, Args) -> BoxFuture<'static, T> + Send + Sync>;
 
 /// What running and verifying a call do.
-pub(crate) struct Call<Args> {
-    pub(crate) run: Act<Args, Outcome>,
-    pub(crate) verify: Act<Args, Verification>,
+pub(crate) struct CallFunctions<Args> {
+    pub(crate) run: CallFunction<Args, Outcome>,
+    pub(crate) verify: CallFunction<Args, Verification>,
 }
 
 /// The tool that is declared and does this.
 pub(crate) fn bind<Args: DeserializeOwned + JsonSchema + Send + 'static>(
     declaration: &Declaration,
-    call: Call<Args>,
+    call: CallFunctions<Args>,
 ) -> BoundTool {
     let spec = declaration.spec(schema_of_arguments::<Args>());
-    let tool = Arc::new(Declared { spec, timeout: declaration.timeout, call });
+    let tool = Arc::new(DeclaredTool { spec, timeout: declaration.timeout, call });
     BoundTool { tool, name: declaration.name.clone(), approval: declaration.approval }
 }
 
 /// A typed tool that has what it works with.
-struct Declared<Args> {
+struct DeclaredTool<Args> {
     spec: ToolSpec,
     timeout: Option<Duration>,
-    call: Call<Args>,
+    call: CallFunctions<Args>,
 }
 
-impl<Args: DeserializeOwned + Send + 'static> Tool for Declared<Args> {
+impl<Args: DeserializeOwned + Send + 'static> Tool for DeclaredTool<Args> {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }

@@ -20,6 +20,7 @@ mod proofs;
 mod purity;
 mod texts;
 mod tokens;
+mod type_names;
 
 use std::path::Path;
 
@@ -45,6 +46,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no file knows the machine it was written on", problems: places::problems },
     Check { rule: "a crate's tests are one program", problems: programs::problems },
     Check { rule: "decisions are numbered and indexed", problems: decisions::problems },
+    Check { rule: "a type's name stands for one thing", problems: type_names::problems },
     Check { rule: "links between pages lead somewhere", problems: links::problems },
     Check { rule: "the glossary knows every record and preset, and is short", problems: glossary::problems },
 ];

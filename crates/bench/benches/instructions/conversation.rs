@@ -1,10 +1,10 @@
 //! A run under way: the facts of its turns, and the state after any number of them.
 
 use windlass_bench::ours::{TOOL, tool_spec};
-use windlass_machine::{Effect, Fact, Finished, Input, State, Terms, apply, decide, outstanding, preset};
+use windlass_machine::{CallResult, Effect, Fact, Input, RunSettings, State, apply, decide, outstanding, preset};
 use windlass_vocab::{
-    At, Attendance, EffectClass, Json, LeaseTaken, MessageId, OutcomeKind, Part, PinnedContext, PreparedCall, Record,
-    SessionOpened, SnapshotKind, StopReason, Usage, Verdict,
+    Attendance, EffectClass, Json, LeaseTaken, MessageId, OutcomeKind, Part, PinnedContext, PreparedCall, Record,
+    SessionOpened, SnapshotKind, StopReason, Timestamp, Usage, Verdict,
 };
 
 /// The state after so many whole turns: the model is asked.
@@ -20,7 +20,11 @@ pub(crate) fn asked(turns: usize) -> State {
         forked_from: Vec::new(),
     };
     take(&mut state, Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }));
-    let message = Fact::Message { message_id: MessageId("1".into()), text: "Haul.".into(), terms: Box::new(terms()) };
+    let message = Fact::Message {
+        message_id: MessageId("1".into()),
+        text: "Haul.".into(),
+        run_settings: Box::new(run_settings()),
+    };
     take(&mut state, message);
     take(&mut state, Fact::Pinned(context()));
     for _ in 0..turns {
@@ -47,7 +51,7 @@ pub(crate) fn called(turns: usize) -> State {
 
 /// What a fact means.
 pub(crate) fn records(state: &State, fact: Fact) -> Vec<Record> {
-    decide(state, Input { at: At(1_000), fact })
+    decide(state, Input { at: Timestamp(1_000), fact })
 }
 
 fn take(state: &mut State, fact: Fact) {
@@ -58,11 +62,11 @@ fn take(state: &mut State, fact: Fact) {
     }
 }
 
-fn terms() -> Terms {
+fn run_settings() -> RunSettings {
     let mut policy = preset("default").expect("a preset");
     policy.turn_cap = 10_000;
     let chain = vec!["scripted".into()];
-    Terms {
+    RunSettings {
         policy,
         agent: "bench".into(),
         chain,
@@ -83,7 +87,7 @@ pub(crate) fn reply(state: &State) -> Fact {
         provider_id: Some("call_1".into()),
         name: TOOL.into(),
         tool: Some(tool_spec().name),
-        arguments: Json::from(&serde_json::json!({"n": state.book.history.len()})),
+        arguments: Json::from(&serde_json::json!({"n": state.transcript.history.len()})),
         raw: None,
         repairs: Vec::new(),
         effect: EffectClass::ReadOnly,
@@ -112,6 +116,6 @@ pub(crate) fn result(state: &State) -> Fact {
         Effect::RunCall { request, .. } => Some(request.call),
         _ => None,
     });
-    let finished = Finished { took_ms: 1, ..Finished::new(OutcomeKind::Ok, "hauled") };
+    let finished = CallResult { took_ms: 1, ..CallResult::new(OutcomeKind::Ok, "hauled") };
     Fact::CallDone { call: call.expect("a call runs"), finished }
 }

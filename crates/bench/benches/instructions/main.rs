@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use windlass_machine::{Fact, State, apply};
-use windlass_provider::openai::{ChatStream, Endpoint, Limits, OpenAiConfig, RequestBody, encode};
+use windlass_provider::openai::{AnswerLimits, ChatStream, Endpoint, OpenAiConfig, RequestBody, encode};
 use windlass_provider::{Delivery, ModelRequest, Segments};
 use windlass_vocab::{MaxTokens, Message, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
 
@@ -68,7 +68,7 @@ struct Sending {
 
 impl Sending {
     fn after(turns: usize) -> Self {
-        let history = asked(turns).book.history;
+        let history = asked(turns).transcript.history;
         let config = OpenAiConfig::new("http://localhost:8080/v1", "scripted");
         let mut sending = Self { config, context: context(), history, segments: Segments::default() };
         let last_turn = sending.history.split_off(sending.history.len() - 2);
@@ -113,7 +113,7 @@ fn stream_of(words: usize) -> (ChatStream, Vec<u8>) {
     let mut bytes: String = (0..words).map(|n| event(format!(r#"{{"content":"word {n} "}}"#), "null")).collect();
     bytes += &event("{}".to_owned(), r#""stop""#);
     bytes += "data: [DONE]\n\n";
-    (ChatStream::new(Arc::new(endpoint), Limits::default()), bytes.into_bytes())
+    (ChatStream::new(Arc::new(endpoint), AnswerLimits::default()), bytes.into_bytes())
 }
 
 #[library_benchmark]

@@ -14,8 +14,8 @@ use super::render::{LIMIT, TOKENS_PER_SECOND, answer, tokens};
 use super::setup::Setup;
 use super::start::{PROMPT, chat};
 use crate::pace::median;
-use crate::table::Line;
-use crate::terminal::Seat;
+use crate::table::Measurement;
+use crate::terminal::TerminalSeat;
 
 /// Tokens of an answer: five seconds of it.
 const TOKENS: usize = 10_000;
@@ -24,7 +24,7 @@ const LAST: &str = "Belayed.";
 /// How often the server writes. Finer than that the clock of a busy machine is not.
 const BEAT: Duration = Duration::from_millis(1);
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let mut shares = Vec::new();
     let mut seconds = 0.0;
     for _ in 0..setup.rounds(5) {
@@ -35,7 +35,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     }
     let share = 100.0 * median(&mut shares).as_secs_f64();
     let figure = format!("the whole chat at a terminal, 2,000 tokens/s ({seconds:.1} s)");
-    Ok(vec![Line::at_most(&figure, LIMIT, share, "% of a core")])
+    Ok(vec![Measurement::at_most(&figure, LIMIT, share, "% of a core")])
 }
 
 /// The processor time the chat took for one answer, and how long that lasted.
@@ -43,7 +43,7 @@ fn one_answer(setup: &Setup) -> Result<(Duration, Duration)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let base_url = format!("http://{}/v1", listener.local_addr()?);
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
-    let mut seat = Seat::take(chat(setup, dir.path(), &base_url))?;
+    let mut seat = TerminalSeat::take(chat(setup, dir.path(), &base_url))?;
     seat.wait_for(PROMPT)?;
     let server = thread::spawn(move || serve(&listener));
     let (begun, before) = (Instant::now(), seat.processor_time()?);
@@ -62,7 +62,7 @@ fn one_answer(setup: &Setup) -> Result<(Duration, Duration)> {
 fn serve(listener: &TcpListener) -> Result<()> {
     let (connection, _) = listener.accept()?;
     connection.set_nodelay(true)?;
-    let mut connection = taken(connection)?;
+    let mut connection = read_request(connection)?;
     write!(connection, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
     let text = answer();
     let tokens: Vec<&str> = tokens(&text).take(TOKENS).chain(["\n\n```\n\n", LAST]).collect();
@@ -90,7 +90,7 @@ fn events(tokens: &[&str]) -> Result<String> {
 }
 
 /// Reads a request to its end.
-fn taken(connection: TcpStream) -> Result<TcpStream> {
+fn read_request(connection: TcpStream) -> Result<TcpStream> {
     let mut reader = BufReader::new(connection);
     let (mut length, mut line) = (0, String::new());
     while reader.read_line(&mut line)? > 2 {

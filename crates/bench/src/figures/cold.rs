@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 
 use super::setup::Setup;
-use crate::pace::{Compared, median};
-use crate::table::Line;
+use crate::pace::{FloorComparison, median};
+use crate::table::Measurement;
 
 const LIMIT: f64 = 5.0;
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"done\"},\
     \"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let base_url = format!("http://{address}/v1");
@@ -32,8 +32,8 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
             ours.push(own);
         }
     }
-    let compared = Compared { floor: median(&mut floors), ours: median(&mut ours) };
-    Ok(vec![Line::compared("cold start of `windlass run` to its first request", LIMIT, &compared)])
+    let compared = FloorComparison { floor: median(&mut floors), ours: median(&mut ours) };
+    Ok(vec![Measurement::compared("cold start of `windlass run` to its first request", LIMIT, &compared)])
 }
 
 /// `windlass run` in this folder, against a model at this address.

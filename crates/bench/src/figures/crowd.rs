@@ -9,10 +9,10 @@ use windlass_store::Durability;
 
 use super::setup::{Effort, Setup};
 use crate::child::Child;
-use crate::floor::{Committer, Ledger, Wire, committing_together};
+use crate::floor::{BatchTable, FloorCommitter, FloorWire, committing_together};
 use crate::pace::compare;
-use crate::server::{Behaviour, Server};
-use crate::table::Line;
+use crate::server::{BenchServer, ModelBehaviour};
+use crate::table::Measurement;
 use crate::{ours, trace};
 
 pub(crate) const TURNS: usize = 10;
@@ -23,19 +23,19 @@ const MANY: usize = 1000;
 const LIMIT: f64 = 1.5;
 const LIMIT_KIB: f64 = 120.0;
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
-    let behaviour = Behaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS };
-    let server = Server::start(&setup.programs, behaviour)?;
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
+    let behaviour = ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS };
+    let server = BenchServer::start(&setup.programs, behaviour)?;
     let ours = per_session(setup, &server, Child::Crowd)?;
     let bare = per_session(setup, &server, Child::Bare)?;
     Ok(vec![
         wall(setup, &server)?,
-        Line::at_most("memory per live session at its peak, 2 KiB of text per turn", LIMIT_KIB, ours, "KiB"),
-        Line::told("the same of the bare requests", format!("{bare:.2} KiB")),
+        Measurement::at_most("memory per live session at its peak, 2 KiB of text per turn", LIMIT_KIB, ours, "KiB"),
+        Measurement::noted("the same of the bare requests", format!("{bare:.2} KiB")),
     ])
 }
 
-fn wall(setup: &Setup, server: &Server) -> Result<Line> {
+fn wall(setup: &Setup, server: &BenchServer) -> Result<Measurement> {
     let rounds = match setup.effort {
         Effort::Whole => 7,
         Effort::Quick => 1,
@@ -44,8 +44,8 @@ fn wall(setup: &Setup, server: &Server) -> Result<Line> {
     let base_url = server.base_url();
     let compared = tokio::runtime::Runtime::new()?.block_on(async {
         let trace = Arc::new(trace::record(TURNS, TEXT_BYTES, dir.path()).await?);
-        let wire = Wire::new(base_url)?;
-        let committer = Arc::new(Committer::start(Ledger::open(dir.path(), Durability::Full)?));
+        let wire = FloorWire::new(base_url)?;
+        let committer = Arc::new(FloorCommitter::start(BatchTable::open(dir.path(), Durability::Full)?));
         let agent = Arc::new(ours::agent(base_url, dir.path(), Durability::Full)?);
         let floor = async |round: usize| {
             together(|number| {
@@ -63,7 +63,7 @@ fn wall(setup: &Setup, server: &Server) -> Result<Line> {
         };
         compare(rounds, floor, ours).await
     })?;
-    Ok(Line::compared(
+    Ok(Measurement::compared(
         "1,000 sessions of 10 turns at 50 ms, FULL, none failed, against the committing floor",
         LIMIT,
         &compared,
@@ -76,7 +76,7 @@ async fn together<F: Future<Output = Result<()>> + Send + 'static>(one: impl Fn(
 }
 
 /// What one more holds, in KiB.
-fn per_session(setup: &Setup, server: &Server, child: fn(usize) -> Child) -> Result<f64> {
+fn per_session(setup: &Setup, server: &BenchServer, child: fn(usize) -> Child) -> Result<f64> {
     let of = |sessions| {
         let dir = tempfile::tempdir_in(&setup.programs.folder)?;
         child(sessions).ask(&setup.programs.own, server.base_url(), dir.path())

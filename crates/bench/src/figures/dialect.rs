@@ -4,12 +4,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use windlass_tools::dialect::{Ended, Reading, Spoken, read};
+use windlass_tools::dialect::{AcceptedForms, ParsedReply, TextEnd, read};
 use windlass_vocab::{Dialect, Parallel};
 
 use super::setup::Setup;
 use crate::pace::median;
-use crate::table::{Line, Mark};
+use crate::table::{Mark, Measurement};
 
 const LEAST: f64 = 100.0;
 /// Neither fits a cache.
@@ -18,21 +18,21 @@ const LARGE: usize = 160 << 20;
 /// Four times the text may take so many times as long; a quadratic reader would take 16 times.
 const GROWTH: f64 = 6.0;
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let mut lines = Vec::new();
     for (name, unit) in [("replies with calls", REPLY), ("prose", PROSE), ("openings of calls", ADVERSE)] {
         let mut kept = Vec::new();
         let small = timed(setup, &repeated(unit, SMALL), &mut kept)?;
         let large = timed(setup, &repeated(unit, LARGE), &mut kept)?;
         let rate = LARGE as f64 / 1e6 / large.as_secs_f64();
-        lines.push(Line {
+        lines.push(Measurement {
             figure: format!("reading calls out of text: {name}"),
             target: format!("≥ {LEAST} MB/s"),
             measured: format!("{rate:.0} MB/s"),
             mark: if rate >= LEAST { Mark::Met } else { Mark::Missed },
         });
         let growth = large.as_secs_f64() / small.as_secs_f64();
-        lines.push(Line::at_most(&format!("{name}: 160 MB in times of 40 MB"), GROWTH, growth, "×"));
+        lines.push(Measurement::at_most(&format!("{name}: 160 MB in times of 40 MB"), GROWTH, growth, "×"));
     }
     Ok(lines)
 }
@@ -42,13 +42,13 @@ fn repeated(unit: &str, bytes: usize) -> String {
 }
 
 /// What was read is kept, so that every round has fresh memory: what an allocator gives again is there sooner.
-fn timed(setup: &Setup, text: &str, kept: &mut Vec<Reading>) -> Result<Duration> {
+fn timed(setup: &Setup, text: &str, kept: &mut Vec<ParsedReply>) -> Result<Duration> {
     let dialects = [Dialect::ToolBlock, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
-    let spoken = Spoken::of(&dialects, None, Parallel::On).context("nothing is read")?;
+    let spoken = AcceptedForms::of(&dialects, None, Parallel::On).context("nothing is read")?;
     let mut times = Vec::new();
     for _ in 0..setup.rounds(5) {
         let begun = Instant::now();
-        let reading = read(text, &spoken, |name| name.ends_with("read_file"), Ended::Whole);
+        let reading = read(text, &spoken, |name| name.ends_with("read_file"), TextEnd::Whole);
         times.push(begun.elapsed());
         ensure!(reading.text.len() <= text.len(), "more came out than went in");
         kept.push(reading);

@@ -9,10 +9,10 @@ use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::{Child, alone, answer};
-use crate::floor::{Ledger, Wire, committing};
+use crate::floor::{BatchTable, FloorWire, committing};
 use crate::pace::compare;
-use crate::server::{Behaviour, Server};
-use crate::table::Line;
+use crate::server::{BenchServer, ModelBehaviour};
+use crate::table::Measurement;
 use crate::{ours, trace};
 
 const TURNS: usize = 50;
@@ -20,17 +20,17 @@ const LIMIT: f64 = 1.3;
 /// Runs in the two processes whose syncs are counted: what they have in common falls out.
 const RUNS: (usize, usize) = (1, 5);
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
-    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
+    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
     Ok(vec![wall(setup, &server)?, syncs(setup, &server)?])
 }
 
-fn wall(setup: &Setup, server: &Server) -> Result<Line> {
+fn wall(setup: &Setup, server: &BenchServer) -> Result<Measurement> {
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let compared = alone()?.block_on(async {
         let trace = trace::record(TURNS, 0, dir.path()).await?;
-        let wire = Wire::new(server.base_url())?;
-        let ledger = Ledger::open(dir.path(), Durability::Full)?;
+        let wire = FloorWire::new(server.base_url())?;
+        let ledger = BatchTable::open(dir.path(), Durability::Full)?;
         let agent = ours::agent(server.base_url(), dir.path(), Durability::Full)?;
         compare(
             setup.rounds(30),
@@ -39,25 +39,25 @@ fn wall(setup: &Setup, server: &Server) -> Result<Line> {
         )
         .await
     })?;
-    Ok(Line::compared("50 turns, FULL, one session, against the floor that commits as often", LIMIT, &compared))
+    Ok(Measurement::compared("50 turns, FULL, one session, against the floor that commits as often", LIMIT, &compared))
 }
 
-fn syncs(setup: &Setup, server: &Server) -> Result<Line> {
+fn syncs(setup: &Setup, server: &BenchServer) -> Result<Measurement> {
     let figure = "syncs per lone batch, checkpoints aside";
     if Command::new("strace").arg("--version").output().is_err() {
-        return Ok(Line::told(figure, "not measured: strace is missing"));
+        return Ok(Measurement::noted(figure, "not measured: strace is missing"));
     }
     let (few, many) = (count(setup, server, RUNS.0)?, count(setup, server, RUNS.1)?);
     let each = (many.syncs - few.syncs) as f64 / (many.batches - few.batches) as f64;
-    Ok(Line::at_most(figure, 1.0, each, "per batch"))
+    Ok(Measurement::at_most(figure, 1.0, each, "per batch"))
 }
 
-struct Counted {
+struct SyscallCounts {
     syncs: u64,
     batches: u64,
 }
 
-fn count(setup: &Setup, server: &Server, runs: usize) -> Result<Counted> {
+fn count(setup: &Setup, server: &BenchServer, runs: usize) -> Result<SyscallCounts> {
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let log = dir.path().join("syncs");
     let batches = answer(
@@ -67,7 +67,7 @@ fn count(setup: &Setup, server: &Server, runs: usize) -> Result<Counted> {
             .arg(&setup.programs.own)
             .args(Child::Lone(runs).words(server.base_url(), dir.path())),
     )?;
-    Ok(Counted { syncs: finished_calls(&log)?, batches })
+    Ok(SyscallCounts { syncs: finished_calls(&log)?, batches })
 }
 
 /// The calls that came to an end; one that strace shows in two parts ends in the second.

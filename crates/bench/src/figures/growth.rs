@@ -6,36 +6,37 @@ use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::alone;
-use crate::floor::{Wire, bare};
-use crate::pace::{Compared, compare};
-use crate::server::{Behaviour, Server};
-use crate::table::Line;
+use crate::floor::{FloorWire, bare};
+use crate::pace::{FloorComparison, compare};
+use crate::server::{BenchServer, ModelBehaviour};
+use crate::table::Measurement;
 use crate::{ours, trace};
 
 const SHORT: usize = 10;
 const LONG: usize = 200;
 const LIMIT: f64 = 1.5;
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let short = per_turn(setup, SHORT, setup.rounds(200))?;
     let long = per_turn(setup, LONG, setup.rounds(25))?;
-    let ours = Compared { floor: short.ours, ours: long.ours };
-    let floor = Compared { floor: short.floor, ours: long.floor };
+    let ours = FloorComparison { floor: short.ours, ours: long.ours };
+    let floor = FloorComparison { floor: short.floor, ours: long.floor };
     Ok(vec![
-        Line {
-            target: format!("≤ {LIMIT} ×"), ..Line::compared("a turn of 200 against a turn of 10", LIMIT, &ours)
+        Measurement {
+            target: format!("≤ {LIMIT} ×"),
+            ..Measurement::compared("a turn of 200 against a turn of 10", LIMIT, &ours)
         },
-        Line::beside("the same of the bare requests", &floor),
+        Measurement::beside("the same of the bare requests", &floor),
     ])
 }
 
 /// What a turn takes, the floor's and ours, in a run of so many.
-fn per_turn(setup: &Setup, turns: usize, rounds: usize) -> Result<Compared> {
-    let server = Server::start(&setup.programs, Behaviour { turns, text_bytes: 0, latency_ms: 0 })?;
+fn per_turn(setup: &Setup, turns: usize, rounds: usize) -> Result<FloorComparison> {
+    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns, text_bytes: 0, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let compared = alone()?.block_on(async {
         let trace = trace::record(turns, 0, dir.path()).await?;
-        let wire = Wire::new(server.base_url())?;
+        let wire = FloorWire::new(server.base_url())?;
         let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
         let mut sessions = Vec::new();
         for round in 0..=rounds {
@@ -45,5 +46,5 @@ fn per_turn(setup: &Setup, turns: usize, rounds: usize) -> Result<Compared> {
         compare(rounds, floor, async |round: usize| ours::run_in(&agent, &sessions[round]).await).await
     })?;
     let each = |whole: std::time::Duration| whole / u32::try_from(turns).unwrap_or(u32::MAX);
-    Ok(Compared { floor: each(compared.floor), ours: each(compared.ours) })
+    Ok(FloorComparison { floor: each(compared.floor), ours: each(compared.ours) })
 }

@@ -6,14 +6,14 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use super::setup::Setup;
-use crate::table::Line;
+use crate::table::Measurement;
 
-pub(super) fn measure(_: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(_: &Setup) -> Result<Vec<Measurement>> {
     let runner = std::env::var_os("GUNGRAUN_RUNNER").unwrap_or_else(|| "gungraun-runner".into());
     for tool in [OsString::from("valgrind"), runner] {
         if Command::new(&tool).arg("--version").output().is_err() {
             let why = format!("not measured: {} is missing", tool.display());
-            return Ok(vec![Line::told("instructions of decide, apply and codec", why)]);
+            return Ok(vec![Measurement::noted("instructions of decide, apply and codec", why)]);
         }
     }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -31,14 +31,14 @@ pub(super) fn measure(_: &Setup) -> Result<Vec<Line>> {
 
 /// The counts in the runner's report: a line that names the bench, then one that begins with
 /// `Instructions:`, the new count before the bar.
-fn counted(report: &str) -> Vec<Line> {
+fn counted(report: &str) -> Vec<Measurement> {
     let mut name = String::new();
     let mut lines = Vec::new();
     for line in report.lines() {
         match line.trim_start().strip_prefix("Instructions:") {
             Some(counts) => {
                 let count = counts.split('|').next().unwrap_or_default().trim();
-                lines.push(Line::told(&format!("instructions of {name}"), count));
+                lines.push(Measurement::noted(&format!("instructions of {name}"), count));
             }
             None if !line.starts_with(' ') => name = title(line).unwrap_or_default(),
             None => {}

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use windlass_tools::{Commands, Fetching, Permissions, Rule, Ruling, Secrets, Tool, Workspace, builtins, fetch_url};
+use windlass_tools::{
+    Commands, FetchSettings, Permissions, Rule, Ruling, Secrets, Tool, Workspace, builtins, fetch_url,
+};
 use windlass_vocab::Grant;
 
 use super::setup::Setup;
 use crate::pace::median;
-use crate::table::Line;
+use crate::table::Measurement;
 
 const LIMIT: f64 = 50.0;
 /// Rules in all, a fifth of them about each of commands, reading, writing, pages and servers.
@@ -21,11 +23,11 @@ const GRANTS: usize = 20;
 /// Calls that are timed together, because one is shorter than a clock is exact.
 const TOGETHER: u32 = 200;
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let times = times(setup.rounds(25), TOGETHER)?;
     let (call, slowest) = times.iter().max_by_key(|(_, time)| *time).context("no call was judged")?;
     let figure = format!("judging a call with {RULES} rules, the slowest of {} kinds: {call}", times.len());
-    Ok(vec![Line::at_most(&figure, LIMIT, slowest.as_secs_f64() * 1e6, "µs")])
+    Ok(vec![Measurement::at_most(&figure, LIMIT, slowest.as_secs_f64() * 1e6, "µs")])
 }
 
 /// Each kind of call, and what judging one takes.
@@ -37,7 +39,7 @@ fn times(rounds: usize, together: u32) -> Result<Vec<(&'static str, Duration)>> 
     let permissions = permissions()?;
     let grants: Vec<Grant> = (0..GRANTS).map(|n| Grant { rule: format!("run_command(tool-{n} check *)") }).collect();
     let mut tools = builtins(workspace, Commands::new(None, folder.path().join("locks")));
-    tools.push(fetch_url(Fetching {
+    tools.push(fetch_url(FetchSettings {
         private: Vec::new(),
         permissions: permissions.clone(),
         secrets: Secrets::default(),
@@ -59,8 +61,8 @@ fn times(rounds: usize, together: u32) -> Result<Vec<(&'static str, Duration)>> 
 }
 
 fn judged(tool: &dyn Tool, arguments: &Value, permissions: &Permissions, grants: &[Grant]) -> Result<Ruling> {
-    let subject = tool.subject(arguments).context("the call has no subject")?;
-    Ok(permissions.judge(tool.spec(), &subject, tool.asks(), grants))
+    let about = tool.about(arguments).context("the call has no subject")?;
+    Ok(permissions.check(tool.spec(), &about, tool.ask_policy(), grants))
 }
 
 fn calls() -> [(&'static str, &'static str, Value); 7] {

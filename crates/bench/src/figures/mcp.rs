@@ -17,7 +17,7 @@ use super::setup::Setup;
 use crate::child::alone;
 use crate::fake_servers::{configured, options};
 use crate::pace::compare;
-use crate::table::Line;
+use crate::table::Measurement;
 
 const LIMIT: f64 = 4.0;
 /// Calls in a round, one after another.
@@ -25,9 +25,9 @@ const CALLS: usize = 500;
 const SERVER: &str = "echo";
 const SESSION: &str = "00000000-0000-0000-0000-000000000000";
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let script = McpScript::echo();
-    let mut bare = Bare::start(setup, &script)?;
+    let mut bare = BareClient::start(setup, &script)?;
     let compared = alone()?.block_on(async {
         let servers = Servers::new(configured(setup, [(SERVER.to_owned(), script)])?, options(setup));
         servers.connect(&SERVER.parse()?).await?;
@@ -46,7 +46,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
         servers.shutdown().await;
         compared
     })?;
-    Ok(vec![Line::compared("500 MCP calls over stdio, against a bare client of JSON lines", LIMIT, &compared)])
+    Ok(vec![Measurement::compared("500 MCP calls over stdio, against a bare client of JSON lines", LIMIT, &compared)])
 }
 
 fn arguments(number: usize) -> Value {
@@ -56,20 +56,20 @@ fn arguments(number: usize) -> Value {
 /// Ours: what a run does with a tool.
 async fn call(tool: &Arc<dyn Tool>, number: usize) -> Result<()> {
     let session: SessionId = SESSION.parse()?;
-    let outcome = tool.run(CallContext::apart(session), arguments(number)).await;
+    let outcome = tool.run(CallContext::detached(session), arguments(number)).await;
     ensure!(outcome.kind == OutcomeKind::Ok && outcome.text.contains("haul away"), "a call failed: {outcome:?}");
     Ok(())
 }
 
 /// The floor: the least a client can do.
-struct Bare {
+struct BareClient {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     line: String,
 }
 
-impl Bare {
+impl BareClient {
     fn start(setup: &Setup, script: &McpScript) -> Result<Self> {
         let mut child = Command::new(&setup.programs.mcp_fake)
             .arg(script.to_json())
@@ -112,7 +112,7 @@ impl Bare {
     }
 }
 
-impl Drop for Bare {
+impl Drop for BareClient {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -22,10 +22,10 @@ mod turn;
 use anyhow::Result;
 
 pub use self::setup::{Effort, Setup};
-use crate::table::Line;
+use crate::table::Measurement;
 
 /// A figure: its name, and how it is measured.
-pub type Figure = (&'static str, fn(&Setup) -> Result<Vec<Line>>);
+pub type Figure = (&'static str, fn(&Setup) -> Result<Vec<Measurement>>);
 
 /// Every figure, in the order of the table.
 pub const FIGURES: &[Figure] = &[

@@ -12,9 +12,9 @@ use windlass_store::Durability;
 use super::setup::Setup;
 use crate::child::alone;
 use crate::ours;
-use crate::pace::{Compared, median};
-use crate::server::{Behaviour, Server};
-use crate::table::Line;
+use crate::pace::{FloorComparison, median};
+use crate::server::{BenchServer, ModelBehaviour};
+use crate::table::Measurement;
 
 const RECORDS: u64 = 10_000;
 /// A turn with one call is five records.
@@ -23,8 +23,9 @@ const TEXT_BYTES: usize = 200;
 const LIMIT_MS: f64 = 50.0;
 const KEY: &str = "long";
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
-    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: 0 })?;
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
+    let server =
+        BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let compared = alone()?.block_on(async {
         ours::run(&ours::agent(server.base_url(), dir.path(), Durability::Normal)?, KEY).await?;
@@ -33,12 +34,12 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     })?;
     let took = compared.ours.as_secs_f64() * 1e3;
     Ok(vec![
-        Line::at_most("opening a session of 10,000 records", LIMIT_MS, took, "ms"),
-        Line::beside("the same against a bare read of its bytes", &compared),
+        Measurement::at_most("opening a session of 10,000 records", LIMIT_MS, took, "ms"),
+        Measurement::beside("the same against a bare read of its bytes", &compared),
     ])
 }
 
-async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<Compared> {
+async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<FloorComparison> {
     let store = agent.hub().store();
     let session = store.find("local", KEY).await?.context("the session that was just run is gone")?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -56,7 +57,7 @@ async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<Compared> 
             all_ours.push(own);
         }
     }
-    Ok(Compared { floor: median(&mut floors), ours: median(&mut all_ours) })
+    Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut all_ours) })
 }
 
 /// Closing it is no part of opening it.

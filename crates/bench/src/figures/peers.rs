@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::setup::Setup;
 use crate::child::alone;
-use crate::floor::{Wire, bare};
+use crate::floor::{FloorWire, bare};
 use crate::pace::compare;
-use crate::server::{Behaviour, Server};
-use crate::table::{Line, shown};
+use crate::server::{BenchServer, ModelBehaviour};
+use crate::table::{Measurement, readable};
 use crate::trace;
 
 const TURNS: usize = 50;
@@ -23,22 +23,22 @@ const PEERS: &[(&str, &str, &str)] = &[("LangGraph", "langchain.agents, langchai
 /// The Python that may have peers installed.
 const PYTHON: &str = "WINDLASS_BENCH_PYTHON";
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     PEERS.iter().map(|peer| line(setup, *peer)).collect()
 }
 
-fn line(setup: &Setup, (name, modules, program): (&str, &str, &str)) -> Result<Line> {
+fn line(setup: &Setup, (name, modules, program): (&str, &str, &str)) -> Result<Measurement> {
     let figure = format!("50 turns in {name}, which stores nothing, against bare requests");
     let python = std::env::var_os(PYTHON).unwrap_or_else(|| "python3".into());
     let knows = Command::new(&python).args(["-c", &format!("import {modules}")]).output();
     if !knows.is_ok_and(|output| output.status.success()) {
-        return Ok(Line::told(&figure, format!("not measured: not installed ({PYTHON} names another Python)")));
+        return Ok(Measurement::noted(&figure, format!("not measured: not installed ({PYTHON} names another Python)")));
     }
-    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let floor = alone()?.block_on(async {
         let trace = trace::record(TURNS, 0, dir.path()).await?;
-        let wire = Wire::new(server.base_url())?;
+        let wire = FloorWire::new(server.base_url())?;
         let same = async |_| bare(&wire, &trace).await;
         compare(setup.rounds(50), same, same).await
     })?;
@@ -49,5 +49,5 @@ fn line(setup: &Setup, (name, modules, program): (&str, &str, &str)) -> Result<L
     let said = String::from_utf8_lossy(&output.stdout);
     let took = Duration::from_secs_f64(said.trim().parse().with_context(|| format!("{name} said `{}`", said.trim()))?);
     let ratio = took.as_secs_f64() / floor.floor.as_secs_f64();
-    Ok(Line::told(&figure, format!("{ratio:.0} × ({} / {})", shown(took), shown(floor.floor))))
+    Ok(Measurement::noted(&figure, format!("{ratio:.0} × ({} / {})", readable(took), readable(floor.floor))))
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use rustix::time::{ClockId, clock_gettime};
-use windlass_cli::screen::{Colour, Glyphs, Look, Screen};
+use windlass_cli::screen::{Colour, Glyphs, Screen, TerminalLook};
 use windlass_vocab::{Delta, DeltaBody, Event, RunId, TurnId};
 
 use super::setup::Setup;
 use crate::pace::median;
-use crate::table::Line;
+use crate::table::Measurement;
 
 pub(super) const TOKENS_PER_SECOND: u64 = 2_000;
 /// A token of English, on the average.
@@ -21,29 +21,29 @@ const TICK_MS: u64 = 50;
 pub(super) const LIMIT: f64 = 20.0;
 
 /// A window of a usual size, on a terminal that can do everything.
-const LOOK: Look = Look { width: 120, height: 40, colour: Colour::Ansi, glyphs: Glyphs::Unicode };
+const LOOK: TerminalLook = TerminalLook { width: 120, height: 40, colour: Colour::Ansi, glyphs: Glyphs::Unicode };
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let streams =
         [("a Markdown answer", answer()), ("a code block of 5,000 lines", code()), ("one paragraph", prose())];
     let mut lines = Vec::new();
     for (name, text) in streams {
-        let stream = Stream::of(&text);
+        let stream = TimedTokens::of(&text);
         let mut took = Vec::new();
         for _ in 0..setup.rounds(10) {
-            took.push(stream.shown()?);
+            took.push(stream.show_all()?);
         }
         let share = 100.0 * median(&mut took).as_secs_f64() / stream.lasts().as_secs_f64();
         let figure = format!("showing 2,000 tokens/s: {name} ({:.1} s)", stream.lasts().as_secs_f64());
-        lines.push(Line::at_most(&figure, LIMIT, share, "% of a core"));
+        lines.push(Measurement::at_most(&figure, LIMIT, share, "% of a core"));
     }
     Ok(lines)
 }
 
 /// Tokens and when each comes.
-struct Stream(Vec<(u64, Event)>);
+struct TimedTokens(Vec<(u64, Event)>);
 
-impl Stream {
+impl TimedTokens {
     fn of(text: &str) -> Self {
         let (mut offset, mut events) = (0, Vec::new());
         for token in tokens(text) {
@@ -60,7 +60,7 @@ impl Stream {
     }
 
     /// Shows all of it, and gives the processor time that took.
-    fn shown(&self) -> Result<Duration> {
+    fn show_all(&self) -> Result<Duration> {
         let begun = processor_time()?;
         let mut screen = Screen::new(Vec::new(), LOOK);
         let (mut ticked, mut written) = (0, 0);

@@ -13,19 +13,19 @@ use windlass_vocab::{CommandExit, SessionId};
 
 use super::setup::Setup;
 use crate::pace::compare;
-use crate::table::Line;
+use crate::table::Measurement;
 
 /// Any will do.
 const SESSION: &str = "00000000-0000-7000-8000-000000000000";
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let room = tempfile::tempdir_in(&setup.programs.folder)?;
     let workspace = room.path().join("workspace");
     std::fs::create_dir(&workspace)?;
     let guard = GuardProgram { program: setup.programs.windlass.clone(), args: vec![GUARD_ARGUMENT.to_owned()] };
     let surroundings = Surroundings { workspace: workspace.canonicalize()?, ..Surroundings::default() };
     let sandbox = Sandbox::new(surroundings, Arc::default());
-    let means = sandbox.support(&guard).means();
+    let means = sandbox.support(&guard).description();
     let commands = Commands::new(Some(guard), room.path().join("guards"));
     let plain = tool(&workspace, commands.clone())?;
     let held = tool(&workspace, Commands { sandbox: Some(sandbox), ..commands })?;
@@ -37,7 +37,10 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     ))?;
     let more = compared.ours.saturating_sub(compared.floor);
     let figure = format!("starting a command in the sandbox ({means}), more than without");
-    Ok(vec![Line::at_most(&figure, 3.0, more.as_secs_f64() * 1e3, "ms"), Line::beside("the whole of it", &compared)])
+    Ok(vec![
+        Measurement::at_most(&figure, 3.0, more.as_secs_f64() * 1e3, "ms"),
+        Measurement::beside("the whole of it", &compared),
+    ])
 }
 
 fn tool(workspace: &Path, commands: Commands) -> Result<Arc<dyn Tool>> {
@@ -46,7 +49,7 @@ fn tool(workspace: &Path, commands: Commands) -> Result<Arc<dyn Tool>> {
 }
 
 async fn started(tool: &dyn Tool) -> Result<()> {
-    let context = CallContext::apart(SESSION.parse::<SessionId>()?);
+    let context = CallContext::detached(SESSION.parse::<SessionId>()?);
     let outcome = tokio::time::timeout(Duration::from_secs(10), tool.run(context, json!({"command": "true"}))).await?;
     ensure!(outcome.exit == Some(CommandExit::Code(0)), "{}", outcome.text);
     Ok(())

@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde_json::{Map, Value, json};
-use windlass_mcp::{Servers, State};
-use windlass_testkit::mcp::{Does, McpScript, McpTool};
+use windlass_mcp::{ConnectionState, Servers};
+use windlass_testkit::mcp::{FakeTool, McpScript, ToolAction};
 use windlass_tools::ToolServers as _;
 
 use super::cold::{FirstRequest as _, windlass_run};
 use super::setup::Setup;
 use crate::child::alone;
 use crate::fake_servers::{configured, options};
-use crate::pace::{Compared, median};
-use crate::table::Line;
+use crate::pace::{FloorComparison, median};
+use crate::table::Measurement;
 
 const SERVERS: usize = 13;
 const TOOLS: usize = 67;
@@ -27,16 +27,20 @@ const SLOWEST_MS: u64 = 1_000;
 const FIRST_LIMIT: f64 = 1.5;
 const ALL_LIMIT: f64 = 1.5;
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let mut lines = first_requests(setup)?;
-    lines.push(Line::compared("13 servers of 67 tools connected, against the slowest", ALL_LIMIT, &connected(setup)?));
+    lines.push(Measurement::compared(
+        "13 servers of 67 tools connected, against the slowest",
+        ALL_LIMIT,
+        &connected(setup)?,
+    ));
     Ok(lines)
 }
 
 /// Half of them speak the newest revision, half the one before.
 fn script(index: usize) -> (String, McpScript) {
     let tools = TOOLS / SERVERS + usize::from(index < TOOLS % SERVERS);
-    let tools = (0..tools).map(|number| McpTool::new(&format!("tool_{number}"), Does::Echo));
+    let tools = (0..tools).map(|number| FakeTool::new(&format!("tool_{number}"), ToolAction::Echo));
     let script = McpScript::with(tools);
     let script = if index.is_multiple_of(2) { script.modern() } else { script.legacy() };
     let starts_after_ms = SLOWEST_MS * (index as u64 + 1) / SERVERS as u64;
@@ -44,7 +48,7 @@ fn script(index: usize) -> (String, McpScript) {
 }
 
 /// The first request of a run: without servers, with servers never seen, and with servers remembered.
-fn first_requests(setup: &Setup) -> Result<Vec<Line>> {
+fn first_requests(setup: &Setup) -> Result<Vec<Measurement>> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
     let base_url = format!("http://{}/v1", listener.local_addr()?);
     let known = tempfile::tempdir_in(&setup.programs.folder)?;
@@ -74,7 +78,7 @@ fn first_requests(setup: &Setup) -> Result<Vec<Line>> {
     let floor = median(&mut without);
     let line = |which: &str, times: &mut [Duration]| {
         let figure = format!("the first request with 13 servers {which}, against none");
-        Line::compared(&figure, FIRST_LIMIT, &Compared { floor, ours: median(times) })
+        Measurement::compared(&figure, FIRST_LIMIT, &FloorComparison { floor, ours: median(times) })
     };
     Ok(vec![line("never seen and not waited for", &mut unseen), line("seen before", &mut remembered)])
 }
@@ -87,7 +91,7 @@ fn file_of_servers(setup: &Setup) -> Value {
 }
 
 /// From being woken to the last that is there: the slowest alone, and all.
-fn connected(setup: &Setup) -> Result<Compared> {
+fn connected(setup: &Setup) -> Result<FloorComparison> {
     let (mut floors, mut ours) = (Vec::new(), Vec::new());
     alone()?.block_on(async {
         for round in 0..=setup.rounds(5) {
@@ -97,7 +101,7 @@ fn connected(setup: &Setup) -> Result<Compared> {
                 ours.push(all);
             }
         }
-        Ok(Compared { floor: median(&mut floors), ours: median(&mut ours) })
+        Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut ours) })
     })
 }
 
@@ -110,7 +114,7 @@ async fn all_there(setup: &Setup, which: Range<usize>) -> Result<Duration> {
     let took = begun.elapsed();
     let states = servers.states();
     servers.shutdown().await;
-    ensure!(states.iter().all(|state| state.state == State::Connected), "not all are there: {states:?}");
+    ensure!(states.iter().all(|state| state.state == ConnectionState::Connected), "not all are there: {states:?}");
     let tools: usize = states.iter().map(|state| state.tools.len()).sum();
     ensure!(which.len() < SERVERS || tools == TOOLS, "there are {tools} tools, not {TOOLS}");
     Ok(took)

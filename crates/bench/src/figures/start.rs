@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 
 use super::setup::Setup;
-use crate::pace::{Compared, median};
-use crate::table::Line;
+use crate::pace::{FloorComparison, median};
+use crate::table::Measurement;
 use crate::terminal::until_shown;
 
 /// What stands on the screen when a person may type.
@@ -23,11 +23,11 @@ const NOBODY: &str = "http://127.0.0.1:9/v1";
 /// Programs that do the like, by the names they have when they are installed.
 const PEERS: &[&str] = &["goose", "codex", "nanobot", "opencode", "crush", "gemini", "claude", "aider"];
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     let rounds = setup.rounds(50);
     let version = || Command::new(&setup.programs.windlass);
     let nothing = || Command::new(&setup.programs.nothing);
-    let mut lines = vec![Line::beside(
+    let mut lines = vec![Measurement::beside(
         "`windlass --version`, against a program that prints a line",
         &by_turns(rounds, || ended(nothing()), || ended(version()))?,
     )];
@@ -39,8 +39,8 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
     let again = || until_shown(chat(setup, used.path(), NOBODY), PROMPT);
     let floor = || until_shown(nothing(), PROMPT);
     let first = "the chat's first prompt, against a program that prints a line";
-    lines.push(Line::beside(&format!("{first}, in a fresh data folder"), &by_turns(rounds, floor, fresh)?));
-    lines.push(Line::beside(&format!("{first}, in a used one"), &by_turns(rounds, floor, again)?));
+    lines.push(Measurement::beside(&format!("{first}, in a fresh data folder"), &by_turns(rounds, floor, fresh)?));
+    lines.push(Measurement::beside(&format!("{first}, in a used one"), &by_turns(rounds, floor, again)?));
     lines.extend(peers(setup)?);
     Ok(lines)
 }
@@ -59,7 +59,7 @@ fn by_turns(
     rounds: usize,
     floor: impl Fn() -> Result<Duration>,
     ours: impl Fn() -> Result<Duration>,
-) -> Result<Compared> {
+) -> Result<FloorComparison> {
     let (mut floors, mut all_ours) = (Vec::new(), Vec::new());
     for round in 0..=rounds {
         let (floor, own) = (floor()?, ours()?);
@@ -68,7 +68,7 @@ fn by_turns(
             all_ours.push(own);
         }
     }
-    Ok(Compared { floor: median(&mut floors), ours: median(&mut all_ours) })
+    Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut all_ours) })
 }
 
 /// How long `--version` takes, which must be answered.
@@ -81,7 +81,7 @@ fn ended(mut command: Command) -> Result<Duration> {
     Ok(took)
 }
 
-fn peers(setup: &Setup) -> Result<Vec<Line>> {
+fn peers(setup: &Setup) -> Result<Vec<Measurement>> {
     let (mut lines, mut missing) = (Vec::new(), Vec::new());
     for peer in PEERS {
         if is_missing(peer) {
@@ -91,12 +91,12 @@ fn peers(setup: &Setup) -> Result<Vec<Line>> {
         let floor = || ended(Command::new(&setup.programs.nothing));
         let compared = by_turns(setup.rounds(10), floor, || ended(Command::new(peer)));
         lines.push(match compared {
-            Ok(compared) => Line::beside(&format!("`{peer} --version`"), &compared),
-            Err(error) => Line::told(&format!("`{peer} --version`"), format!("not measured: {error}")),
+            Ok(compared) => Measurement::beside(&format!("`{peer} --version`"), &compared),
+            Err(error) => Measurement::noted(&format!("`{peer} --version`"), format!("not measured: {error}")),
         });
     }
     if !missing.is_empty() {
-        lines.push(Line::told(&format!("`--version` of {}", missing.join(", ")), "not installed"));
+        lines.push(Measurement::noted(&format!("`--version` of {}", missing.join(", ")), "not installed"));
     }
     Ok(lines)
 }

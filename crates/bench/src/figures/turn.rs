@@ -6,21 +6,21 @@ use windlass_store::Durability;
 
 use super::setup::Setup;
 use crate::child::alone;
-use crate::floor::{Ledger, Wire, bare, committing};
+use crate::floor::{BatchTable, FloorWire, bare, committing};
 use crate::pace::compare;
-use crate::server::{Behaviour, Server};
-use crate::table::Line;
+use crate::server::{BenchServer, ModelBehaviour};
+use crate::table::Measurement;
 use crate::{ours, trace};
 
 const TURNS: usize = 50;
 const LIMIT: f64 = 3.0;
 
-pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
-    let server = Server::start(&setup.programs, Behaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
+    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     alone()?.block_on(async {
         let trace = trace::record(TURNS, 0, dir.path()).await?;
-        let wire = Wire::new(server.base_url())?;
+        let wire = FloorWire::new(server.base_url())?;
         let agent = ours::agent(server.base_url(), dir.path(), Durability::Normal)?;
         let compared = compare(
             setup.rounds(100),
@@ -28,7 +28,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
             async |round| ours::run(&agent, &format!("turn-{round}")).await,
         )
         .await?;
-        let ledger = Ledger::open(dir.path(), Durability::Normal)?;
+        let ledger = BatchTable::open(dir.path(), Durability::Normal)?;
         let sqlite = compare(
             setup.rounds(50),
             async |_| bare(&wire, &trace).await,
@@ -36,8 +36,8 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Line>> {
         )
         .await?;
         Ok(vec![
-            Line::compared("50 turns at zero latency, NORMAL, against bare requests", LIMIT, &compared),
-            Line::beside("the same requests with bare SQLite commits", &sqlite),
+            Measurement::compared("50 turns at zero latency, NORMAL, against bare requests", LIMIT, &compared),
+            Measurement::beside("the same requests with bare SQLite commits", &sqlite),
         ])
     })
 }

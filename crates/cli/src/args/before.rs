@@ -1,53 +1,53 @@
 //! Options that stand before a command mean what they mean after it: `windlass --model NAME run "…"`.
 
 use super::common::{CommonFlags, RuleFlags};
-use super::{ChatArgs, Cli, Command};
+use super::{ChatArgs, Cli, CliCommand};
 
 /// Options before a command that it does not take.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotTaken;
+pub(crate) struct MisplacedOptions;
 
 impl Cli {
     /// The options that stand before the command, taken over by it.
-    pub(crate) fn joined(mut self) -> Result<Self, NotTaken> {
+    pub(crate) fn joined(mut self) -> Result<Self, MisplacedOptions> {
         let Some(command) = &mut self.command else { return Ok(self) };
         let mut before = std::mem::take(&mut self.chat);
         match command {
-            Command::Run(run) => {
+            CliCommand::Run(run) => {
                 run.session = run.session.take().or(before.session.take());
                 run.rules.join(std::mem::take(&mut before.rules));
                 run.common.join(std::mem::take(&mut before.common));
             }
-            Command::Chat(chat) => chat.join(std::mem::take(&mut before)),
-            Command::Retry(retry) => {
+            CliCommand::Chat(chat) => chat.join(std::mem::take(&mut before)),
+            CliCommand::Retry(retry) => {
                 retry.rules.join(std::mem::take(&mut before.rules));
                 retry.common.join(std::mem::take(&mut before.common));
             }
-            Command::McpServe(serve) => {
+            CliCommand::McpServe(serve) => {
                 serve.rules.join(std::mem::take(&mut before.rules));
                 serve.common.join(std::mem::take(&mut before.common));
             }
             // A resumed run keeps its rules.
-            Command::Resume(resume) => resume.common.join(std::mem::take(&mut before.common)),
-            Command::Sessions(_)
-            | Command::Stop(_)
-            | Command::Answer(_)
-            | Command::Follow(_)
-            | Command::Fork(_)
-            | Command::Replay(_)
-            | Command::Backup(_)
-            | Command::Mcp(_)
-            | Command::Undo(_)
-            | Command::Audit(_)
-            | Command::Demo(_)
-            | Command::Doctor(_)
-            | Command::Trust(_)
-            | Command::Sandbox(_)
-            | Command::Init(_)
-            | Command::Completions(_)
-            | Command::Man(_) => {}
+            CliCommand::Resume(resume) => resume.common.join(std::mem::take(&mut before.common)),
+            CliCommand::Sessions(_)
+            | CliCommand::Stop(_)
+            | CliCommand::Answer(_)
+            | CliCommand::Follow(_)
+            | CliCommand::Fork(_)
+            | CliCommand::Replay(_)
+            | CliCommand::Backup(_)
+            | CliCommand::Mcp(_)
+            | CliCommand::Undo(_)
+            | CliCommand::Audit(_)
+            | CliCommand::Demo(_)
+            | CliCommand::Doctor(_)
+            | CliCommand::Trust(_)
+            | CliCommand::Sandbox(_)
+            | CliCommand::Init(_)
+            | CliCommand::Completions(_)
+            | CliCommand::Man(_) => {}
         }
-        if before == ChatArgs::default() { Ok(self) } else { Err(NotTaken) }
+        if before == ChatArgs::default() { Ok(self) } else { Err(MisplacedOptions) }
     }
 }
 
@@ -111,10 +111,10 @@ impl CommonFlags {
 mod tests {
     use clap::Parser as _;
 
-    use super::NotTaken;
-    use crate::args::{ChatArgs, Cli, Command};
+    use super::MisplacedOptions;
+    use crate::args::{ChatArgs, Cli, CliCommand};
 
-    fn joined(line: &[&str]) -> Result<Cli, NotTaken> {
+    fn joined(line: &[&str]) -> Result<Cli, MisplacedOptions> {
         Cli::try_parse_from([&["windlass"], line].concat()).expect("it parses").joined()
     }
 
@@ -159,7 +159,7 @@ mod tests {
         let before = joined(&[&options, &["run", "go"][..]].concat()).expect("it is taken");
         let after = joined(&[&["run", "go"], &options[..]].concat()).expect("it is taken");
         let run = |cli: Cli| match cli.command {
-            Some(Command::Run(run)) => (run.prompt, run.session, run.rules, run.common, cli.chat),
+            Some(CliCommand::Run(run)) => (run.prompt, run.session, run.rules, run.common, cli.chat),
             other => panic!("{other:?}"),
         };
         let before = run(before);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn what_stands_after_the_command_wins_and_lists_are_joined() {
         let line = ["--model", "a", "--allow", "x", "run", "go", "--model", "b", "--allow", "y"];
-        let Some(Command::Run(run)) = joined(&line).expect("it is taken").command else { panic!("not run") };
+        let Some(CliCommand::Run(run)) = joined(&line).expect("it is taken").command else { panic!("not run") };
         assert_eq!((run.common.model.as_deref(), run.common.allow), (Some("b"), vec!["x".to_owned(), "y".into()]));
     }
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn the_session_of_a_chat_may_be_named_before_it() {
         let chat = |line: &[&str]| match joined(line).expect("it is taken").command {
-            Some(Command::Chat(chat)) => chat,
+            Some(CliCommand::Chat(chat)) => chat,
             other => panic!("{other:?}"),
         };
         for options in [&["--session", "s"][..], &["-c"], &["-r", "s"]] {
@@ -198,7 +198,7 @@ mod tests {
             &["-c", "run", "go"],
             &["--session", "s", "retry"],
         ] {
-            assert_eq!(joined(line).err(), Some(NotTaken), "{line:?}");
+            assert_eq!(joined(line).err(), Some(MisplacedOptions), "{line:?}");
         }
         assert!(joined(&["-c", "--model", "m"]).expect("the chat takes them").chat.continue_last);
     }

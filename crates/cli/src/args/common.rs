@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use windlass_sandbox::SandboxMode;
-use windlass_setup::settings::{Durability, Mode};
+use windlass_setup::settings::{DurabilitySetting, ModeSetting};
 use windlass_vocab::Dialect;
 
 use super::{choices, deadline, dialect, sandbox};
@@ -56,7 +56,7 @@ pub struct CommonFlags {
     pub mcp_config: Vec<PathBuf>,
     /// What needs asking: commands and web pages (default), every change (strict), nothing (bypass)
     #[arg(long, value_parser = choices::mode())]
-    pub mode: Option<Mode>,
+    pub mode: Option<ModeSetting>,
     /// What commands may write: the workspace (workspace), nothing (read-only; file tools: --deny write), everything (off)
     #[arg(long, value_name = "MODE", value_parser = sandbox::mode())]
     pub sandbox: Option<SandboxMode>,
@@ -65,5 +65,5 @@ pub struct CommonFlags {
     pub json: bool,
     /// Whether a record must survive a power cut (full) or only a crash (normal)
     #[arg(long, value_parser = choices::durability())]
-    pub durability: Option<Durability>,
+    pub durability: Option<DurabilitySetting>,
 }

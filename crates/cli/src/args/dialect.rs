@@ -15,10 +15,10 @@ const DIALECTS: [(&str, Dialect, &str); 6] = [
 /// Takes one of the names, as they stand in windlass.toml.
 pub(super) fn parser() -> impl TypedValueParser<Value = Dialect> {
     let names = DIALECTS.map(|(name, _, help)| PossibleValue::new(name).help(help));
-    PossibleValuesParser::new(names).map(|name| named(&name))
+    PossibleValuesParser::new(names).map(|name| dialect_named(&name))
 }
 
-fn named(name: &str) -> Dialect {
+fn dialect_named(name: &str) -> Dialect {
     DIALECTS.iter().find(|(known, ..)| *known == name).map_or(Dialect::Native, |(_, dialect, _)| *dialect)
 }
 

@@ -22,7 +22,7 @@ use clap::{Args, Parser, Subcommand};
 use windlass_setup::settings::Flags;
 
 pub use self::backup::BackupArgs;
-pub(crate) use self::before::NotTaken;
+pub(crate) use self::before::MisplacedOptions;
 pub use self::common::{CommonFlags, RuleFlags};
 pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
@@ -99,7 +99,7 @@ pub struct Cli {
     pub log: Option<PathBuf>,
     /// What to do; without anything, the chat.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
     /// How the chat is opened.
     #[command(flatten)]
     pub chat: ChatArgs,
@@ -110,7 +110,7 @@ pub struct Cli {
 /// said here, so those have no doc comments.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
-pub enum Command {
+pub enum CliCommand {
     /// Talk with the agent; `windlass` alone does the same
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(ChatArgs),

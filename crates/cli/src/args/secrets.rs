@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
-use windlass_setup::secrets::{Secret, is_secret};
+use windlass_setup::secrets::{KnownSecret, is_secret};
 
 use super::Cli;
 use crate::error::CommandError;
@@ -43,7 +43,7 @@ const NAMED: [(&str, &str); 6] = [
 ];
 
 /// What the process was started with. Wrong use is told, without the secrets in it, and ends the process.
-pub(crate) fn of_process(known: &[Secret], scrub: impl Fn(&str) -> String) -> Result<Cli, CommandError> {
+pub(crate) fn of_process(known: &[KnownSecret], scrub: impl Fn(&str) -> String) -> Result<Cli, CommandError> {
     let parsed = Cli::command().try_get_matches().and_then(|mut matches| {
         let secret = secret_in(&matches, &|text| is_secret(known, text));
         Ok((Cli::from_arg_matches_mut(&mut matches)?, secret))
@@ -80,12 +80,12 @@ fn secret_in(matches: &ArgMatches, is_secret: &dyn Fn(&str) -> bool) -> Option<S
 mod tests {
     use clap::CommandFactory as _;
 
-    use super::{Secret, secret_in};
+    use super::{KnownSecret, secret_in};
     use crate::args::Cli;
     use windlass_setup::secrets::is_secret;
 
     fn found(line: &[&str]) -> Option<String> {
-        let known = [Secret { name: "A_KEY".into(), value: "hidden-value".into() }];
+        let known = [KnownSecret { name: "A_KEY".into(), value: "hidden-value".into() }];
         let matches = Cli::command().try_get_matches_from(std::iter::once("windlass").chain(line.iter().copied()));
         secret_in(&matches.expect("it parses"), &|text| is_secret(&known, text))
     }

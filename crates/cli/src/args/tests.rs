@@ -2,9 +2,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use windlass_setup::settings::{Durability, Mode};
+use windlass_setup::settings::{DurabilitySetting, ModeSetting};
 
-use super::{AnswerChoice, Cli, Command, McpCommand, SessionsCommand};
+use super::{AnswerChoice, Cli, CliCommand, McpCommand, SessionsCommand};
 
 fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
     Cli::try_parse_from(std::iter::once("windlass").chain(line.iter().copied()))
@@ -22,7 +22,7 @@ fn the_definition_is_sound() {
 }
 
 const RULE: &str = "what is said of a command stands at its variant. A doc comment at the struct or enum of its \
-                    arguments would take its place (see `Command`): make that a plain comment, `//`";
+                    arguments would take its place (see `CliCommand`): make that a plain comment, `//`";
 
 // A command is put together when it is typed; what it is about is said before.
 #[test]
@@ -81,12 +81,12 @@ fn run_takes_everything_the_contract_names() {
     ]);
     let cli = cli.expect("it parses");
     assert_eq!(cli.data_dir, Some(PathBuf::from("/d")));
-    let Some(Command::Run(run)) = cli.command else { panic!("not run") };
+    let Some(CliCommand::Run(run)) = cli.command else { panic!("not run") };
     assert_eq!((run.prompt.as_deref(), run.session.as_deref()), (Some("do it"), Some("notes")));
     assert_eq!((run.message_id.as_deref(), run.rules.preset.as_deref()), (Some("42"), Some("task")));
     assert_eq!((run.rules.max_turns, run.common.deadline), (Some(7), Some(Duration::from_secs(5400))));
     assert_eq!((run.common.allow, run.common.deny), (vec!["a".to_owned(), "b".into()], vec!["c".to_owned()]));
-    assert_eq!((run.common.mode, run.common.durability), (Some(Mode::Strict), Some(Durability::Normal)));
+    assert_eq!((run.common.mode, run.common.durability), (Some(ModeSetting::Strict), Some(DurabilitySetting::Normal)));
     assert!(run.common.json);
 }
 
@@ -94,19 +94,19 @@ fn run_takes_everything_the_contract_names() {
 fn a_dash_is_a_prompt_and_the_data_dir_may_stand_before_the_command() {
     let cli = parse(&["--data-dir", "/d", "run", "-"]).expect("it parses");
     assert_eq!(cli.data_dir, Some(PathBuf::from("/d")));
-    assert!(matches!(cli.command, Some(Command::Run(run)) if run.prompt.as_deref() == Some("-")));
+    assert!(matches!(cli.command, Some(CliCommand::Run(run)) if run.prompt.as_deref() == Some("-")));
 }
 
 #[test]
 fn a_prompt_may_begin_with_a_dash_after_two_dashes() {
     let cli = parse(&["run", "--", "--explain this flag"]).expect("it parses");
-    assert!(matches!(cli.command, Some(Command::Run(run)) if run.prompt.as_deref() == Some("--explain this flag")));
+    assert!(matches!(cli.command, Some(CliCommand::Run(run)) if run.prompt.as_deref() == Some("--explain this flag")));
 }
 
 #[test]
 fn sessions_resume_and_retry_parse() {
     let sessions = |line: &[&str]| match parse(line).expect("it parses").command {
-        Some(Command::Sessions(command)) => command,
+        Some(CliCommand::Sessions(command)) => command,
         other => panic!("{other:?}"),
     };
     assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List));
@@ -117,15 +117,15 @@ fn sessions_resume_and_retry_parse() {
         assert!(matches!(sessions(&["sessions", "import", "f", flag, "k"]),
             SessionsCommand::Import { key: Some(key), .. } if key == "k"));
         let cli = parse(&["fork", "notes", flag, "k"]).expect("it parses");
-        assert!(matches!(cli.command, Some(Command::Fork(args)) if args.new_key.as_deref() == Some("k")));
+        assert!(matches!(cli.command, Some(CliCommand::Fork(args)) if args.new_key.as_deref() == Some("k")));
     }
     assert!(matches!(sessions(&["sessions", "verify"]), SessionsCommand::Verify { key: None }));
     assert!(matches!(sessions(&["sessions", "rm", "k"]), SessionsCommand::Rm { .. }));
     let cli = parse(&["resume", "--answer", "run-again"]).expect("it parses");
-    assert!(matches!(cli.command, Some(Command::Resume(args))
+    assert!(matches!(cli.command, Some(CliCommand::Resume(args))
         if args.key.is_none() && args.answer == Some(AnswerChoice::RunAgain)));
     let cli = parse(&["retry", "k", "--max-turns", "3"]).expect("it parses");
-    assert!(matches!(cli.command, Some(Command::Retry(args)) if args.rules.max_turns == Some(3)));
+    assert!(matches!(cli.command, Some(CliCommand::Retry(args)) if args.rules.max_turns == Some(3)));
 }
 
 // proves W2: `windlass` alone is the chat
@@ -135,7 +135,7 @@ fn nothing_and_chat_open_the_chat_with_the_same_options() {
     let bare = parse(&options).expect("it parses");
     let named = parse(&[&["chat"], &options[..]].concat()).expect("it parses");
     assert!(bare.command.is_none() && bare.chat.resume.as_deref() == Some("k"));
-    assert!(matches!(named.command, Some(Command::Chat(chat)) if chat == bare.chat));
+    assert!(matches!(named.command, Some(CliCommand::Chat(chat)) if chat == bare.chat));
     assert!(parse(&["-c"]).expect("it parses").chat.continue_last);
     for line in [&["-c", "-r", "k"][..], &["-c", "--session", "k"], &["-r", "k", "--session", "k"]] {
         refusal(line);
@@ -173,7 +173,7 @@ fn a_command_for_the_sandbox_needs_no_dashes_before_it() {
         &["sandbox", "--network", "git", "log", "-n", "1", "--stat"][..],
         &["sandbox", "--network", "--", "git", "log", "-n", "1", "--stat"],
     ] {
-        let Some(Command::Sandbox(args)) = parse(line).expect("it parses").command else { panic!("{line:?}") };
+        let Some(CliCommand::Sandbox(args)) = parse(line).expect("it parses").command else { panic!("{line:?}") };
         assert_eq!((args.network, args.command.join(" ").as_str()), (true, "git log -n 1 --stat"), "{line:?}");
     }
     assert!(parse(&["sandbox", "--netwrok", "git"]).is_err());

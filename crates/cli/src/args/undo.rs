@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use windlass_vocab::{At, Undoable};
+use windlass_vocab::{Timestamp, Undoable};
 
 pub(super) const UNDO_EXAMPLES: &str = "\
 Examples:
@@ -68,7 +68,7 @@ pub enum Since {
     /// So many milliseconds before now.
     Ago(u64),
     /// This one.
-    Moment(At),
+    Moment(Timestamp),
 }
 
 fn since(text: &str) -> Result<Since, String> {
@@ -84,7 +84,7 @@ fn since(text: &str) -> Result<Since, String> {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::At;
+    use windlass_vocab::Timestamp;
 
     use super::{Since, since};
 
@@ -92,9 +92,9 @@ mod tests {
     fn a_moment_is_a_while_ago_a_day_or_a_time() {
         assert_eq!(since("2h"), Ok(Since::Ago(7_200_000)));
         assert_eq!(since("7d"), Ok(Since::Ago(604_800_000)));
-        assert_eq!(since("1970-01-02"), Ok(Since::Moment(At(86_400_000))));
-        assert_eq!(since("1970-01-01T00:00:01Z"), Ok(Since::Moment(At(1_000))));
-        assert_eq!(since("1970-01-01T00:00:00.005Z"), Ok(Since::Moment(At(5))));
+        assert_eq!(since("1970-01-02"), Ok(Since::Moment(Timestamp(86_400_000))));
+        assert_eq!(since("1970-01-01T00:00:01Z"), Ok(Since::Moment(Timestamp(1_000))));
+        assert_eq!(since("1970-01-01T00:00:00.005Z"), Ok(Since::Moment(Timestamp(5))));
         for text in ["", "yesterday", "2026-13-01", "5"] {
             assert!(since(text).is_err(), "{text}");
         }

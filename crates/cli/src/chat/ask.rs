@@ -8,21 +8,21 @@ use windlass_setup::models::DEMO;
 use windlass_vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, QuestionOption};
 
 use super::conversation::Conversation;
-use super::desk::{Desk, Sign, Touch};
-use super::gate::Piece;
-use super::slash::{self, Meaning, Slash};
-use super::typed::Pressed;
+use super::input_splitter::InputPiece;
+use super::slash::{self, Meaning, SlashCommand};
+use super::terminal::{Terminal, TerminalInput, TerminalSignal};
+use super::typed::KeyEffect;
 use super::{edit, performing};
-use crate::commands::open_question::{OpenQuestion, Sheet, Typed};
-use crate::commands::preview::Turn;
-use crate::commands::unanswered::{answered, answered_elsewhere};
+use crate::commands::open_question::{OpenQuestion, QuestionScreen, TypedAnswer};
+use crate::commands::preview::PageTurn;
+use crate::commands::unanswered::{answered_elsewhere, find_answer};
 use crate::error::CommandError;
-use crate::form::Form;
+use crate::form::ElicitationForm;
 use crate::output::harmless_line;
 
 /// What became of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum QuestionOutcome {
     /// It was answered, by the person or by time.
     Answered,
     /// The person stopped the run.
@@ -33,7 +33,7 @@ pub(crate) enum Asked {
 
 /// What a line is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Wants {
+enum LinePurpose {
     /// One of the answers on offer; an empty line is none.
     Choice,
     /// A field of a form; an empty line leaves it as it is.
@@ -41,36 +41,38 @@ enum Wants {
 }
 
 /// What the person did about it.
-enum Reply<T> {
+enum PersonReply<T> {
     Given(T),
     /// The question is over without it.
-    Over(Asked),
+    Over(QuestionOutcome),
 }
 
 /// Asks one question.
 pub(crate) async fn ask(
-    desk: &mut Desk,
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     asked: &QuestionAsked,
-) -> Result<Asked, CommandError> {
-    let mut open = OpenQuestion::new(asked, |_| true, sheet(desk));
-    desk.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
+) -> Result<QuestionOutcome, CommandError> {
+    let mut open = OpenQuestion::new(asked, |_| true, question_screen(terminal));
+    terminal.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
     loop {
-        let given = match choose(desk, talk, &mut open).await? {
-            Reply::Given(given) => given,
-            Reply::Over(over) => return Ok(over),
+        let given = match choose(terminal, talk, &mut open).await? {
+            PersonReply::Given(given) => given,
+            PersonReply::Over(over) => return Ok(over),
         };
         let answer = match given.option {
-            QuestionOption::Edit => match edited(desk, talk, asked).await? {
-                Written::Whole(arguments) => Some(Answer::with(QuestionOption::Edit, arguments)),
-                Written::Nothing => None,
-                Written::Over(over) => return Ok(over),
+            QuestionOption::Edit => match edit_and_confirm(terminal, talk, asked).await? {
+                WrittenAnswer::Whole(arguments) => Some(Answer::with(QuestionOption::Edit, arguments)),
+                WrittenAnswer::Nothing => None,
+                WrittenAnswer::Over(over) => return Ok(over),
             },
-            QuestionOption::Submit if Form::of(asked).is_some() => match filled(desk, talk, asked).await? {
-                Written::Whole(content) => Some(Answer::with(QuestionOption::Submit, content)),
-                Written::Nothing => None,
-                Written::Over(over) => return Ok(over),
-            },
+            QuestionOption::Submit if ElicitationForm::of(asked).is_some() => {
+                match fill_form(terminal, talk, asked).await? {
+                    WrittenAnswer::Whole(content) => Some(Answer::with(QuestionOption::Submit, content)),
+                    WrittenAnswer::Nothing => None,
+                    WrittenAnswer::Over(over) => return Ok(over),
+                }
+            }
             QuestionOption::No
             | QuestionOption::Once
             | QuestionOption::Session
@@ -81,149 +83,161 @@ pub(crate) async fn ask(
             | QuestionOption::Dismiss => Some(given),
         };
         match answer {
-            Some(answer) => return settle(desk, talk, asked, answer).await,
-            None => desk.console.print(&format!("{}\n", open.offer()))?,
+            Some(answer) => return give_answer(terminal, talk, asked, answer).await,
+            None => terminal.console.print(&format!("{}\n", open.offer()))?,
         }
     }
 }
 
-fn sheet(desk: &Desk) -> Sheet {
-    let look = desk.console.look();
-    Sheet { colour: look.colour, size: (look.width, look.height) }
+fn question_screen(terminal: &Terminal) -> QuestionScreen {
+    let look = terminal.console.look();
+    QuestionScreen { colour: look.colour, size: (look.width, look.height) }
 }
 
 /// Waits for an answer that can be given. Whoever wants to see all of what is asked about is shown that, and asked
 /// again; so is whoever was not understood.
 async fn choose(
-    desk: &mut Desk,
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     open: &mut OpenQuestion<'_>,
-) -> Result<Reply<Answer>, CommandError> {
+) -> Result<PersonReply<Answer>, CommandError> {
     loop {
-        let line = match reply(desk, talk, open.asked(), Wants::Choice).await? {
-            Reply::Given(line) => line,
-            Reply::Over(over) => return Ok(Reply::Over(over)),
+        let line = match reply(terminal, talk, open.question(), LinePurpose::Choice).await? {
+            PersonReply::Given(line) => line,
+            PersonReply::Over(over) => return Ok(PersonReply::Over(over)),
         };
-        desk.console.print(&format!("? {line}\n"))?;
+        terminal.console.print(&format!("? {line}\n"))?;
         match open.read(&line) {
-            Typed::Answer(answer) => return Ok(Reply::Given(answer)),
-            Typed::Nothing(text) => desk.console.print(&format!("{text}\n"))?,
-            Typed::View => {
-                if let Some(over) = viewed(desk, talk, open).await? {
-                    return Ok(Reply::Over(over));
+            TypedAnswer::Answer(answer) => return Ok(PersonReply::Given(answer)),
+            TypedAnswer::Nothing(text) => terminal.console.print(&format!("{text}\n"))?,
+            TypedAnswer::View => {
+                if let Some(over) = view_pages(terminal, talk, open).await? {
+                    return Ok(PersonReply::Over(over));
                 }
             }
         }
-        desk.console.print(&format!("{}\n", open.offer()))?;
+        terminal.console.print(&format!("{}\n", open.offer()))?;
     }
 }
 
 /// Shows all of what is asked about, page by page; what became of the question, should it end meanwhile.
-async fn viewed(
-    desk: &mut Desk,
+async fn view_pages(
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     open: &mut OpenQuestion<'_>,
-) -> Result<Option<Asked>, CommandError> {
-    let asked = open.asked();
+) -> Result<Option<QuestionOutcome>, CommandError> {
+    let asked = open.question();
     let mut reading = open.reading();
-    desk.console.print(&format!("{}\n", reading.text()))?;
+    terminal.console.print(&format!("{}\n", reading.text()))?;
     while !reading.is_over() {
-        desk.console.print(&format!("{}\n", reading.note()))?;
-        match reply(desk, talk, asked, Wants::Field).await? {
-            Reply::Given(line) => match reading.turn(&line) {
-                Turn::Page => desk.console.print(&format!("{}\n", reading.text()))?,
-                Turn::Leave => break,
-                Turn::NotUnderstood => {}
+        terminal.console.print(&format!("{}\n", reading.note()))?;
+        match reply(terminal, talk, asked, LinePurpose::Field).await? {
+            PersonReply::Given(line) => match reading.turn(&line) {
+                PageTurn::Page => terminal.console.print(&format!("{}\n", reading.text()))?,
+                PageTurn::Leave => break,
+                PageTurn::NotUnderstood => {}
             },
-            Reply::Over(over) => return Ok(Some(over)),
+            PersonReply::Over(over) => return Ok(Some(over)),
         }
     }
     Ok(None)
 }
 
 /// What became of something that is written before the question is answered.
-enum Written {
+enum WrittenAnswer {
     Whole(Json),
     /// The person left it: the question stands as it was.
     Nothing,
-    Over(Asked),
+    Over(QuestionOutcome),
 }
 
 /// Lets the person edit the call, shows what it is now, and asks again: nothing runs that was not seen as it runs.
-async fn edited(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Written, CommandError> {
+async fn edit_and_confirm(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+) -> Result<WrittenAnswer, CommandError> {
     let mut before = None;
     loop {
-        let Some(edit) = edit::edited(desk, talk, asked, before).await? else { return Ok(Written::Nothing) };
-        let mut open = OpenQuestion::edited(asked, &edit.preview, sheet(desk));
-        desk.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
-        match choose(desk, talk, &mut open).await? {
-            Reply::Given(Answer { option: QuestionOption::Once, .. }) => return Ok(Written::Whole(edit.arguments)),
-            Reply::Given(Answer { option: QuestionOption::Edit, .. }) => before = Some(edit.arguments),
-            Reply::Given(_) => return Ok(Written::Nothing),
-            Reply::Over(over) => return Ok(Written::Over(over)),
+        let Some(edit) = edit::edit_call(terminal, talk, asked, before).await? else {
+            return Ok(WrittenAnswer::Nothing);
+        };
+        let mut open = OpenQuestion::edited(asked, &edit.preview, question_screen(terminal));
+        terminal.console.print(&format!("\n{}\n{}\n", open.beginning(), open.offer()))?;
+        match choose(terminal, talk, &mut open).await? {
+            PersonReply::Given(Answer { option: QuestionOption::Once, .. }) => {
+                return Ok(WrittenAnswer::Whole(edit.arguments));
+            }
+            PersonReply::Given(Answer { option: QuestionOption::Edit, .. }) => before = Some(edit.arguments),
+            PersonReply::Given(_) => return Ok(WrittenAnswer::Nothing),
+            PersonReply::Over(over) => return Ok(WrittenAnswer::Over(over)),
         }
     }
 }
 
 /// Asks field by field.
-async fn filled(desk: &mut Desk, talk: &mut Conversation, asked: &QuestionAsked) -> Result<Written, CommandError> {
-    let Some(mut form) = Form::of(asked) else { return Ok(Written::Over(Asked::Answered)) };
+async fn fill_form(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    asked: &QuestionAsked,
+) -> Result<WrittenAnswer, CommandError> {
+    let Some(mut form) = ElicitationForm::of(asked) else { return Ok(WrittenAnswer::Over(QuestionOutcome::Answered)) };
     while let Some(question) = form.question() {
-        desk.console.print(&format!("{question}\n"))?;
-        let line = match reply(desk, talk, asked, Wants::Field).await? {
-            Reply::Given(line) => line,
-            Reply::Over(over) => return Ok(Written::Over(over)),
+        terminal.console.print(&format!("{question}\n"))?;
+        let line = match reply(terminal, talk, asked, LinePurpose::Field).await? {
+            PersonReply::Given(line) => line,
+            PersonReply::Over(over) => return Ok(WrittenAnswer::Over(over)),
         };
-        desk.console.print(&format!("? {line}\n"))?;
+        terminal.console.print(&format!("? {line}\n"))?;
         if let Err(problem) = form.fill(&line) {
-            desk.console.print(&format!("{problem}\n"))?;
+            terminal.console.print(&format!("{problem}\n"))?;
         }
     }
-    Ok(Written::Whole(form.content()))
+    Ok(WrittenAnswer::Whole(form.content()))
 }
 
 /// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
 async fn reply(
-    desk: &mut Desk,
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     asked: &QuestionAsked,
-    wants: Wants,
-) -> Result<Reply<String>, CommandError> {
-    let aside = std::mem::take(&mut desk.console.typed);
-    let prompt = std::mem::replace(&mut desk.console.prompt, "? ");
-    let done = read_line(desk, talk, asked, wants).await;
-    desk.console.typed = aside;
-    desk.console.prompt = prompt;
+    purpose: LinePurpose,
+) -> Result<PersonReply<String>, CommandError> {
+    let aside = std::mem::take(&mut terminal.console.typed);
+    let prompt = std::mem::replace(&mut terminal.console.prompt, "? ");
+    let done = read_line(terminal, talk, asked, purpose).await;
+    terminal.console.typed = aside;
+    terminal.console.prompt = prompt;
     Ok(match done? {
-        Done::Line(line) => Reply::Given(line),
-        Done::Past => {
-            tell_who_answered(desk, talk, asked).await?;
-            Reply::Over(Asked::Answered)
+        LineRead::Line(line) => PersonReply::Given(line),
+        LineRead::Past => {
+            tell_who_answered(terminal, talk, asked).await?;
+            PersonReply::Over(QuestionOutcome::Answered)
         }
-        Done::Leave => Reply::Over(Asked::Left),
-        Done::Stop => {
+        LineRead::Leave => PersonReply::Over(QuestionOutcome::Left),
+        LineRead::Stop => {
             performing::stop(talk).await?;
-            Reply::Over(Asked::Stopped)
+            PersonReply::Over(QuestionOutcome::Stopped)
         }
     })
 }
 
 /// Says what somebody answered at another terminal. That time did, or a stop, the screen says.
 async fn tell_who_answered(
-    desk: &mut Desk,
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     asked: &QuestionAsked,
 ) -> Result<(), CommandError> {
     let Some(session) = talk.live().map(|live| live.session.id()) else { return Ok(()) };
-    let answered = answered(talk.store.as_ref(), session, asked.question).await?;
+    let answered = find_answer(talk.store.as_ref(), session, asked.question).await?;
     if let Some(answered) = answered.filter(|answered| answered.by == AnsweredBy::Person) {
-        desk.console.print(&format!("{}\n", answered_elsewhere(&answered)))?;
+        terminal.console.print(&format!("{}\n", answered_elsewhere(&answered)))?;
     }
     Ok(())
 }
 
 /// How reading a line ended.
-enum Done {
+enum LineRead {
     Line(String),
     Stop,
     Leave,
@@ -232,26 +246,26 @@ enum Done {
 }
 
 async fn read_line(
-    desk: &mut Desk,
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     asked: &QuestionAsked,
-    wants: Wants,
-) -> Result<Done, CommandError> {
-    let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(Done::Past) };
+    purpose: LinePurpose,
+) -> Result<LineRead, CommandError> {
+    let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(LineRead::Past) };
     loop {
-        desk.console.refresh()?;
-        let touch = tokio::select! {
+        terminal.console.refresh()?;
+        let input = tokio::select! {
             biased;
-            () = session.moved_past(asked.question) => return Ok(Done::Past),
-            touch = desk.touched() => touch,
+            () = session.wait_past_question(asked.question) => return Ok(LineRead::Past),
+            input = terminal.next_input() => input,
         };
-        match touch {
-            Touch::Sign(Sign::End) => return Ok(Done::Leave),
-            Touch::Sign(Sign::Interrupt) => return Ok(Done::Stop),
-            Touch::Sign(Sign::Resized) => desk.resize()?,
-            Touch::Typed(pieces) => {
+        match input {
+            TerminalInput::Signal(TerminalSignal::End) => return Ok(LineRead::Leave),
+            TerminalInput::Signal(TerminalSignal::Interrupt) => return Ok(LineRead::Stop),
+            TerminalInput::Signal(TerminalSignal::Resized) => terminal.resize()?,
+            TerminalInput::Typed(pieces) => {
                 for piece in pieces {
-                    if let Some(done) = typed(desk, piece, wants)? {
+                    if let Some(done) = take_piece(terminal, piece, purpose)? {
                         return Ok(done);
                     }
                 }
@@ -260,28 +274,32 @@ async fn read_line(
     }
 }
 
-fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Done>, CommandError> {
+fn take_piece(
+    terminal: &mut Terminal,
+    piece: InputPiece,
+    purpose: LinePurpose,
+) -> Result<Option<LineRead>, CommandError> {
     let bytes = match piece {
-        Piece::Keys(bytes) => bytes,
-        Piece::Suspend => {
-            desk.suspend()?;
+        InputPiece::Keys(bytes) => bytes,
+        InputPiece::Suspend => {
+            terminal.suspend()?;
             return Ok(None);
         }
-        Piece::Paste(text) => {
-            match wants {
+        InputPiece::Paste(text) => {
+            match purpose {
                 // Nobody answers by a paste.
-                Wants::Choice => {}
-                Wants::Field => desk.console.typed.insert(text.lines().next().unwrap_or_default()),
+                LinePurpose::Choice => {}
+                LinePurpose::Field => terminal.console.typed.insert(text.lines().next().unwrap_or_default()),
             }
             return Ok(None);
         }
     };
-    for key in desk.keys.read(&bytes) {
-        let done = match desk.console.typed.press(key) {
-            Pressed::Edited => None,
-            Pressed::Interrupt => Some(Done::Stop),
-            Pressed::Leave => Some(Done::Leave),
-            Pressed::Entered(line) => entered(line, wants),
+    for key in terminal.keys.read(&bytes) {
+        let done = match terminal.console.typed.press(key) {
+            KeyEffect::Edited => None,
+            KeyEffect::Interrupt => Some(LineRead::Stop),
+            KeyEffect::Leave => Some(LineRead::Leave),
+            KeyEffect::Entered(line) => read_entered(line, purpose),
         };
         if done.is_some() {
             return Ok(done);
@@ -291,25 +309,25 @@ fn typed(desk: &mut Desk, piece: Piece, wants: Wants) -> Result<Option<Done>, Co
 }
 
 /// What a line means at a question; nothing when it is empty.
-fn entered(line: String, wants: Wants) -> Option<Done> {
+fn read_entered(line: String, purpose: LinePurpose) -> Option<LineRead> {
     match slash::read(&line) {
-        Meaning::Command(Slash::Stop, _) => Some(Done::Stop),
-        Meaning::Command(Slash::Quit, _) => Some(Done::Leave),
+        Meaning::Command(SlashCommand::Stop, _) => Some(LineRead::Stop),
+        Meaning::Command(SlashCommand::Quit, _) => Some(LineRead::Leave),
         Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message(_) => {
-            Some(line).filter(|line| wants == Wants::Field || !line.trim().is_empty()).map(Done::Line)
+            Some(line).filter(|line| purpose == LinePurpose::Field || !line.trim().is_empty()).map(LineRead::Line)
         }
     }
 }
 
 /// Gives the answer, and says what it means from now on.
-async fn settle(
-    desk: &mut Desk,
+async fn give_answer(
+    terminal: &mut Terminal,
     talk: &mut Conversation,
     asked: &QuestionAsked,
     answer: Answer,
-) -> Result<Asked, CommandError> {
+) -> Result<QuestionOutcome, CommandError> {
     let option = answer.option;
-    let Some(live) = talk.live() else { return Ok(Asked::Answered) };
+    let Some(live) = talk.live() else { return Ok(QuestionOutcome::Answered) };
     let taken = live.session.answer(asked.question, answer).await.map_err(FollowError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     let text = match (taken, option, rule, &asked.kind) {
@@ -324,6 +342,6 @@ async fn settle(
         }
         (true, ..) => String::new(),
     };
-    desk.console.whisper(&text)?;
-    Ok(Asked::Answered)
+    terminal.console.print_dimmed(&text)?;
+    Ok(QuestionOutcome::Answered)
 }

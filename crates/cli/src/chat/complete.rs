@@ -26,7 +26,7 @@ pub(crate) fn complete(workspace: &Path, home: Option<&Path>, line: &str, cursor
 }
 
 /// A command that takes something is followed by a blank.
-fn spaced(entry: &super::slash::Entry) -> String {
+fn spaced(entry: &super::slash::SlashRow) -> String {
     if entry.argument.is_empty() { entry.name.to_owned() } else { format!("{} ", entry.name) }
 }
 

@@ -4,14 +4,14 @@
 
 use std::io::{self, Write as _};
 
-use super::typed::Typed;
+use super::typed::TypedLine;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::screen::{Colour, Fold, Glyphs, Look, NEXT_LINE, Screen};
+use crate::screen::{Colour, Glyphs, NEXT_LINE, Screen, TerminalLook, ThinkingFold};
 
 /// Where the typed line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Row {
+enum TypedLineRow {
     /// It is not shown.
     Away,
     /// On the fresh line where the screen goes on.
@@ -22,7 +22,7 @@ enum Row {
 
 /// Whether the line is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Typing {
+pub(crate) enum LineVisibility {
     Hidden,
     Shown,
 }
@@ -40,33 +40,33 @@ impl From<TerminalError> for CommandError {
 
 /// The screen and the line typed on it.
 pub(crate) struct Console {
-    pub(crate) typed: Typed,
-    pub(crate) typing: Typing,
+    pub(crate) typed: TypedLine,
+    pub(crate) typing: LineVisibility,
     /// Before the typed line.
     pub(crate) prompt: &'static str,
     screen: Screen<Vec<u8>>,
-    look: Look,
-    row: Row,
+    look: TerminalLook,
+    row: TypedLineRow,
     /// What was written last; tells whether the screen goes on at the start of a line.
     tail: Vec<u8>,
-    thinking: Fold,
+    thinking: ThinkingFold,
 }
 
 impl Console {
-    pub(crate) fn new(look: Look) -> Self {
+    pub(crate) fn new(look: TerminalLook) -> Self {
         Self {
-            typed: Typed::default(),
-            typing: Typing::Hidden,
+            typed: TypedLine::default(),
+            typing: LineVisibility::Hidden,
             prompt: steering(look.glyphs),
-            screen: Screen::new(Vec::new(), Look { height: above(look.height), ..look }),
+            screen: Screen::new(Vec::new(), TerminalLook { height: above(look.height), ..look }),
             look,
-            row: Row::Away,
+            row: TypedLineRow::Away,
             tail: b"\n".to_vec(),
-            thinking: Fold::Folded,
+            thinking: ThinkingFold::Folded,
         }
     }
 
-    pub(crate) fn look(&self) -> Look {
+    pub(crate) fn look(&self) -> TerminalLook {
         self.look
     }
 
@@ -83,7 +83,7 @@ impl Console {
         let mut frame = Vec::new();
         paint(&mut self.screen)?;
         let painted = std::mem::take(self.screen.out());
-        if painted.is_empty() && self.row != Row::Away && self.typing == Typing::Shown {
+        if painted.is_empty() && self.row != TypedLineRow::Away && self.typing == LineVisibility::Shown {
             // The typed line alone is written over, where it stands.
             frame.extend(b"\r\x1b[J");
             self.write_typed(&mut frame);
@@ -105,10 +105,10 @@ impl Console {
 
     /// Lines of ours, as they are.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), TerminalError> {
-        write(&self.printed(text)?)
+        write(&self.print_frame(text)?)
     }
 
-    fn printed(&mut self, text: &str) -> io::Result<Vec<u8>> {
+    fn print_frame(&mut self, text: &str) -> io::Result<Vec<u8>> {
         self.frame(|screen| {
             screen.pause()?;
             screen.out().write_all(text.replace('\n', NEXT_LINE).as_bytes())
@@ -125,22 +125,22 @@ impl Console {
     }
 
     /// Lines of ours, less loud.
-    pub(crate) fn whisper(&mut self, text: &str) -> Result<(), TerminalError> {
+    pub(crate) fn print_dimmed(&mut self, text: &str) -> Result<(), TerminalError> {
         let text = dimmed(text, self.look.colour);
         self.print(&text)
     }
 
     /// Leaves the cursor at the start of a fresh line with nothing below.
-    pub(crate) fn rest(&mut self) -> Result<(), TerminalError> {
-        self.typing = Typing::Hidden;
+    pub(crate) fn finish_line(&mut self) -> Result<(), TerminalError> {
+        self.typing = LineVisibility::Hidden;
         self.show(Screen::pause)
     }
 
     pub(crate) fn resize(&mut self, (width, height): (usize, usize)) -> Result<(), TerminalError> {
-        write(&self.resized(width, height)?)
+        write(&self.resize_frame(width, height)?)
     }
 
-    fn resized(&mut self, width: usize, height: usize) -> io::Result<Vec<u8>> {
+    fn resize_frame(&mut self, width: usize, height: usize) -> io::Result<Vec<u8>> {
         (self.look.width, self.look.height) = (width, height);
         self.frame(|screen| {
             screen.resize(width, above(height));
@@ -151,8 +151,8 @@ impl Console {
     /// Shows thinking whole, or folded again; says which.
     pub(crate) fn turn_thinking(&mut self) -> &'static str {
         let (fold, text) = match self.thinking {
-            Fold::Folded => (Fold::Open, "thinking is shown whole from now on"),
-            Fold::Open => (Fold::Folded, "thinking is folded from now on"),
+            ThinkingFold::Folded => (ThinkingFold::Open, "thinking is shown whole from now on"),
+            ThinkingFold::Open => (ThinkingFold::Folded, "thinking is folded from now on"),
         };
         self.thinking = fold;
         self.screen.fold(fold);
@@ -161,21 +161,21 @@ impl Console {
 
     fn take_row_away(&mut self, frame: &mut Vec<u8>) {
         match self.row {
-            Row::Away => {}
-            Row::Here => frame.extend(b"\r\x1b[J"),
+            TypedLineRow::Away => {}
+            TypedLineRow::Here => frame.extend(b"\r\x1b[J"),
             // By one row and no more: however the terminal has wrapped the line, that never leads above the row
             // where the screen goes on. A saved place would be wrong once the terminal has another size.
-            Row::Below => frame.extend(b"\r\x1b[J\x1b[A"),
+            TypedLineRow::Below => frame.extend(b"\r\x1b[J\x1b[A"),
         }
-        self.row = Row::Away;
+        self.row = TypedLineRow::Away;
     }
 
     fn put_row(&mut self, frame: &mut Vec<u8>) {
-        if self.typing == Typing::Hidden {
+        if self.typing == LineVisibility::Hidden {
             return;
         }
-        self.row = if begins_a_line(&self.tail) { Row::Here } else { Row::Below };
-        if self.row == Row::Below {
+        self.row = if begins_a_line(&self.tail) { TypedLineRow::Here } else { TypedLineRow::Below };
+        if self.row == TypedLineRow::Below {
             // A vertical tab goes one line down, and makes the line if need be.
             frame.extend(b"\x0b");
         }

@@ -6,14 +6,14 @@ use std::fmt::Write as _;
 use proptest::prelude::*;
 use windlass_vocab::{Delta, DeltaBody, Event, OutcomeKind, Part, RunId, TurnId};
 
-use super::{Console, Typing};
-use crate::emulator::{Emulator, Kind};
+use super::{Console, LineVisibility};
+use crate::emulator::{Emulator, ResizeBehaviour};
 use crate::sample;
-use crate::screen::{Colour, Glyphs, Look, Screen};
+use crate::screen::{Colour, Glyphs, Screen, TerminalLook};
 
 /// Something that happens.
 #[derive(Clone, Debug)]
-enum Step {
+enum ConsoleStep {
     /// So many words of the answer come.
     Words(usize),
     /// A paragraph ends, or an item of a list.
@@ -33,7 +33,7 @@ enum Step {
 }
 
 /// The chat, the terminal, and what is on its way between them.
-struct Stage {
+struct ConsoleStage {
     console: Console,
     terminal: Emulator,
     unread: String,
@@ -48,11 +48,11 @@ struct Stage {
     lines: Vec<String>,
 }
 
-impl Stage {
-    fn new(kind: Kind, (width, height): (usize, usize)) -> Self {
-        let look = Look { width, height, colour: Colour::None, glyphs: Glyphs::Unicode };
+impl ConsoleStage {
+    fn new(kind: ResizeBehaviour, (width, height): (usize, usize)) -> Self {
+        let look = TerminalLook { width, height, colour: Colour::None, glyphs: Glyphs::Unicode };
         let mut console = Console::new(look);
-        console.typing = Typing::Shown;
+        console.typing = LineVisibility::Shown;
         Self {
             console,
             terminal: Emulator::new(kind, width, height),
@@ -104,22 +104,22 @@ impl Stage {
 
     fn hear(&mut self) {
         let (width, height) = self.size;
-        let frame = self.console.resized(width, height).expect("a vector takes everything");
+        let frame = self.console.resize_frame(width, height).expect("a vector takes everything");
         self.write(frame);
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &ConsoleStep) {
         self.now += 10;
         match step {
-            Step::Words(count) => {
+            ConsoleStep::Words(count) => {
                 for _ in 0..*count {
                     let word = format!("w{}.", self.words.len());
                     self.text(&format!("{word} "));
                     self.words.push(word);
                 }
             }
-            Step::Ends(end) => self.text(end),
-            Step::Call => {
+            ConsoleStep::Ends(end) => self.text(end),
+            ConsoleStep::Call => {
                 self.replied();
                 let (index, arguments) = (self.turn, format!(r#"{{"n":{}}}"#, self.lines.len()));
                 self.lines.push(format!("run (n={})", self.lines.len()));
@@ -127,27 +127,27 @@ impl Stage {
                 self.record(sample::finished(index, OutcomeKind::Ok, "", 1));
                 self.turn += 1;
             }
-            Step::Print => {
+            ConsoleStep::Print => {
                 let line = format!("line-{}-", self.lines.len());
-                let frame = self.console.printed(&format!("{line}\n")).expect("a vector takes everything");
+                let frame = self.console.print_frame(&format!("{line}\n")).expect("a vector takes everything");
                 self.write(frame);
                 self.lines.push(line);
             }
-            Step::Type(c) => {
+            ConsoleStep::Type(c) => {
                 self.console.typed.insert(&c.to_string());
                 self.paint(|_| Ok(()));
             }
-            Step::Tick(ms) => {
+            ConsoleStep::Tick(ms) => {
                 self.now += ms;
                 let now = self.now;
                 self.paint(|screen| screen.tick(now));
             }
-            Step::Read(characters) => self.read(*characters),
-            Step::Resize(width, height) => {
+            ConsoleStep::Read(characters) => self.read(*characters),
+            ConsoleStep::Resize(width, height) => {
                 self.size = (*width, *height);
                 self.terminal.resize(*width, *height);
             }
-            Step::Hear => self.hear(),
+            ConsoleStep::Hear => self.hear(),
         }
     }
 
@@ -162,23 +162,23 @@ impl Stage {
     }
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<ConsoleStep>> {
     let step = prop_oneof![
-        6 => (1..30usize).prop_map(Step::Words),
-        2 => prop_oneof![Just("\n\n"), Just("\n\n- "), Just("\n\n1. "), Just("\n\n> ")].prop_map(Step::Ends),
-        1 => Just(Step::Call),
-        1 => Just(Step::Print),
-        1 => proptest::char::range('a', 'z').prop_map(Step::Type),
-        4 => (0..400u64).prop_map(Step::Tick),
-        4 => prop_oneof![0..60usize, Just(usize::MAX)].prop_map(Step::Read),
-        3 => (20..120usize, 5..40usize).prop_map(|(width, height)| Step::Resize(width, height)),
-        3 => Just(Step::Hear),
+        6 => (1..30usize).prop_map(ConsoleStep::Words),
+        2 => prop_oneof![Just("\n\n"), Just("\n\n- "), Just("\n\n1. "), Just("\n\n> ")].prop_map(ConsoleStep::Ends),
+        1 => Just(ConsoleStep::Call),
+        1 => Just(ConsoleStep::Print),
+        1 => proptest::char::range('a', 'z').prop_map(ConsoleStep::Type),
+        4 => (0..400u64).prop_map(ConsoleStep::Tick),
+        4 => prop_oneof![0..60usize, Just(usize::MAX)].prop_map(ConsoleStep::Read),
+        3 => (20..120usize, 5..40usize).prop_map(|(width, height)| ConsoleStep::Resize(width, height)),
+        3 => Just(ConsoleStep::Hear),
     ];
     proptest::collection::vec(step, 0..80)
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
-    prop_oneof![Just(Kind::Reflows), Just(Kind::ReflowsAndPads), Just(Kind::Cuts)]
+fn kinds() -> impl Strategy<Value = ResizeBehaviour> {
+    prop_oneof![Just(ResizeBehaviour::Reflows), Just(ResizeBehaviour::ReflowsAndPads), Just(ResizeBehaviour::Cuts)]
 }
 
 /// Whether the words stand in `text` in their order, whatever stands between them.
@@ -196,7 +196,7 @@ proptest! {
 
     #[test]
     fn no_change_of_size_loses_or_doubles_what_was_finished(kind in kinds(), size in (20..120usize, 5..40usize), steps in steps()) {
-        let mut stage = Stage::new(kind, size);
+        let mut stage = ConsoleStage::new(kind, size);
         steps.iter().for_each(|step| stage.step(step));
         let shown = stage.end();
         let mut text = String::new();
@@ -206,25 +206,25 @@ proptest! {
         }
         prop_assert_eq!(are_in_order(&stage.lines, &text), Ok(()), "{}", text);
         // A terminal that cuts rows off loses words by itself.
-        if kind != Kind::Cuts {
+        if kind != ResizeBehaviour::Cuts {
             prop_assert_eq!(are_in_order(&stage.words, &text), Ok(()), "{}", text);
         }
     }
 
     #[test]
     fn a_size_that_is_heard_of_at_once_and_wide_enough_leaves_nothing_behind(kind in kinds(), steps in steps()) {
-        let mut stage = Stage::new(kind, (40, 24));
+        let mut stage = ConsoleStage::new(kind, (40, 24));
         let mut width = 40;
         for step in &steps {
             match step {
                 // Wider and wider: no row is ever wrapped by the terminal.
-                Step::Resize(..) | Step::Hear | Step::Read(_) => {
+                ConsoleStep::Resize(..) | ConsoleStep::Hear | ConsoleStep::Read(_) => {
                     width += 3;
                     stage.read(usize::MAX);
-                    stage.step(&Step::Resize(width, 24));
+                    stage.step(&ConsoleStep::Resize(width, 24));
                     stage.hear();
                 }
-                Step::Words(_) | Step::Ends(_) | Step::Call | Step::Print | Step::Type(_) | Step::Tick(_) => stage.step(step),
+                ConsoleStep::Words(_) | ConsoleStep::Ends(_) | ConsoleStep::Call | ConsoleStep::Print | ConsoleStep::Type(_) | ConsoleStep::Tick(_) => stage.step(step),
             }
         }
         let text = stage.end().join("\n");
@@ -239,21 +239,21 @@ proptest! {
 /// The screen of a full terminal in mid-stream, its size changed as people do.
 #[test]
 fn a_full_screen_keeps_earlier_answers_through_80x24_50x20_100x30() {
-    for kind in [Kind::Reflows, Kind::ReflowsAndPads, Kind::Cuts] {
-        let mut stage = Stage::new(kind, (80, 24));
+    for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads, ResizeBehaviour::Cuts] {
+        let mut stage = ConsoleStage::new(kind, (80, 24));
         for _ in 0..40 {
-            stage.step(&Step::Print);
+            stage.step(&ConsoleStep::Print);
         }
         for (width, height) in [(50, 20), (100, 30), (80, 24)] {
-            stage.step(&Step::Words(60));
-            stage.step(&Step::Tick(40));
+            stage.step(&ConsoleStep::Words(60));
+            stage.step(&ConsoleStep::Tick(40));
             stage.read(usize::MAX);
-            stage.step(&Step::Resize(width, height));
-            stage.step(&Step::Words(3));
-            stage.step(&Step::Tick(40));
+            stage.step(&ConsoleStep::Resize(width, height));
+            stage.step(&ConsoleStep::Words(3));
+            stage.step(&ConsoleStep::Tick(40));
             stage.read(usize::MAX);
             stage.hear();
-            stage.step(&Step::Tick(400));
+            stage.step(&ConsoleStep::Tick(400));
             stage.read(usize::MAX);
         }
         let text = stage.end().join("\n");
@@ -266,8 +266,8 @@ fn a_full_screen_keeps_earlier_answers_through_80x24_50x20_100x30() {
 /// The terminal becomes narrower when it has taken in the end of a line and not yet the way to the next one.
 #[test]
 fn a_size_that_changes_within_a_frame_loses_no_word() {
-    use Step::{Call, Ends, Hear, Read, Resize, Words};
-    let mut stage = Stage::new(Kind::Reflows, (20, 5));
+    use ConsoleStep::{Call, Ends, Hear, Read, Resize, Words};
+    let mut stage = ConsoleStage::new(ResizeBehaviour::Reflows, (20, 5));
     for count in [5, 16, 28, 24, 6, 21] {
         stage.step(&Words(count));
     }
@@ -283,29 +283,29 @@ fn a_size_that_changes_within_a_frame_loses_no_word() {
 /// The same at every place in the frames that finish a paragraph, leave a line and type a character.
 #[test]
 fn no_place_in_a_frame_is_unsafe_for_a_narrower_and_then_wider_terminal() {
-    for kind in [Kind::Reflows, Kind::ReflowsAndPads, Kind::Cuts] {
+    for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads, ResizeBehaviour::Cuts] {
         for (width, place) in [20, 23, 26].into_iter().flat_map(|width| (0..260).map(move |place| (width, place))) {
-            let mut stage = Stage::new(kind, (45, 12));
+            let mut stage = ConsoleStage::new(kind, (45, 12));
             for _ in 0..12 {
-                stage.step(&Step::Print);
+                stage.step(&ConsoleStep::Print);
             }
-            stage.step(&Step::Words(40));
-            stage.step(&Step::Tick(40));
+            stage.step(&ConsoleStep::Words(40));
+            stage.step(&ConsoleStep::Tick(40));
             stage.read(usize::MAX);
-            stage.step(&Step::Type('a'));
-            stage.step(&Step::Print);
-            stage.step(&Step::Words(20));
-            stage.step(&Step::Tick(40));
-            stage.step(&Step::Call);
+            stage.step(&ConsoleStep::Type('a'));
+            stage.step(&ConsoleStep::Print);
+            stage.step(&ConsoleStep::Words(20));
+            stage.step(&ConsoleStep::Tick(40));
+            stage.step(&ConsoleStep::Call);
             stage.read(place);
-            stage.step(&Step::Resize(width, 12));
+            stage.step(&ConsoleStep::Resize(width, 12));
             stage.read(1);
-            stage.step(&Step::Resize(45, 12));
+            stage.step(&ConsoleStep::Resize(45, 12));
             let text = stage.end().join("\n");
             for line in &stage.lines {
                 assert_eq!(text.matches(line.as_str()).count(), 1, "{kind:?}, {width}, {place}: {line} in\n{text}");
             }
-            if kind != Kind::Cuts {
+            if kind != ResizeBehaviour::Cuts {
                 assert_eq!(are_in_order(&stage.words, &text), Ok(()), "{kind:?}, {width}, {place}:\n{text}");
             }
         }
@@ -315,21 +315,21 @@ fn no_place_in_a_frame_is_unsafe_for_a_narrower_and_then_wider_terminal() {
 /// The typed line never becomes one line with the row above it, which would then be counted twice.
 #[test]
 fn typing_while_the_size_changes_erases_nothing_above() {
-    for kind in [Kind::Reflows, Kind::ReflowsAndPads] {
+    for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads] {
         for (place, more) in (0..24).flat_map(|place| (0..24).map(move |more| (place, more))) {
-            let mut stage = Stage::new(kind, (45, 12));
+            let mut stage = ConsoleStage::new(kind, (45, 12));
             for _ in 0..12 {
-                stage.step(&Step::Print);
+                stage.step(&ConsoleStep::Print);
             }
-            stage.step(&Step::Words(2));
-            stage.step(&Step::Tick(40));
+            stage.step(&ConsoleStep::Words(2));
+            stage.step(&ConsoleStep::Tick(40));
             stage.read(usize::MAX);
-            stage.step(&Step::Type('a'));
+            stage.step(&ConsoleStep::Type('a'));
             stage.read(place);
             // Narrower than the row that tells what is awaited.
-            stage.step(&Step::Resize(8, 12));
+            stage.step(&ConsoleStep::Resize(8, 12));
             stage.read(more);
-            stage.step(&Step::Resize(45, 12));
+            stage.step(&ConsoleStep::Resize(45, 12));
             let text = stage.end().join("\n");
             for line in &stage.lines {
                 assert_eq!(text.matches(line.as_str()).count(), 1, "{kind:?}, {place}, {more}: {line} in\n{text}");

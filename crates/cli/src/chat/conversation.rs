@@ -7,44 +7,44 @@ use std::sync::Arc;
 
 use windlass::door::FollowError;
 use windlass::{Agent, Session};
-use windlass_runtime::{Sent, Standing, Subscription};
+use windlass_runtime::{SendOutcome, SessionActivity, Subscription};
 use windlass_setup::agent;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Envelope, MessageId, ModelName, Record, RunId};
 
 use super::title::title;
-use crate::commands::job::Job;
+use crate::commands::prepared_run::PreparedRun;
 use crate::commands::{always, session};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// A session and everything needed to talk in it.
 pub(crate) struct Conversation {
-    pub(crate) job: Job,
+    pub(crate) prepared_run: PreparedRun,
     pub(crate) store: Arc<dyn Store>,
     /// The model of the next run.
     pub(crate) model: ModelName,
     pub(crate) key: String,
     agent: Agent,
-    live: Option<Live>,
+    live: Option<LiveSession>,
     /// Whether the agent is that of `model` and of the rules.
-    fitted: Fitted,
+    agent_matches: AgentMatches,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fitted {
+enum AgentMatches {
     Yes,
     No,
 }
 
 /// The session while it is open.
-pub(crate) struct Live {
+pub(crate) struct LiveSession {
     pub(crate) session: Session,
     pub(crate) events: Subscription,
-    titled: Titled,
+    title: TitleState,
 }
 
-enum Titled {
+enum TitleState {
     Yes,
     /// What it would be called after what was said before.
     No(Option<String>),
@@ -53,15 +53,15 @@ enum Titled {
 impl Conversation {
     /// A conversation in a session that is known, or in one with this key, or in a new one.
     pub(crate) fn new(
-        job: Job,
+        prepared_run: PreparedRun,
         store: Arc<dyn Store>,
         model: ModelName,
         known: Option<SessionRow>,
         key: Option<String>,
     ) -> Result<Self, CommandError> {
-        let agent = agent::build(&job.setup, Arc::clone(&store), &model)?;
+        let agent = agent::build(&prepared_run.setup, Arc::clone(&store), &model)?;
         let key = known.map(|row| row.key).or(key).unwrap_or_else(|| session::fresh_key("chat"));
-        Ok(Self { job, store, model, key, agent, live: None, fitted: Fitted::Yes })
+        Ok(Self { prepared_run, store, model, key, agent, live: None, agent_matches: AgentMatches::Yes })
     }
 
     pub(crate) fn agent(&self) -> &Agent {
@@ -75,7 +75,7 @@ impl Conversation {
 
     /// What the store knows of the session.
     pub(crate) async fn row(&self) -> Result<Option<SessionRow>, CommandError> {
-        session::found(self.store.as_ref(), &self.key).await
+        session::find(self.store.as_ref(), &self.key).await
     }
 
     /// The session's records; none before its first message.
@@ -87,53 +87,53 @@ impl Conversation {
     }
 
     /// The session, if it is open.
-    pub(crate) fn live(&mut self) -> Option<&mut Live> {
+    pub(crate) fn live(&mut self) -> Option<&mut LiveSession> {
         self.live.as_mut()
     }
 
     /// The job and the open session, for who shows and follows.
-    pub(super) fn parts(&mut self) -> (&mut Job, &Agent, Option<&mut Live>) {
-        (&mut self.job, &self.agent, self.live.as_mut())
+    pub(super) fn parts(&mut self) -> (&mut PreparedRun, &Agent, Option<&mut LiveSession>) {
+        (&mut self.prepared_run, &self.agent, self.live.as_mut())
     }
 
     /// Whether a run is open here.
     fn is_busy(&self) -> bool {
-        match self.live.as_ref().map(|live| live.session.standing()) {
-            Some(Standing::Working | Standing::Waiting(_)) => true,
-            Some(Standing::Idle | Standing::Closed(_)) | None => false,
+        match self.live.as_ref().map(|live| live.session.activity()) {
+            Some(SessionActivity::Working | SessionActivity::Waiting(_)) => true,
+            Some(SessionActivity::Idle | SessionActivity::Closed(_)) | None => false,
         }
     }
 
     /// Opens the session; a run left unfinished goes on at once.
-    pub(crate) async fn open(&mut self) -> Result<&mut Live, CommandError> {
-        if self.fitted == Fitted::No && !self.is_busy() {
+    pub(crate) async fn open(&mut self) -> Result<&mut LiveSession, CommandError> {
+        if self.agent_matches == AgentMatches::No && !self.is_busy() {
             self.close().await;
-            self.agent = agent::build(&self.job.setup, Arc::clone(&self.store), &self.model)?;
-            self.fitted = Fitted::Yes;
+            self.agent = agent::build(&self.prepared_run.setup, Arc::clone(&self.store), &self.model)?;
+            self.agent_matches = AgentMatches::Yes;
         }
         let live = match self.live.take() {
             Some(live) => live,
             None => {
-                let titled = match self.row().await? {
-                    Some(row) if row.title.is_some() => Titled::Yes,
-                    Some(_) => Titled::No(self.records().await?.iter().find_map(said).map(title)),
-                    None => Titled::No(None),
+                let title = match self.row().await? {
+                    Some(row) if row.title.is_some() => TitleState::Yes,
+                    Some(_) => TitleState::No(self.records().await?.iter().find_map(message_text).map(title)),
+                    None => TitleState::No(None),
                 };
                 let (session, events) = self.agent.session_followed(&self.key).await?;
-                Live { session, events, titled }
+                LiveSession { session, events, title }
             }
         };
         Ok(self.live.insert(live))
     }
 
     /// Says something; the session is opened for it. Gives what became of it, and its id.
-    pub(crate) async fn say(&mut self, text: String) -> Result<(Sent, MessageId), CommandError> {
+    pub(crate) async fn send_message(&mut self, text: String) -> Result<(SendOutcome, MessageId), CommandError> {
         let id = MessageId(uuid::Uuid::now_v7().to_string());
         let live = self.open().await?;
         let called = title(&text);
         let sent = live.session.send(id.clone(), text).await.map_err(FollowError::from)?;
-        if let Titled::No(before) = std::mem::replace(&mut live.titled, Titled::Yes) {
-            live.session.entitle(before.unwrap_or(called)).await.map_err(FollowError::from)?;
+        if let TitleState::No(before) = std::mem::replace(&mut live.title, TitleState::Yes) {
+            live.session.set_title(before.unwrap_or(called)).await.map_err(FollowError::from)?;
         }
         Ok((sent, id))
     }
@@ -150,13 +150,13 @@ impl Conversation {
     /// Takes another model for the next run.
     pub(crate) fn use_model(&mut self, name: &str) {
         self.model = ModelName(name.to_owned());
-        self.fitted = Fitted::No;
+        self.agent_matches = AgentMatches::No;
     }
 
     /// Writes a rule down for good; sessions gone to from here know it too. Says what became of it.
     pub(crate) async fn allow_always(&mut self, rule: &str) -> String {
-        self.fitted = Fitted::No;
-        always::keep(rule, &self.job.setup.env, &mut self.job.setup.settings).await
+        self.agent_matches = AgentMatches::No;
+        always::keep(rule, &self.prepared_run.setup.env, &mut self.prepared_run.setup.settings).await
     }
 
     /// Begins a new session.
@@ -167,7 +167,11 @@ impl Conversation {
 
     /// Goes to another session of this folder.
     pub(crate) async fn go_to(&mut self, row: &SessionRow) -> Result<(), CommandError> {
-        if row.workspace.as_deref().is_some_and(|home| Path::new(home) != self.job.setup.settings.place.workspace) {
+        if row
+            .workspace
+            .as_deref()
+            .is_some_and(|home| Path::new(home) != self.prepared_run.setup.settings.place.workspace)
+        {
             let text = format!("session `{}` works in another folder; `windlass --resume` takes it up there", row.key);
             return Err(CommandError::new(Exit::Usage, text));
         }
@@ -184,7 +188,7 @@ impl Conversation {
     }
 }
 
-fn said(envelope: &Envelope) -> Option<&str> {
+fn message_text(envelope: &Envelope) -> Option<&str> {
     match &envelope.record {
         Record::MessageAccepted(message) => Some(&message.text),
         _ => None,

@@ -15,16 +15,16 @@ use windlass_tools::{Mode, Offer, Permissions, Selection};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
 
 use super::conversation::Conversation;
-use super::desk::Desk;
-use super::line::{Line, joined};
+use super::line::{PromptLine, joined};
+use super::terminal::Terminal;
 use crate::error::CommandError;
-use crate::output::{StoodIn, broken_json, harmless_line, harmless_lines};
+use crate::output::{EditableText, broken_json, harmless_line, harmless_lines};
 
 /// Said before the prompt of the line editor, which Ctrl-C empties first.
 const LEAVING: &str = "Enter shows it as it would run; Ctrl-C twice leaves it as it was\n";
 
 /// A call as a person wrote it.
-pub(crate) struct Edit {
+pub(crate) struct EditedCall {
     /// What it would run with.
     pub(crate) arguments: Json,
     /// What that would do.
@@ -32,31 +32,31 @@ pub(crate) struct Edit {
 }
 
 /// The call with the arguments the person wrote, beginning with those it has; `None` when they gave up.
-pub(crate) async fn edited(
-    desk: &mut Desk,
+pub(crate) async fn edit_call(
+    terminal: &mut Terminal,
     talk: &Conversation,
     asked: &QuestionAsked,
     before: Option<Json>,
-) -> Result<Option<Edit>, CommandError> {
+) -> Result<Option<EditedCall>, CommandError> {
     let QuestionKind::Approval { call } = asked.kind else { return Ok(None) };
     let Some((request, offer)) = request(talk, call).await? else { return Ok(None) };
     let arguments = before.unwrap_or_else(|| request.arguments.clone());
-    let form = Form::of(&arguments);
+    let form = EditFormat::of(&arguments);
     let mut text = form.text(&arguments);
-    let mut tried = Tried::Nothing;
+    let mut tried = EditAttempt::Nothing;
     loop {
-        let Some(written) = write(desk, talk, &text).await? else { return Ok(None) };
+        let Some(written) = write(terminal, talk, &text).await? else { return Ok(None) };
         if tried.is_given_up(&text, &written) {
-            desk.console.whisper("nothing is changed\n")?;
+            terminal.console.print_dimmed("nothing is changed\n")?;
             return Ok(None);
         }
         match form.arguments(&written).and_then(|arguments| check(talk, &offer, &request.name, arguments)) {
             Ok(edit) => return Ok(Some(edit)),
             Err(problem) => {
                 let problem = harmless_lines(&problem);
-                desk.console.print(&format!("{problem}\n"))?;
+                terminal.console.print(&format!("{problem}\n"))?;
                 text = written;
-                tried = Tried::Refused;
+                tried = EditAttempt::Refused;
             }
         }
     }
@@ -64,12 +64,12 @@ pub(crate) async fn edited(
 
 /// Whether the text that is edited was refused before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tried {
+enum EditAttempt {
     Nothing,
     Refused,
 }
 
-impl Tried {
+impl EditAttempt {
     /// Without this an editor that writes the same whenever it is opened would be opened for ever.
     fn is_given_up(self, given: &str, written: &str) -> bool {
         written.trim().is_empty() || (self == Self::Refused && written == given)
@@ -97,14 +97,14 @@ const COMMAND: &str = "command";
 
 /// How arguments are shown to be edited.
 #[derive(Debug, PartialEq, Eq)]
-enum Form {
+enum EditFormat {
     /// The text of one member: the only one, or the line of a command, whatever else is said of it.
     Member(String, Map<String, Value>),
     /// All of them, as JSON.
     Whole,
 }
 
-impl Form {
+impl EditFormat {
     fn of(arguments: &Json) -> Self {
         let Value::Object(mut members) = arguments.to_value() else { return Self::Whole };
         let only = members.keys().next().filter(|_| members.len() == 1).cloned();
@@ -138,8 +138,8 @@ impl Form {
 
 /// The call if it may run with these arguments; else what is wrong. What is forbidden stays forbidden, whoever
 /// wrote it.
-fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<Edit, String> {
-    let deny = permissions(&talk.job.setup.settings.permissions).deny;
+fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<EditedCall, String> {
+    let deny = permissions(&talk.prepared_run.setup.settings.permissions).deny;
     let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
     let call =
         ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned(), mended: None };
@@ -147,56 +147,60 @@ fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Res
     match prepared.verdict {
         Verdict::Allow | Verdict::Ask => {
             let preview = prepared.preview.map(|preview| preview_text(&preview, "  ")).unwrap_or_default();
-            Ok(Edit { arguments, preview: talk.scrubbed(&preview).into_owned() })
+            Ok(EditedCall { arguments, preview: talk.scrubbed(&preview).into_owned() })
         }
         Verdict::Deny { reason, .. } | Verdict::Invalid { reason, .. } | Verdict::Unknown { reason, .. } => Err(reason),
     }
 }
 
 /// Lets the person write; `None` when they leave it.
-async fn write(desk: &mut Desk, talk: &Conversation, text: &str) -> Result<Option<String>, CommandError> {
-    let env = &talk.job.setup.env;
+async fn write(terminal: &mut Terminal, talk: &Conversation, text: &str) -> Result<Option<String>, CommandError> {
+    let env = &talk.prepared_run.setup.env;
     let program = env.raw("VISUAL").or_else(|| env.raw("EDITOR")).and_then(|program| program.to_str());
     if let Some(program) = program {
-        desk.end_typing()?;
-        let written = in_editor(desk, program, text, &talk.job.setup.settings.place.data_dir.value);
-        desk.begin_typing()?;
+        terminal.end_typing()?;
+        let written = in_editor(terminal, program, text, &talk.prepared_run.setup.settings.place.data_dir.value);
+        terminal.begin_typing()?;
         match written {
-            Ok(Edited::Written(written)) => return Ok(Some(written)),
-            Ok(Edited::Failed(status)) => {
+            Ok(EditorOutcome::Written(written)) => return Ok(Some(written)),
+            Ok(EditorOutcome::Failed(status)) => {
                 let program = harmless_line(program);
-                desk.console.whisper(&format!("{program} failed ({status}): nothing is changed\n"))?;
+                terminal.console.print_dimmed(&format!("{program} failed ({status}): nothing is changed\n"))?;
                 return Ok(None);
             }
-            Err(error) => desk.console.print(&format!("{program}: {error}\n"))?,
+            Err(error) => terminal.console.print(&format!("{program}: {error}\n"))?,
         }
     }
-    desk.console.whisper(LEAVING)?;
-    desk.end_typing()?;
-    let stood_in = StoodIn::of(text);
-    let line = desk.line("edit: ", (stood_in.text().to_owned(), String::new())).await;
-    desk.begin_typing()?;
+    terminal.console.print_dimmed(LEAVING)?;
+    terminal.end_typing()?;
+    let editable_text = EditableText::of(text);
+    let line = terminal.line("edit: ", (editable_text.text().to_owned(), String::new())).await;
+    terminal.begin_typing()?;
     Ok(match line? {
-        Line::Text(line) => Some(desk.pastes.put_back(&joined(&stood_in.put_back(&line)))),
-        Line::Interrupted | Line::Ended => None,
+        PromptLine::Text(line) => Some(terminal.pastes.put_back(&joined(&editable_text.put_back(&line)))),
+        PromptLine::Interrupted | PromptLine::Ended => None,
     })
 }
 
 /// How an editor was left.
-enum Edited {
+enum EditorOutcome {
     Written(String),
     Failed(ExitStatus),
 }
 
-fn in_editor(desk: &mut Desk, program: &str, text: &str, folder: &Path) -> std::io::Result<Edited> {
+fn in_editor(terminal: &mut Terminal, program: &str, text: &str, folder: &Path) -> std::io::Result<EditorOutcome> {
     let path = folder.join(format!("edit-{}.json", uuid::Uuid::now_v7().simple()));
     let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| {
         // The variable may hold arguments too, as a shell reads them.
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{program} \"$1\""), "sh"]).arg(&path);
-        let left = desk.lend(command)?;
-        if left.success() { std::fs::read_to_string(&path).map(Edited::Written) } else { Ok(Edited::Failed(left)) }
+        let left = terminal.lend(command)?;
+        if left.success() {
+            std::fs::read_to_string(&path).map(EditorOutcome::Written)
+        } else {
+            Ok(EditorOutcome::Failed(left))
+        }
     });
     let _ = std::fs::remove_file(&path);
     written
@@ -207,36 +211,36 @@ mod tests {
     use serde_json::json;
     use windlass_vocab::Json;
 
-    use super::{Form, Tried};
+    use super::{EditAttempt, EditFormat};
 
     // proves T8: an editor that goes wrong ends the editing
     #[test]
     fn emptied_or_refused_and_unchanged_is_given_up() {
-        assert!(Tried::Nothing.is_given_up("ls", " \n"));
-        assert!(Tried::Refused.is_given_up("{}", "{}"));
-        assert!(!Tried::Nothing.is_given_up("ls", "ls"), "run as it is");
-        assert!(!Tried::Refused.is_given_up("{}", "{\"a\": 1}"));
+        assert!(EditAttempt::Nothing.is_given_up("ls", " \n"));
+        assert!(EditAttempt::Refused.is_given_up("{}", "{}"));
+        assert!(!EditAttempt::Nothing.is_given_up("ls", "ls"), "run as it is");
+        assert!(!EditAttempt::Refused.is_given_up("{}", "{\"a\": 1}"));
     }
 
     // proves T8: edit and run
     #[test]
     fn a_single_text_and_a_command_line_are_edited_as_they_are_and_anything_else_as_json() {
         let command = Json::from(&json!({"command": "ls -l"}));
-        let form = Form::of(&command);
+        let form = EditFormat::of(&command);
         assert_eq!(
             (form.text(&command).as_str(), &form),
-            ("ls -l", &Form::Member("command".into(), serde_json::Map::new()))
+            ("ls -l", &EditFormat::Member("command".into(), serde_json::Map::new()))
         );
         assert_eq!(form.arguments("ls \"a\"\n"), Ok(Json::from(&json!({"command": "ls \"a\""}))));
         let long = Json::from(&json!({"command": "ls", "network": true, "timeout_seconds": 5}));
-        let form = Form::of(&long);
+        let form = EditFormat::of(&long);
         assert_eq!(form.text(&long), "ls");
         let edited = form.arguments("id").expect("a command line");
         assert_eq!(edited.to_value(), json!({"command": "id", "network": true, "timeout_seconds": 5}));
         for arguments in [json!({}), json!({"a": 1}), json!({"a": "x", "b": "y"})] {
             let arguments = Json::from(&arguments);
-            let form = Form::of(&arguments);
-            assert_eq!(form, Form::Whole);
+            let form = EditFormat::of(&arguments);
+            assert_eq!(form, EditFormat::Whole);
             assert_eq!(form.arguments(&form.text(&arguments)).unwrap().to_value(), arguments.to_value());
             assert!(form.arguments("{\"a\": ").unwrap_err().starts_with("this is not JSON"));
         }

@@ -7,17 +7,17 @@ use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use windlass::door::FollowError;
 use windlass::{Event, Record};
-use windlass_runtime::{Sent, Standing};
+use windlass_runtime::{SendOutcome, SessionActivity};
 use windlass_vocab::{CallRequested, MessageId, QuestionAsked};
 
-use super::ask::{self, Asked};
+use super::ask::{self, QuestionOutcome};
 use super::conversation::Conversation;
-use super::desk::{Desk, Sign, Touch};
-use super::gate::Piece;
-use super::keys::Key;
-use super::performing::{self, Sequel};
-use super::slash::{self, Meaning, Slash, When};
-use super::typed::Pressed;
+use super::input_splitter::InputPiece;
+use super::keys::KeyPress;
+use super::performing::{self, CommandFollowUp};
+use super::slash::{self, Meaning, SlashCommand, SlashTiming};
+use super::terminal::{Terminal, TerminalInput, TerminalSignal};
+use super::typed::KeyEffect;
 use crate::commands::recall;
 use crate::consent::wording;
 use crate::error::CommandError;
@@ -32,7 +32,7 @@ const ECHO: usize = 200;
 
 /// Where following ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum FollowEnd {
     /// No run is open: the person is asked for a line.
     Idle,
     /// The person stopped the run with Ctrl-C.
@@ -42,64 +42,65 @@ pub(crate) enum Left {
 }
 
 /// What happened while a run worked.
-enum Happened {
-    Touched(Touch),
+enum ChatEvent {
+    Input(TerminalInput),
     Event(Event),
-    Settled(Standing),
+    Settled(SessionActivity),
     Frame,
 }
 
 /// Follows until no run is open or the person leaves.
-pub(crate) async fn follow(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
-    desk.begin_typing()?;
-    let left = go_round(desk, talk).await?;
-    desk.end_typing()?;
-    Ok(left)
+pub(crate) async fn follow(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
+    terminal.begin_typing()?;
+    let end = follow_until_idle(terminal, talk).await?;
+    terminal.end_typing()?;
+    Ok(end)
 }
 
-async fn go_round(desk: &mut Desk, talk: &mut Conversation) -> Result<Left, CommandError> {
-    let mut left = Left::Idle;
+async fn follow_until_idle(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
+    let mut end = FollowEnd::Idle;
     let mut frames = interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        match next(desk, talk, &mut frames).await {
-            Happened::Event(event) => show(desk, talk, event).await?,
-            Happened::Frame => {
-                tell_news(desk, talk)?;
+        match next(terminal, talk, &mut frames).await {
+            ChatEvent::Event(event) => show(terminal, talk, event).await?,
+            ChatEvent::Frame => {
+                tell_news(terminal, talk)?;
                 let now = now(talk);
-                desk.console.show(|screen| screen.tick(now))?;
+                terminal.console.show(|screen| screen.tick(now))?;
             }
-            Happened::Settled(Standing::Idle | Standing::Working) => return Ok(left),
-            Happened::Settled(Standing::Closed(why)) => return Err(FollowError::from(why).into()),
-            Happened::Settled(Standing::Waiting(questions)) => match ask_all(desk, talk, &questions).await? {
-                Asked::Answered => {}
-                Asked::Stopped => left = Left::Stopped,
-                Asked::Left => return Ok(Left::Chat),
+            ChatEvent::Settled(SessionActivity::Idle | SessionActivity::Working) => return Ok(end),
+            ChatEvent::Settled(SessionActivity::Closed(why)) => return Err(FollowError::from(why).into()),
+            ChatEvent::Settled(SessionActivity::Waiting(questions)) => match ask_all(terminal, talk, &questions).await?
+            {
+                QuestionOutcome::Answered => {}
+                QuestionOutcome::Stopped => end = FollowEnd::Stopped,
+                QuestionOutcome::Left => return Ok(FollowEnd::Chat),
             },
-            Happened::Touched(touch) => match touched(desk, talk, touch, left).await? {
-                Left::Chat => return Ok(Left::Chat),
-                still @ (Left::Idle | Left::Stopped) => left = still,
+            ChatEvent::Input(input) => match take_input(terminal, talk, input, end).await? {
+                FollowEnd::Chat => return Ok(FollowEnd::Chat),
+                still @ (FollowEnd::Idle | FollowEnd::Stopped) => end = still,
             },
         }
     }
 }
 
 /// What happens next. Events come before the news that nothing works any more, so that all are shown.
-async fn next(desk: &mut Desk, talk: &mut Conversation, frames: &mut Interval) -> Happened {
-    let Some(live) = talk.live() else { return Happened::Settled(Standing::Idle) };
+async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Interval) -> ChatEvent {
+    let Some(live) = talk.live() else { return ChatEvent::Settled(SessionActivity::Idle) };
     tokio::select! {
         biased;
-        touch = desk.touched() => Happened::Touched(touch),
-        Some(event) = live.events.next() => Happened::Event(event),
-        standing = live.session.settled() => Happened::Settled(standing),
-        _ = frames.tick() => Happened::Frame,
+        input = terminal.next_input() => ChatEvent::Input(input),
+        Some(event) = live.events.next() => ChatEvent::Event(event),
+        standing = live.session.settled() => ChatEvent::Settled(standing),
+        _ = frames.tick() => ChatEvent::Frame,
     }
 }
 
 /// What the MCP servers have to tell.
-pub(crate) fn tell_news(desk: &mut Desk, talk: &Conversation) -> Result<(), CommandError> {
-    for news in talk.job.setup.servers.news() {
-        desk.console.tell(&harmless_line(&wording(&news)))?;
+pub(crate) fn tell_news(terminal: &mut Terminal, talk: &Conversation) -> Result<(), CommandError> {
+    for news in talk.prepared_run.setup.servers.news() {
+        terminal.console.tell(&harmless_line(&wording(&news)))?;
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ fn now(talk: &Conversation) -> u64 {
 }
 
 /// Shows an event and all that came with it: many words are one write.
-async fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
+async fn show(terminal: &mut Terminal, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
     let now = now(talk);
     let Some(live) = talk.live() else { return Ok(()) };
     let session = live.session.id();
@@ -122,8 +123,8 @@ async fn show(desk: &mut Desk, talk: &mut Conversation, first: Event) -> Result<
     } else {
         Vec::new()
     };
-    let known = Known { prompt: desk.prompt(), queued: &desk.queued, calls: &calls };
-    Ok(desk.console.show(|screen| events.iter().try_for_each(|event| paint(screen, event, now, &known)))?)
+    let known = PaintContext { prompt: terminal.prompt(), queued: &terminal.queued, calls: &calls };
+    Ok(terminal.console.show(|screen| events.iter().try_for_each(|event| paint(screen, event, now, &known)))?)
 }
 
 fn goes_on(event: &Event) -> bool {
@@ -131,7 +132,7 @@ fn goes_on(event: &Event) -> bool {
 }
 
 /// What an event does not say itself.
-struct Known<'a> {
+struct PaintContext<'a> {
     prompt: &'a str,
     /// Messages that had to wait.
     queued: &'a [MessageId],
@@ -139,7 +140,7 @@ struct Known<'a> {
     calls: &'a [CallRequested],
 }
 
-fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &Known<'_>) -> io::Result<()> {
+fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &PaintContext<'_>) -> io::Result<()> {
     let Event::Record(envelope) = event else { return screen.event(event, now) };
     match &envelope.record {
         Record::MessageAccepted(message) => {
@@ -163,87 +164,108 @@ fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &Known<'_
     }
 }
 
-async fn ask_all(desk: &mut Desk, talk: &mut Conversation, questions: &[QuestionAsked]) -> Result<Asked, CommandError> {
+async fn ask_all(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    questions: &[QuestionAsked],
+) -> Result<QuestionOutcome, CommandError> {
     for asked in questions {
-        match ask::ask(desk, talk, asked).await? {
-            Asked::Answered => {}
-            asked @ (Asked::Stopped | Asked::Left) => return Ok(asked),
+        match ask::ask(terminal, talk, asked).await? {
+            QuestionOutcome::Answered => {}
+            asked @ (QuestionOutcome::Stopped | QuestionOutcome::Left) => return Ok(asked),
         }
     }
-    Ok(Asked::Answered)
+    Ok(QuestionOutcome::Answered)
 }
 
-async fn touched(desk: &mut Desk, talk: &mut Conversation, touch: Touch, mut left: Left) -> Result<Left, CommandError> {
-    match touch {
-        Touch::Sign(Sign::End) => return Ok(Left::Chat),
-        Touch::Sign(Sign::Resized) => desk.resize()?,
-        Touch::Sign(Sign::Interrupt) => return interrupted(talk, left).await,
-        Touch::Typed(pieces) => {
+async fn take_input(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    input: TerminalInput,
+    mut end: FollowEnd,
+) -> Result<FollowEnd, CommandError> {
+    match input {
+        TerminalInput::Signal(TerminalSignal::End) => return Ok(FollowEnd::Chat),
+        TerminalInput::Signal(TerminalSignal::Resized) => terminal.resize()?,
+        TerminalInput::Signal(TerminalSignal::Interrupt) => return stop_or_leave(talk, end).await,
+        TerminalInput::Typed(pieces) => {
             for piece in pieces {
                 match piece {
-                    Piece::Keys(bytes) => {
-                        for key in desk.keys.read(&bytes) {
-                            left = pressed(desk, talk, key, left).await?;
-                            if left == Left::Chat {
-                                return Ok(left);
+                    InputPiece::Keys(bytes) => {
+                        for key in terminal.keys.read(&bytes) {
+                            end = take_key(terminal, talk, key, end).await?;
+                            if end == FollowEnd::Chat {
+                                return Ok(end);
                             }
                         }
                     }
-                    Piece::Paste(text) => {
-                        let shown = desk.pastes.take(&text);
-                        desk.console.typed.insert(&shown);
+                    InputPiece::Paste(text) => {
+                        let shown = terminal.pastes.take(&text);
+                        terminal.console.typed.insert(&shown);
                     }
-                    Piece::Suspend => desk.suspend()?,
+                    InputPiece::Suspend => terminal.suspend()?,
                 }
             }
-            desk.console.refresh()?;
+            terminal.console.refresh()?;
         }
     }
-    Ok(left)
+    Ok(end)
 }
 
 /// Ctrl-C stops the run; another one leaves it as it is.
-async fn interrupted(talk: &mut Conversation, left: Left) -> Result<Left, CommandError> {
-    if left == Left::Stopped {
-        return Ok(Left::Chat);
+async fn stop_or_leave(talk: &mut Conversation, end: FollowEnd) -> Result<FollowEnd, CommandError> {
+    if end == FollowEnd::Stopped {
+        return Ok(FollowEnd::Chat);
     }
     performing::stop(talk).await?;
-    Ok(Left::Stopped)
+    Ok(FollowEnd::Stopped)
 }
 
-async fn pressed(desk: &mut Desk, talk: &mut Conversation, key: Key, left: Left) -> Result<Left, CommandError> {
-    match desk.console.typed.press(key) {
-        Pressed::Edited => Ok(left),
-        Pressed::Interrupt => interrupted(talk, left).await,
-        Pressed::Leave => Ok(Left::Chat),
-        Pressed::Entered(line) if line.trim().is_empty() => Ok(left),
-        Pressed::Entered(line) => said(desk, talk, line, left).await,
+async fn take_key(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    key: KeyPress,
+    end: FollowEnd,
+) -> Result<FollowEnd, CommandError> {
+    match terminal.console.typed.press(key) {
+        KeyEffect::Edited => Ok(end),
+        KeyEffect::Interrupt => stop_or_leave(talk, end).await,
+        KeyEffect::Leave => Ok(FollowEnd::Chat),
+        KeyEffect::Entered(line) if line.trim().is_empty() => Ok(end),
+        KeyEffect::Entered(line) => take_line(terminal, talk, line, end).await,
     }
 }
 
 /// A line typed while a run works: told to the chat, or to the run.
-async fn said(desk: &mut Desk, talk: &mut Conversation, line: String, left: Left) -> Result<Left, CommandError> {
-    let echo = format!("{}{line}\n", desk.console.prompt);
-    desk.console.print(&echo)?;
-    let whole = desk.pastes.put_back(&line);
-    desk.keep(&talk.scrubbed(&whole));
+async fn take_line(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    line: String,
+    end: FollowEnd,
+) -> Result<FollowEnd, CommandError> {
+    let echo = format!("{}{line}\n", terminal.console.prompt);
+    terminal.console.print(&echo)?;
+    let whole = terminal.pastes.put_back(&line);
+    terminal.keep(&talk.scrubbed(&whole));
     let text = match slash::read(&whole) {
-        Meaning::Command(Slash::Quit, _) => return Ok(Left::Chat),
-        Meaning::Command(_, When::Idle) => "not while a run works; /stop stops it\n".to_owned(),
-        Meaning::Command(command, When::Always) => match performing::perform(talk, command).await? {
-            Sequel::Tell(text) | Sequel::Moved(text) => text,
-            Sequel::TurnThinking => format!("{}\n", desk.console.turn_thinking()),
-            Sequel::Follow | Sequel::Leave => String::new(),
+        Meaning::Command(SlashCommand::Quit, _) => return Ok(FollowEnd::Chat),
+        Meaning::Command(_, SlashTiming::Idle) => "not while a run works; /stop stops it\n".to_owned(),
+        Meaning::Command(command, SlashTiming::Always) => match performing::perform(talk, command).await? {
+            CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => text,
+            CommandFollowUp::TurnThinking => format!("{}\n", terminal.console.turn_thinking()),
+            CommandFollowUp::Follow | CommandFollowUp::Leave => String::new(),
         },
         Meaning::Wrong(text) => format!("{text}\n"),
-        Meaning::Message(text) => match talk.say(text).await? {
-            (Sent::TakenUp(_) | Sent::Known(_), _) => "the model reads this at its next step\n".to_owned(),
-            (Sent::Queued, id) => {
-                desk.queued.push(id);
+        Meaning::Message(text) => match talk.send_message(text).await? {
+            (SendOutcome::TakenUp(_) | SendOutcome::Known(_), _) => {
+                "the model reads this at its next step\n".to_owned()
+            }
+            (SendOutcome::Queued, id) => {
+                terminal.queued.push(id);
                 "this waits until the run is done (/stop drops it)\n".to_owned()
             }
         },
     };
-    desk.console.whisper(&text)?;
-    Ok(left)
+    terminal.console.print_dimmed(&text)?;
+    Ok(end)
 }

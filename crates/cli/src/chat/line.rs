@@ -27,7 +27,7 @@ const MOST: usize = 2_000;
 
 /// What a prompt gave.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub(crate) enum PromptLine {
     /// A line.
     Text(String),
     /// Ctrl-C on an empty line.
@@ -38,12 +38,12 @@ pub(crate) enum Line {
 
 /// The line editor.
 pub(crate) struct LineEditor {
-    editor: Editor<Aid, DefaultHistory>,
+    editor: Editor<LineCompletion, DefaultHistory>,
     history: PathBuf,
 }
 
 /// Where paths are looked up, and how hints look.
-pub(crate) struct Aid {
+pub(crate) struct LineCompletion {
     pub(crate) workspace: PathBuf,
     pub(crate) home: Option<PathBuf>,
     pub(crate) colour: Colour,
@@ -51,8 +51,8 @@ pub(crate) struct Aid {
 
 impl LineEditor {
     /// An editor whose history is in the data folder.
-    pub(crate) fn new(aid: Aid, data_dir: &Path) -> rustyline::Result<Self> {
-        let colour = match aid.colour {
+    pub(crate) fn new(completion: LineCompletion, data_dir: &Path) -> rustyline::Result<Self> {
+        let colour = match completion.colour {
             Colour::None => ColorMode::Disabled,
             Colour::Ansi => ColorMode::Enabled,
         };
@@ -64,10 +64,10 @@ impl LineEditor {
             .color_mode(colour)
             .build();
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(aid));
+        editor.set_helper(Some(completion));
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), Cmd::Newline);
         editor.bind_sequence(KeyEvent::ctrl('J'), Cmd::Newline);
-        editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearFirst)));
+        editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearLineFirst)));
         let history = data_dir.join("history");
         // The first time there is none, and one that can't be read is not worth stopping for.
         let _ = editor.load_history(&history);
@@ -75,11 +75,15 @@ impl LineEditor {
     }
 
     /// Asks for a line, beginning with what was typed before: left and right of the cursor.
-    pub(crate) fn read(&mut self, prompt: &(String, String), begun: &(String, String)) -> rustyline::Result<Line> {
+    pub(crate) fn read(
+        &mut self,
+        prompt: &(String, String),
+        begun: &(String, String),
+    ) -> rustyline::Result<PromptLine> {
         match self.editor.readline_with_initial(prompt, (&begun.0, &begun.1)) {
-            Ok(line) => Ok(Line::Text(line)),
-            Err(ReadlineError::Interrupted) => Ok(Line::Interrupted),
-            Err(ReadlineError::Eof) => Ok(Line::Ended),
+            Ok(line) => Ok(PromptLine::Text(line)),
+            Err(ReadlineError::Interrupted) => Ok(PromptLine::Interrupted),
+            Err(ReadlineError::Eof) => Ok(PromptLine::Ended),
             Err(error) => Err(error),
         }
     }
@@ -98,9 +102,9 @@ impl LineEditor {
 }
 
 /// Ctrl-C clears the line; on an empty one it is the editor's to answer.
-struct ClearFirst;
+struct ClearLineFirst;
 
-impl ConditionalEventHandler for ClearFirst {
+impl ConditionalEventHandler for ClearLineFirst {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext) -> Option<Cmd> {
         (!context.line().is_empty()).then_some(Cmd::Kill(Movement::WholeBuffer))
     }
@@ -111,16 +115,16 @@ pub(crate) fn joined(line: &str) -> String {
     line.replace("\\\n", "\n")
 }
 
-impl Helper for Aid {}
+impl Helper for LineCompletion {}
 
-impl Validator for Aid {
+impl Validator for LineCompletion {
     fn validate(&self, context: &mut ValidationContext) -> rustyline::Result<ValidationResult> {
         let backslashes = context.input().chars().rev().take_while(|c| *c == '\\').count();
         Ok(if backslashes % 2 == 1 { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
-impl Completer for Aid {
+impl Completer for LineCompletion {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
@@ -143,7 +147,7 @@ impl Hint for Suggestion {
     }
 }
 
-impl Hinter for Aid {
+impl Hinter for LineCompletion {
     type Hint = Suggestion;
 
     fn hint(&self, line: &str, cursor: usize, _: &Context<'_>) -> Option<Suggestion> {
@@ -151,7 +155,7 @@ impl Hinter for Aid {
     }
 }
 
-impl Highlighter for Aid {
+impl Highlighter for LineCompletion {
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         without_stand_ins(line)
     }

@@ -2,14 +2,14 @@
 
 use windlass::door::FollowError;
 use windlass_machine::Force;
-use windlass_runtime::Standing;
-use windlass_runtime::{Earnest, Stopped, UndoError, UndoRequest};
+use windlass_runtime::SessionActivity;
+use windlass_runtime::{StopOutcome, UndoError, UndoMode, UndoRequest};
 use windlass_sandbox::SandboxMode;
 use windlass_store::SessionRow;
 use windlass_vocab::{StopBy, Undoable};
 
 use super::conversation::Conversation;
-use super::slash::{self, Slash};
+use super::slash::{self, SlashCommand};
 use super::{cost, permissions};
 use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
@@ -18,7 +18,7 @@ use crate::output::{harmless_line, short_line, undone};
 
 /// What is left to do for whoever shows the conversation.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Sequel {
+pub(crate) enum CommandFollowUp {
     /// Show this, whole lines.
     Tell(String),
     /// Show this and what was said before: another session is talked with now.
@@ -36,44 +36,48 @@ const NO_SERVER: &str =
     "there is no server to ask for it: connect one, then start windlass again\n`windlass doctor` says how\n";
 
 /// Does it.
-pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<Sequel, CommandError> {
+pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> Result<CommandFollowUp, CommandError> {
     match command {
-        Slash::Help => Ok(Sequel::Tell(slash::help())),
-        Slash::Quit => Ok(Sequel::Leave),
-        Slash::Thinking => Ok(Sequel::TurnThinking),
-        Slash::New => {
+        SlashCommand::Help => Ok(CommandFollowUp::Tell(slash::help())),
+        SlashCommand::Quit => Ok(CommandFollowUp::Leave),
+        SlashCommand::Thinking => Ok(CommandFollowUp::TurnThinking),
+        SlashCommand::New => {
             talk.begin_new().await;
-            Ok(Sequel::Tell("New session started.\n".into()))
+            Ok(CommandFollowUp::Tell("New session started.\n".into()))
         }
-        Slash::Stop => stop(talk).await.map(Sequel::Tell),
-        Slash::Status => status(talk).await.map(Sequel::Tell),
-        Slash::Permissions => Ok(Sequel::Tell(permissions::report(&talk.job.setup.settings, &talk.records().await?))),
-        Slash::Cost => Ok(Sequel::Tell(cost::report(&talk.records().await?))),
-        Slash::Model(None) => Ok(Sequel::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
-        Slash::Model(Some(_)) if talk.job.setup.settings.endpoint.is_none() => Ok(Sequel::Tell(NO_SERVER.into())),
-        Slash::Model(Some(name)) => {
-            if let Err(refused) = talk.job.refuse_secret("the name", Some(&name)) {
-                return Ok(Sequel::Tell(format!("{}\n", refused.message)));
+        SlashCommand::Stop => stop(talk).await.map(CommandFollowUp::Tell),
+        SlashCommand::Status => status(talk).await.map(CommandFollowUp::Tell),
+        SlashCommand::Permissions => {
+            Ok(CommandFollowUp::Tell(permissions::report(&talk.prepared_run.setup.settings, &talk.records().await?)))
+        }
+        SlashCommand::Cost => Ok(CommandFollowUp::Tell(cost::report(&talk.records().await?))),
+        SlashCommand::Model(None) => Ok(CommandFollowUp::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
+        SlashCommand::Model(Some(_)) if talk.prepared_run.setup.settings.endpoint.is_none() => {
+            Ok(CommandFollowUp::Tell(NO_SERVER.into()))
+        }
+        SlashCommand::Model(Some(name)) => {
+            if let Err(refused) = talk.prepared_run.refuse_secret("the name", Some(&name)) {
+                return Ok(CommandFollowUp::Tell(format!("{}\n", refused.message)));
             }
             talk.use_model(&name);
-            Ok(Sequel::Tell(format!("{} from the next run on\n", harmless_line(&name))))
+            Ok(CommandFollowUp::Tell(format!("{} from the next run on\n", harmless_line(&name))))
         }
-        Slash::Sessions(None) => list(talk).await.map(Sequel::Tell),
-        Slash::Sessions(Some(key)) => {
-            let Some(row) = session::found(talk.store.as_ref(), &key).await? else {
-                return Ok(Sequel::Tell(format!(
+        SlashCommand::Sessions(None) => list(talk).await.map(CommandFollowUp::Tell),
+        SlashCommand::Sessions(Some(key)) => {
+            let Some(row) = session::find(talk.store.as_ref(), &key).await? else {
+                return Ok(CommandFollowUp::Tell(format!(
                     "there is no session `{}`; /sessions lists them\n",
                     harmless_line(&key)
                 )));
             };
             talk.go_to(&row).await?;
-            Ok(Sequel::Moved(moved(&row)))
+            Ok(CommandFollowUp::Moved(moved(&row)))
         }
-        Slash::Fork(at) => fork(talk, at).await,
-        Slash::Undo(of, force) => undo(talk, of, force).await.map(Sequel::Tell),
-        Slash::Retry => match talk.retry().await? {
-            Some(_) => Ok(Sequel::Follow),
-            None => Ok(Sequel::Tell("nothing to retry: the last run did not end badly\n".into())),
+        SlashCommand::Fork(at) => fork(talk, at).await,
+        SlashCommand::Undo(of, force) => undo(talk, of, force).await.map(CommandFollowUp::Tell),
+        SlashCommand::Retry => match talk.retry().await? {
+            Some(_) => Ok(CommandFollowUp::Follow),
+            None => Ok(CommandFollowUp::Tell("nothing to retry: the last run did not end badly\n".into())),
         },
     }
 }
@@ -82,7 +86,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: Slash) -> Result<S
 pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError> {
     let stopped = match talk.live() {
         Some(live) => live.session.stop(StopBy::Person).await.map_err(FollowError::from)?,
-        None => Stopped { runs: 0, dropped: 0 },
+        None => StopOutcome { runs: 0, dropped: 0 },
     };
     Ok(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))
 }
@@ -92,23 +96,23 @@ async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Re
         return Ok("there is nothing to undo yet\n".into());
     }
     let session = talk.open().await?.session.clone();
-    match session.undo(UndoRequest { of, force, earnest: Earnest::Do }).await {
+    match session.undo(UndoRequest { of, force, mode: UndoMode::Apply }).await {
         Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("/undo {undo}"))),
         Err(UndoError::Closed(closed)) => Err(FollowError::from(closed).into()),
         Err(refused) => {
             let forced = of.map_or("/undo force".to_owned(), |of| format!("/undo {of} force"));
-            Ok(undone::refused(&refused, &forced) + "\n")
+            Ok(undone::refusal_text(&refused, &forced) + "\n")
         }
     }
 }
 
 async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     let row = talk.row().await?;
-    let doing = match talk.live().map(|live| live.session.standing()) {
-        Some(Standing::Working) => "working",
-        Some(Standing::Waiting(_)) => "waiting for an answer",
-        Some(Standing::Idle) => "idle",
-        Some(Standing::Closed(_)) | None => row.as_ref().map_or("not begun", |row| row.status.as_str()),
+    let doing = match talk.live().map(|live| live.session.activity()) {
+        Some(SessionActivity::Working) => "working",
+        Some(SessionActivity::Waiting(_)) => "waiting for an answer",
+        Some(SessionActivity::Idle) => "idle",
+        Some(SessionActivity::Closed(_)) | None => row.as_ref().map_or("not begun", |row| row.status.as_str()),
     };
     let waiting = match &row {
         Some(row) => talk.store.waiting(row.session).await?.len(),
@@ -117,7 +121,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     let title = row.as_ref().and_then(|row| row.title.as_deref()).unwrap_or("no title yet");
     let runs = row.as_ref().map_or(0, |row| row.runs);
     let grants = permissions::grants(&talk.records().await?).len();
-    let settings = &talk.job.setup.settings;
+    let settings = &talk.prepared_run.setup.settings;
     let lines = [
         ("model", talk.model.0.clone()),
         ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
@@ -150,7 +154,7 @@ pub(super) fn sandbox(mode: SandboxMode) -> &'static str {
 const LISTED: usize = 20;
 
 async fn list(talk: &Conversation) -> Result<String, CommandError> {
-    let rows = session::of_folder(talk.store.as_ref(), &talk.job.setup.settings.place.workspace).await?;
+    let rows = session::of_folder(talk.store.as_ref(), &talk.prepared_run.setup.settings.place.workspace).await?;
     if rows.is_empty() {
         return Ok("this folder has no session yet\n".into());
     }
@@ -170,9 +174,11 @@ fn moved(row: &SessionRow) -> String {
     format!("session {}: {}\n", harmless_line(&row.key), short_line(about, 60))
 }
 
-async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<Sequel, CommandError> {
-    let Some(row) = talk.row().await? else { return Ok(Sequel::Tell("there is nothing to fork yet\n".into())) };
+async fn fork(talk: &mut Conversation, at: Option<u64>) -> Result<CommandFollowUp, CommandError> {
+    let Some(row) = talk.row().await? else {
+        return Ok(CommandFollowUp::Tell("there is nothing to fork yet\n".into()));
+    };
     let copy = fork::fork(talk.store.as_ref(), &row, at, None).await?;
     talk.go_to(&copy).await?;
-    Ok(Sequel::Moved(moved(&copy)))
+    Ok(CommandFollowUp::Moved(moved(&copy)))
 }

@@ -3,37 +3,37 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
-use windlass::door::Awaited;
+use windlass::door::AwaitedEnd;
 use windlass_tools::ToolServers as _;
 use windlass_vocab::RunId;
 
 use super::conversation::Conversation;
-use super::performing::{self, Sequel};
+use super::performing::{self, CommandFollowUp};
 use super::slash::{self, Meaning};
 use crate::commands::{follow, session};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::prompt::{LONGEST, PromptError};
 use crate::streams::tell;
 
 /// Talks line by line until standard input ends.
-pub(crate) async fn by_lines(mut talk: Conversation) -> Done {
+pub(crate) async fn by_lines(mut talk: Conversation) -> CommandResult {
     let done = converse(&mut talk).await;
     talk.close().await;
-    talk.job.setup.servers.close().await;
+    talk.prepared_run.setup.servers.close().await;
     done
 }
 
-async fn converse(talk: &mut Conversation) -> Done {
+async fn converse(talk: &mut Conversation) -> CommandResult {
     let mut exit = None;
-    if let Some(servers) = talk.job.setup.servers.servers() {
+    if let Some(servers) = talk.prepared_run.setup.servers.servers() {
         servers.wake();
     }
     if let Some(row) = talk.row().await?
         && session::is_open(&row)
     {
         talk.open().await?;
-        exit = Some(hear(talk, Awaited::Run(RunId(row.runs))).await?);
+        exit = Some(follow_run(talk, AwaitedEnd::Run(RunId(row.runs))).await?);
     }
     loop {
         let line = tokio::select! {
@@ -46,10 +46,10 @@ async fn converse(talk: &mut Conversation) -> Done {
         if line.trim().is_empty() {
             continue;
         }
-        exit = match said(talk, &line).await? {
-            Said::Heard(heard) => Some(heard),
-            Said::Told => exit.or(Some(Exit::Done)),
-            Said::Left => return Ok(exit.unwrap_or(Exit::Done)),
+        exit = match take_line(talk, &line).await? {
+            LineOutcome::RunEnded(heard) => Some(heard),
+            LineOutcome::Answered => exit.or(Some(Exit::Done)),
+            LineOutcome::Leave => return Ok(exit.unwrap_or(Exit::Done)),
         };
     }
     match (exit, io::stdin().is_terminal()) {
@@ -60,52 +60,52 @@ async fn converse(talk: &mut Conversation) -> Done {
 }
 
 /// What a line led to.
-enum Said {
+enum LineOutcome {
     /// A run ended like this.
-    Heard(Exit),
+    RunEnded(Exit),
     /// The chat itself answered.
-    Told,
-    Left,
+    Answered,
+    Leave,
 }
 
-async fn said(talk: &mut Conversation, line: &str) -> Result<Said, CommandError> {
+async fn take_line(talk: &mut Conversation, line: &str) -> Result<LineOutcome, CommandError> {
     let command = match slash::read(line) {
         Meaning::Message(text) => {
-            let (sent, id) = talk.say(text).await?;
-            return Ok(Said::Heard(hear(talk, Awaited::after(sent, id)).await?));
+            let (sent, id) = talk.send_message(text).await?;
+            return Ok(LineOutcome::RunEnded(follow_run(talk, AwaitedEnd::after(sent, id)).await?));
         }
         // Whoever types can type it again; a script can't, and what follows may depend on it.
         Meaning::Wrong(text) if io::stdin().is_terminal() => {
             tell(&text);
-            return Ok(Said::Told);
+            return Ok(LineOutcome::Answered);
         }
         Meaning::Wrong(text) => return Err(CommandError::new(Exit::Usage, text)),
         Meaning::Command(command, _) => command,
     };
     match performing::perform(talk, command).await? {
-        Sequel::Tell(text) | Sequel::Moved(text) => {
+        CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => {
             // Nobody is left to tell when standard error is gone.
             let _ = io::stderr().write_all(text.as_bytes());
-            Ok(Said::Told)
+            Ok(LineOutcome::Answered)
         }
-        Sequel::TurnThinking => Ok(Said::Told),
-        Sequel::Leave => Ok(Said::Left),
-        Sequel::Follow => {
+        CommandFollowUp::TurnThinking => Ok(LineOutcome::Answered),
+        CommandFollowUp::Leave => Ok(LineOutcome::Leave),
+        CommandFollowUp::Follow => {
             let run = RunId(talk.row().await?.map_or(1, |row| row.runs));
-            Ok(Said::Heard(hear(talk, Awaited::Run(run)).await?))
+            Ok(LineOutcome::RunEnded(follow_run(talk, AwaitedEnd::Run(run)).await?))
         }
     }
 }
 
 /// Follows a run as `windlass run` does.
-async fn hear(talk: &mut Conversation, awaited: Awaited) -> Done {
-    let (job, agent, live) = talk.parts();
+async fn follow_run(talk: &mut Conversation, awaited: AwaitedEnd) -> CommandResult {
+    let (prepared_run, agent, live) = talk.parts();
     let Some(live) = live else { return Ok(Exit::Done) };
-    follow::follow(job, agent, &live.session, &mut live.events, awaited).await
+    follow::follow(prepared_run, agent, &live.session, &mut live.events, awaited).await
 }
 
 /// Whether anything stands on standard input. A keyboard is not waited for.
-pub(crate) async fn is_spoken_to() -> Result<bool, CommandError> {
+pub(crate) async fn has_input() -> Result<bool, CommandError> {
     Ok(!io::stdin().is_terminal() && next_line().await?.is_some())
 }
 

@@ -15,7 +15,7 @@ const BRIEF: usize = 60;
 
 /// Something told to the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Slash {
+pub(crate) enum SlashCommand {
     New,
     Stop,
     Help,
@@ -33,62 +33,62 @@ pub(crate) enum Slash {
 
 /// When a command may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum When {
+pub(crate) enum SlashTiming {
     Always,
     /// Not while a run works.
     Idle,
 }
 
 /// A row of the table.
-pub(crate) struct Entry {
+pub(crate) struct SlashRow {
     pub(crate) name: &'static str,
     /// What may follow the name, as the help writes it; empty when nothing may.
     pub(crate) argument: &'static str,
-    pub(crate) when: When,
+    pub(crate) when: SlashTiming,
     pub(crate) help: &'static str,
-    make: fn(Option<&str>) -> Option<Slash>,
+    make: fn(Option<&str>) -> Option<SlashCommand>,
 }
 
 macro_rules! table {
     ($($name:literal $argument:literal $when:ident $help:literal => $make:expr,)*) => {
-        pub(crate) const TABLE: &[Entry] =
-            &[$(Entry { name: $name, argument: $argument, when: When::$when, help: $help, make: $make },)*];
+        pub(crate) const TABLE: &[SlashRow] =
+            &[$(SlashRow { name: $name, argument: $argument, when: SlashTiming::$when, help: $help, make: $make },)*];
     };
 }
 
 table! {
-    "/new" "" Idle "begin a new session" => |_| Some(Slash::New),
-    "/stop" "" Always "stop the run and drop what waits" => |_| Some(Slash::Stop),
-    "/help" "" Always "this list" => |_| Some(Slash::Help),
-    "/status" "" Always "model, session, folder, what is going on" => |_| Some(Slash::Status),
-    "/permissions" "" Always "mode, sandbox, rules and what this session allows" => |_| Some(Slash::Permissions),
-    "/model" "[NAME]" Always "show the model, or take another for the next run" => |name| Some(Slash::Model(name.map(str::to_owned))),
-    "/sessions" "[KEY]" Idle "list this folder's sessions, or go to one" => |key| Some(Slash::Sessions(key.map(str::to_owned))),
+    "/new" "" Idle "begin a new session" => |_| Some(SlashCommand::New),
+    "/stop" "" Always "stop the run and drop what waits" => |_| Some(SlashCommand::Stop),
+    "/help" "" Always "this list" => |_| Some(SlashCommand::Help),
+    "/status" "" Always "model, session, folder, what is going on" => |_| Some(SlashCommand::Status),
+    "/permissions" "" Always "mode, sandbox, rules and what this session allows" => |_| Some(SlashCommand::Permissions),
+    "/model" "[NAME]" Always "show the model, or take another for the next run" => |name| Some(SlashCommand::Model(name.map(str::to_owned))),
+    "/sessions" "[KEY]" Idle "list this folder's sessions, or go to one" => |key| Some(SlashCommand::Sessions(key.map(str::to_owned))),
     "/fork" "[SEQ]" Idle "go on in a copy of this session, cut off after record SEQ" => fork,
-    "/retry" "" Idle "try the last run again" => |_| Some(Slash::Retry),
+    "/retry" "" Idle "try the last run again" => |_| Some(SlashCommand::Retry),
     "/undo" "[ID] [force]" Idle "put files back as they were before the last call, or bring back an undo" => undo,
-    "/cost" "" Always "tokens, and money where prices are known" => |_| Some(Slash::Cost),
-    "/thinking" "" Always "show thinking whole, or folded" => |_| Some(Slash::Thinking),
-    "/quit" "" Always "leave; everything is kept" => |_| Some(Slash::Quit),
-    "/exit" "" Always "the same" => |_| Some(Slash::Quit),
+    "/cost" "" Always "tokens, and money where prices are known" => |_| Some(SlashCommand::Cost),
+    "/thinking" "" Always "show thinking whole, or folded" => |_| Some(SlashCommand::Thinking),
+    "/quit" "" Always "leave; everything is kept" => |_| Some(SlashCommand::Quit),
+    "/exit" "" Always "the same" => |_| Some(SlashCommand::Quit),
 }
 
-fn fork(at: Option<&str>) -> Option<Slash> {
+fn fork(at: Option<&str>) -> Option<SlashCommand> {
     match at {
-        None => Some(Slash::Fork(None)),
-        Some(at) => at.parse().ok().map(|at| Slash::Fork(Some(at))),
+        None => Some(SlashCommand::Fork(None)),
+        Some(at) => at.parse().ok().map(|at| SlashCommand::Fork(Some(at))),
     }
 }
 
-fn undo(given: Option<&str>) -> Option<Slash> {
+fn undo(given: Option<&str>) -> Option<SlashCommand> {
     let mut words = given.unwrap_or_default().split_whitespace().peekable();
     let of = match words.peek() {
         Some(word) if *word != "force" => Some(words.next()?.parse().ok()?),
         Some(_) | None => None,
     };
     match (words.next(), words.next()) {
-        (None, _) => Some(Slash::Undo(of, Force::No)),
-        (Some("force"), None) => Some(Slash::Undo(of, Force::Yes)),
+        (None, _) => Some(SlashCommand::Undo(of, Force::No)),
+        (Some("force"), None) => Some(SlashCommand::Undo(of, Force::Yes)),
         (Some(_), _) => None,
     }
 }
@@ -97,7 +97,7 @@ fn undo(given: Option<&str>) -> Option<Slash> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// It is for the chat.
-    Command(Slash, When),
+    Command(SlashCommand, SlashTiming),
     /// It is for the chat, but can't be understood.
     Wrong(String),
     /// This is for the model.
@@ -160,7 +160,7 @@ fn brief(text: &str) -> String {
 
 /// The list `/help` shows.
 pub(crate) fn help() -> String {
-    let usage = |entry: &Entry| format!("{} {}", entry.name, entry.argument).trim_end().to_owned();
+    let usage = |entry: &SlashRow| format!("{} {}", entry.name, entry.argument).trim_end().to_owned();
     let width = TABLE.iter().map(|entry| usage(entry).len()).max().unwrap_or(0);
     let mut text: String = TABLE.iter().map(|entry| format!("  {:<width$}  {}\n", usage(entry), entry.help)).collect();
     text.push_str(
@@ -178,13 +178,13 @@ pub(crate) fn help() -> String {
 mod tests {
     use windlass_machine::Force;
 
-    use super::{Meaning, Slash, TABLE, When, help, read, unknown};
+    use super::{Meaning, SlashCommand, SlashTiming, TABLE, help, read, unknown};
 
     // proves W6, L8
     #[test]
     fn a_command_is_read_trimmed_and_in_any_case_and_a_path_is_for_the_model() {
         for line in ["/stop", "  /STOP ", "/Stop\n"] {
-            assert_eq!(read(line), Meaning::Command(Slash::Stop, When::Always), "{line:?}");
+            assert_eq!(read(line), Meaning::Command(SlashCommand::Stop, SlashTiming::Always), "{line:?}");
         }
         for text in [
             "/usr/bin/foo is broken",
@@ -240,12 +240,15 @@ mod tests {
 
     #[test]
     fn a_command_takes_the_argument_its_row_names() {
-        assert_eq!(read("/model"), Meaning::Command(Slash::Model(None), When::Always));
-        assert_eq!(read("/model  big one "), Meaning::Command(Slash::Model(Some("big one".into())), When::Always));
-        assert_eq!(read("/fork 12"), Meaning::Command(Slash::Fork(Some(12)), When::Idle));
+        assert_eq!(read("/model"), Meaning::Command(SlashCommand::Model(None), SlashTiming::Always));
+        assert_eq!(
+            read("/model  big one "),
+            Meaning::Command(SlashCommand::Model(Some("big one".into())), SlashTiming::Always)
+        );
+        assert_eq!(read("/fork 12"), Meaning::Command(SlashCommand::Fork(Some(12)), SlashTiming::Idle));
         assert!(matches!(read("/fork twelve"), Meaning::Wrong(_)));
         let undo = |of: Option<&str>, force| {
-            Meaning::Command(Slash::Undo(of.map(|of| of.parse().unwrap()), force), When::Idle)
+            Meaning::Command(SlashCommand::Undo(of.map(|of| of.parse().unwrap()), force), SlashTiming::Idle)
         };
         assert_eq!(read("/undo"), undo(None, Force::No));
         assert_eq!(read("/undo u1"), undo(Some("u1"), Force::No));

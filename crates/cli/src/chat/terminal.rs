@@ -1,159 +1,255 @@
-//! The terminal while the chat has it.
-//!
-//! The keyboard has one reader, this one, from the first prompt to the last: nothing typed is lost
-//! between the prompt and a run. The line editor reads standard input, so while the chat lasts
-//! standard input is the far end of a terminal of ours that is fed with what the editor may see.
-//! Leaving puts everything back, whatever way.
+//! What a person sits at: a keyboard, a screen, and the signals the system sends them.
 
-use std::io;
-use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::{Errno, FdFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use tokio::sync::mpsc;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use windlass_vocab::MessageId;
 
-use super::gate::{Gate, Piece};
+use super::console::{self, Console, LineVisibility, TerminalError};
+use super::input_splitter::InputPiece;
+use super::keys::KeyDecoder;
+use super::line::{LineCompletion, LineEditor, PromptLine};
+use super::pastes::Pastes;
+use super::raw_terminal::RawTerminal;
+use crate::screen::{Colour, TerminalLook};
+use crate::tty;
 
-/// As much of the keyboard's queue as is read at once.
-const READ: usize = 64 * 1024;
-/// The bytes of a key come together; after this long without the next it was the Escape key.
-const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// What the system says about the terminal or the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TerminalSignal {
+    /// The window has another size.
+    Resized,
+    /// As Ctrl-C.
+    Interrupt,
+    /// The terminal is closed, or the process is asked to go.
+    End,
+}
 
-/// The person's terminal, in raw mode.
-#[derive(Debug)]
+struct Signals {
+    resize: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Self> {
+        Ok(Self {
+            resize: signal(SignalKind::window_change())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hang_up: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) -> TerminalSignal {
+        tokio::select! {
+            _ = self.hang_up.recv() => TerminalSignal::End,
+            _ = self.terminate.recv() => TerminalSignal::End,
+            _ = self.interrupt.recv() => TerminalSignal::Interrupt,
+            _ = self.resize.recv() => TerminalSignal::Resized,
+        }
+    }
+}
+
+/// A keyboard, a screen and the signals.
 pub(crate) struct Terminal {
-    keyboard: Arc<OwnedFd>,
-    /// Held by whoever may read the keyboard.
-    reading: Arc<Mutex<()>>,
-    typed: mpsc::Receiver<Vec<Piece>>,
-    original: Termios,
-    /// Where the line editor's keys go in.
-    feed: OwnedFd,
+    pub(crate) console: Console,
+    pub(crate) pastes: Pastes,
+    pub(crate) keys: KeyDecoder,
+    /// Messages typed here that had to wait.
+    pub(crate) queued: Vec<MessageId>,
+    raw: RawTerminal,
+    signals: Signals,
+    /// Typed ahead: not for the line that is being read.
+    ahead: Vec<InputPiece>,
+    /// Away while it reads.
+    editor: Option<LineEditor>,
+}
+
+/// Whether the line may be at its end. What is typed after it belongs to whatever comes next, unless
+/// the editor goes on with the line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LineComplete {
+    Yes,
+    No,
+}
+
+/// A line that was not taken by then is gone on with.
+const NOT_TAKEN: Duration = Duration::from_millis(40);
+
+/// What came from the person or the system.
+#[derive(Debug)]
+pub(crate) enum TerminalInput {
+    /// Keys and pastes.
+    Typed(Vec<InputPiece>),
+    Signal(TerminalSignal),
 }
 
 impl Terminal {
-    /// Takes the terminal on standard input.
-    pub(crate) fn take() -> io::Result<Self> {
-        let stdin = rustix::stdio::stdin();
-        let original = tcgetattr(stdin)?;
-        let keyboard = Arc::new(rustix::io::fcntl_dupfd_cloexec(stdin, 3)?);
-        let feed = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
-        rustix::io::fcntl_setfd(&feed, FdFlags::CLOEXEC)?;
-        grantpt(&feed)?;
-        unlockpt(&feed)?;
-        let path = ptsname(&feed, Vec::new())?;
-        let far = open(path.as_c_str(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
-        // What the editor takes for the terminal's own mode is raw too: keys typed before it is ready
-        // must not be echoed or gathered into lines.
-        tcsetattr(&far, OptionalActions::Now, &raw(&tcgetattr(&far)?))?;
-        rustix::stdio::dup2_stdin(&far)?;
-        let (sender, typed) = mpsc::channel(16);
-        let reading = Arc::default();
-        let terminal = Self { keyboard, reading, typed, original, feed };
-        terminal.raw()?;
-        let (keyboard, reading) = (Arc::clone(&terminal.keyboard), Arc::clone(&terminal.reading));
-        std::thread::Builder::new().name("keyboard".into()).spawn(move || watch(&keyboard, &reading, &sender))?;
-        Ok(terminal)
+    /// Takes the terminal.
+    pub(crate) fn take(
+        look: TerminalLook,
+        workspace: PathBuf,
+        home: Option<PathBuf>,
+        data: &Path,
+    ) -> Result<Self, TerminalError> {
+        let completion = LineCompletion { workspace, home, colour: look.colour };
+        let editor = LineEditor::new(completion, data).map_err(io::Error::other)?;
+        Ok(Self {
+            console: Console::new(look),
+            pastes: Pastes::default(),
+            keys: KeyDecoder::default(),
+            queued: Vec::new(),
+            signals: Signals::new()?,
+            raw: RawTerminal::take()?,
+            ahead: Vec::new(),
+            editor: Some(editor),
+        })
     }
 
-    fn raw(&self) -> io::Result<()> {
-        Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &raw(&self.original))?)
-    }
-
-    fn restore(&self) -> io::Result<()> {
-        Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &self.original)?)
-    }
-
-    /// What was typed; `None` when the terminal is gone. Nothing is lost when the future is dropped.
-    pub(crate) async fn read(&mut self) -> Option<Vec<Piece>> {
-        self.typed.recv().await
-    }
-
-    /// Whether it hung up.
-    pub(crate) fn is_gone(&self) -> bool {
-        tcgetattr(&self.keyboard).is_err()
-    }
-
-    /// Gives the line editor keys.
-    pub(crate) fn feed(&self, mut keys: &[u8]) -> io::Result<()> {
-        while !keys.is_empty() {
-            let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.feed, keys))?;
-            keys = &keys[written..];
+    /// Waits for the person or the system.
+    pub(crate) async fn next_input(&mut self) -> TerminalInput {
+        if !self.ahead.is_empty() {
+            return TerminalInput::Typed(std::mem::take(&mut self.ahead));
         }
-        Ok(())
+        tokio::select! {
+            biased;
+            sign = self.signals.next() => TerminalInput::Signal(sign),
+            pieces = self.raw.read() => match pieces {
+                Some(pieces) => TerminalInput::Typed(pieces),
+                None => TerminalInput::Signal(TerminalSignal::End),
+            },
+        }
     }
 
-    /// Lets the shell have the terminal until it gives it back (Ctrl-Z).
-    pub(crate) fn suspend(&self) -> io::Result<()> {
-        self.restore()?;
-        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
-        self.raw()
+    /// Begins to take typing while a run works.
+    pub(crate) fn begin_typing(&mut self) -> Result<(), TerminalError> {
+        self.console.typing = LineVisibility::Shown;
+        // Pastes are marked as such.
+        self.write("\u{1b}[?2004h")?;
+        self.console.refresh()
+    }
+
+    /// Leaves a clean line for the prompt.
+    pub(crate) fn end_typing(&mut self) -> Result<(), TerminalError> {
+        self.console.finish_line()?;
+        self.write("\u{1b}[?2004l")
+    }
+
+    /// The window has another size, or has it again.
+    pub(crate) fn resize(&mut self) -> Result<(), TerminalError> {
+        match tty::size() {
+            Some(size) => self.console.resize(size),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets the shell have the terminal for a while.
+    pub(crate) fn suspend(&mut self) -> Result<(), TerminalError> {
+        let typing = self.console.typing;
+        self.end_typing()?;
+        self.raw.suspend()?;
+        if typing == LineVisibility::Shown {
+            self.begin_typing()?;
+        }
+        self.resize()
+    }
+
+    /// Whether the terminal hung up.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.raw.is_gone()
     }
 
     /// Runs a program that has the terminal to itself.
-    pub(crate) fn lend(&self, mut program: std::process::Command) -> io::Result<std::process::ExitStatus> {
-        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        self.restore()?;
-        let left = self.keyboard.try_clone().and_then(|keyboard| program.stdin(keyboard).status());
-        self.raw()?;
-        left
+    pub(crate) fn lend(&mut self, program: std::process::Command) -> io::Result<std::process::ExitStatus> {
+        self.raw.lend(program)
     }
-}
 
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        // Nothing can be done about a terminal that is gone.
-        let _ = self.restore();
-        let _ = rustix::stdio::dup2_stdin(&*self.keyboard);
-    }
-}
-
-/// Reads the keyboard until it or the reader of `sender` is gone. How long nothing follows an Escape is
-/// measured here, however busy whoever waits for the keys may be.
-fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<Piece>>) {
-    let (mut gate, mut bytes) = (Gate::default(), vec![0; READ]);
-    loop {
-        let waits = |limit: Option<&Timespec>| poll(&mut [PollFd::new(keyboard, PollFlags::IN)], limit);
-        match waits(gate.is_in_doubt().then_some(&TOGETHER)) {
-            Ok(0) => {
-                gate.settle();
-                continue;
-            }
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return,
-        }
-        let read = {
-            let _reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
-            // Another program may have had the keyboard in the meantime.
-            if waits(Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(0) {
-                continue;
-            }
-            rustix::io::read(keyboard, &mut bytes[..])
+    /// Asks for a line with the line editor, beginning with what was typed before.
+    pub(crate) async fn line(
+        &mut self,
+        prompt: &'static str,
+        begun: (String, String),
+    ) -> Result<PromptLine, TerminalError> {
+        let Some(mut editor) = self.editor.take() else { return Ok(PromptLine::Ended) };
+        let styled = match self.console.look().colour {
+            Colour::None => prompt.to_owned(),
+            Colour::Ansi => format!("\u{1b}[1;36m{prompt}\u{1b}[0m"),
         };
-        match read {
-            Err(Errno::INTR) => {}
-            Ok(0) | Err(_) => return,
-            Ok(length) => {
-                let pieces = gate.pieces(&bytes[..length]);
-                if !pieces.is_empty() && sender.blocking_send(pieces).is_err() {
-                    return;
+        let prompt = (prompt.to_owned(), styled);
+        let mut reading = tokio::task::spawn_blocking(move || {
+            let line = editor.read(&prompt, &begun);
+            (editor, line)
+        });
+        let mut entered = LineComplete::No;
+        loop {
+            tokio::select! {
+                biased;
+                read = &mut reading => {
+                    let (editor, line) = read.map_err(io::Error::other)?;
+                    self.editor = Some(editor);
+                    return Ok(line.map_err(io::Error::other)?);
+                }
+                () = tokio::time::sleep(NOT_TAKEN), if entered == LineComplete::Yes => entered = LineComplete::No,
+                input = self.next_input(), if entered == LineComplete::No => match input {
+                    TerminalInput::Signal(TerminalSignal::End) => return Ok(PromptLine::Ended),
+                    // The editor hears of these itself.
+                    TerminalInput::Signal(TerminalSignal::Interrupt | TerminalSignal::Resized) => self.resize()?,
+                    TerminalInput::Typed(pieces) => entered = self.pass_on(pieces)?,
+                },
+            }
+        }
+    }
+
+    /// Gives the line editor what it may see: of a long paste its mark, and nothing beyond the key
+    /// that may end the line.
+    fn pass_on(&mut self, pieces: Vec<InputPiece>) -> Result<LineComplete, TerminalError> {
+        let mut pieces = pieces.into_iter();
+        while let Some(piece) = pieces.next() {
+            match piece {
+                InputPiece::Keys(keys) => {
+                    let (now, later) =
+                        keys.split_at(keys.iter().position(|key| *key == b'\r').map_or(keys.len(), |at| at + 1));
+                    self.raw.feed(now)?;
+                    if now.ends_with(b"\r") {
+                        let later = Some(later.to_vec()).filter(|later| !later.is_empty()).map(InputPiece::Keys);
+                        self.ahead = later.into_iter().chain(pieces).collect();
+                        return Ok(LineComplete::Yes);
+                    }
+                }
+                InputPiece::Paste(text) => self.paste(&text)?,
+                InputPiece::Suspend => {
+                    self.suspend()?;
+                    // Redraws the line.
+                    self.raw.feed(b"\x0c")?;
                 }
             }
         }
+        Ok(LineComplete::No)
     }
-}
 
-/// `mode` without echo, lines and keys that make signals; what is written is still ended with CR LF.
-fn raw(mode: &Termios) -> Termios {
-    let mut raw = mode.clone();
-    raw.input_modes -=
-        InputModes::ICRNL | InputModes::INLCR | InputModes::IGNCR | InputModes::IXON | InputModes::ISTRIP;
-    raw.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN | LocalModes::ISIG;
-    raw.special_codes[SpecialCodeIndex::VMIN] = 1;
-    raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-    raw
+    fn paste(&mut self, text: &str) -> Result<(), TerminalError> {
+        let shown = self.pastes.take(text);
+        Ok(self.raw.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes())?)
+    }
+
+    /// Keeps a line in the history.
+    pub(crate) fn keep(&mut self, line: &str) {
+        if let Some(editor) = &mut self.editor {
+            editor.keep(line);
+        }
+    }
+
+    /// What stands before what a person types.
+    pub(crate) fn prompt(&self) -> &'static str {
+        console::prompt(self.console.look().glyphs)
+    }
+
+    fn write(&self, text: &str) -> Result<(), TerminalError> {
+        let mut out = io::stdout();
+        Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
+    }
 }

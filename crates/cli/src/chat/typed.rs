@@ -2,11 +2,11 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::keys::Key;
+use super::keys::KeyPress;
 
 /// A line under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Typed {
+pub(crate) struct TypedLine {
     /// Before the cursor.
     left: String,
     /// After it.
@@ -15,7 +15,7 @@ pub(crate) struct Typed {
 
 /// What a key came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Pressed {
+pub(crate) enum KeyEffect {
     /// The line goes on.
     Edited,
     /// The line was sent; another begins.
@@ -26,7 +26,7 @@ pub(crate) enum Pressed {
     Leave,
 }
 
-impl Typed {
+impl TypedLine {
     /// What is before and after the cursor; the line is empty then.
     pub(crate) fn take(&mut self) -> (String, String) {
         (std::mem::take(&mut self.left), std::mem::take(&mut self.right))
@@ -38,37 +38,37 @@ impl Typed {
     }
 
     /// Does what a key says, where it is about the text.
-    pub(crate) fn press(&mut self, key: Key) -> Pressed {
+    pub(crate) fn press(&mut self, key: KeyPress) -> KeyEffect {
         match key {
-            Key::Interrupt => return Pressed::Interrupt,
-            Key::EndOfInput if self.left.is_empty() && self.right.is_empty() => return Pressed::Leave,
-            Key::Enter => {
+            KeyPress::Interrupt => return KeyEffect::Interrupt,
+            KeyPress::EndOfInput if self.left.is_empty() && self.right.is_empty() => return KeyEffect::Leave,
+            KeyPress::Enter => {
                 let (before, after) = self.take();
-                return Pressed::Entered(before + &after);
+                return KeyEffect::Entered(before + &after);
             }
-            Key::Char(c) => self.left.push(c),
-            Key::Newline => self.left.push('\n'),
-            Key::Backspace => drop(self.left.pop()),
-            Key::Delete | Key::EndOfInput => drop(first(&mut self.right)),
-            Key::WordBack => {
+            KeyPress::Char(c) => self.left.push(c),
+            KeyPress::Newline => self.left.push('\n'),
+            KeyPress::Backspace => drop(self.left.pop()),
+            KeyPress::Delete | KeyPress::EndOfInput => drop(first(&mut self.right)),
+            KeyPress::WordBack => {
                 let kept = self.left.trim_end().rfind(char::is_whitespace).map_or(0, |at| at + 1);
                 self.left.truncate(kept);
             }
-            Key::KillToStart => self.left.clear(),
-            Key::KillToEnd => self.right.clear(),
-            Key::Left => {
+            KeyPress::KillToStart => self.left.clear(),
+            KeyPress::KillToEnd => self.right.clear(),
+            KeyPress::Left => {
                 if let Some(c) = self.left.pop() {
                     self.right.insert(0, c);
                 }
             }
-            Key::Right => self.left.extend(first(&mut self.right)),
-            Key::Home => {
+            KeyPress::Right => self.left.extend(first(&mut self.right)),
+            KeyPress::Home => {
                 self.left.push_str(&self.right);
                 self.right = std::mem::take(&mut self.left);
             }
-            Key::End => self.left.push_str(&std::mem::take(&mut self.right)),
+            KeyPress::End => self.left.push_str(&std::mem::take(&mut self.right)),
         }
-        Pressed::Edited
+        KeyEffect::Edited
     }
 
     /// The part around the cursor that fits `width` columns, and the cursor's column in it.
@@ -101,19 +101,19 @@ fn first(text: &mut String) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pressed, Typed};
-    use crate::chat::keys::Key;
+    use super::{KeyEffect, TypedLine};
+    use crate::chat::keys::KeyPress;
 
-    fn at_end(text: &str) -> Typed {
-        let mut typed = Typed::default();
+    fn at_end(text: &str) -> TypedLine {
+        let mut typed = TypedLine::default();
         typed.insert(text);
         typed
     }
 
-    fn typed(keys: &[Key]) -> (String, String) {
+    fn typed(keys: &[KeyPress]) -> (String, String) {
         let mut typed = at_end("one two");
         for key in keys {
-            assert_eq!(typed.press(*key), Pressed::Edited, "{key:?}");
+            assert_eq!(typed.press(*key), KeyEffect::Edited, "{key:?}");
         }
         typed.take()
     }
@@ -121,13 +121,13 @@ mod tests {
     #[test]
     fn the_line_can_be_edited() {
         for (keys, left, right) in [
-            (&[Key::Char('!')][..], "one two!", ""),
-            (&[Key::Left, Key::Left, Key::Backspace], "one ", "wo"),
-            (&[Key::Home, Key::Delete, Key::Right], "n", "e two"),
-            (&[Key::WordBack, Key::WordBack], "", ""),
-            (&[Key::Left, Key::KillToEnd, Key::Newline], "one tw\n", ""),
-            (&[Key::Left, Key::KillToStart, Key::End], "o", ""),
-            (&[Key::Left, Key::EndOfInput], "one tw", ""),
+            (&[KeyPress::Char('!')][..], "one two!", ""),
+            (&[KeyPress::Left, KeyPress::Left, KeyPress::Backspace], "one ", "wo"),
+            (&[KeyPress::Home, KeyPress::Delete, KeyPress::Right], "n", "e two"),
+            (&[KeyPress::WordBack, KeyPress::WordBack], "", ""),
+            (&[KeyPress::Left, KeyPress::KillToEnd, KeyPress::Newline], "one tw\n", ""),
+            (&[KeyPress::Left, KeyPress::KillToStart, KeyPress::End], "o", ""),
+            (&[KeyPress::Left, KeyPress::EndOfInput], "one tw", ""),
         ] {
             assert_eq!(typed(keys), (left.to_owned(), right.to_owned()), "{keys:?}");
         }
@@ -136,17 +136,17 @@ mod tests {
     #[test]
     fn some_keys_are_not_about_the_text() {
         let mut typed = at_end("one two");
-        typed.press(Key::Left);
-        assert_eq!(typed.press(Key::Interrupt), Pressed::Interrupt);
-        assert_eq!(typed.press(Key::Enter), Pressed::Entered("one two".into()));
-        assert_eq!((typed.press(Key::EndOfInput), typed), (Pressed::Leave, Typed::default()));
+        typed.press(KeyPress::Left);
+        assert_eq!(typed.press(KeyPress::Interrupt), KeyEffect::Interrupt);
+        assert_eq!(typed.press(KeyPress::Enter), KeyEffect::Entered("one two".into()));
+        assert_eq!((typed.press(KeyPress::EndOfInput), typed), (KeyEffect::Leave, TypedLine::default()));
     }
 
     #[test]
     fn a_long_line_shows_the_part_around_the_cursor() {
         let mut typed = at_end("0123456789");
         assert_eq!(typed.window(5, ' '), ("6789".into(), 4));
-        typed.press(Key::Home);
+        typed.press(KeyPress::Home);
         assert_eq!(typed.window(5, ' '), ("0123".into(), 0));
         assert_eq!(at_end("中文字").window(5, ' '), ("文字".into(), 4));
         assert_eq!(at_end("a\nb").window(9, '+'), ("a+b".into(), 3));

@@ -1,8 +1,8 @@
 //! "Always": a rule that a person agreed to for good is written into their own settings (T8). For the
 //! session the recorded answer is the grant, whatever becomes of the file.
 
-use windlass_setup::settings::keep::{self, Kept};
-use windlass_setup::settings::{self, Env, Origin, Settings, Sourced};
+use windlass_setup::settings::file_edit::{self, SettingsWrite};
+use windlass_setup::settings::{self, Env, SettingOrigin, Settings, Sourced};
 use windlass_tools::Rule;
 
 use crate::output::harmless_lines;
@@ -11,16 +11,16 @@ use crate::output::harmless_lines;
 /// whole lines.
 pub(crate) async fn keep(rule: &str, env: &Env, settings: &mut Settings) -> String {
     let (path, text) = (settings::user_file(env), rule.to_owned());
-    let kept = tokio::task::spawn_blocking(move || keep::allow(&text, path.as_deref())).await;
+    let kept = tokio::task::spawn_blocking(move || file_edit::allow(&text, path.as_deref())).await;
     let file = settings::user_file_for_people(env);
     let shown = harmless_lines(rule);
     let why = match kept {
         Ok(Ok(kept)) => {
             let allow = &mut settings.permissions.allow;
-            allow.extend(rule.parse::<Rule>().ok().map(|rule| Sourced::new(rule, Origin::Session)));
+            allow.extend(rule.parse::<Rule>().ok().map(|rule| Sourced::new(rule, SettingOrigin::Session)));
             return match kept {
-                Kept::Written => format!("allowed from now on: {shown}\nwritten to {file}\n"),
-                Kept::Known => format!("allowed from now on: {shown}\nit is in {file} already\n"),
+                SettingsWrite::Written => format!("allowed from now on: {shown}\nwritten to {file}\n"),
+                SettingsWrite::Known => format!("allowed from now on: {shown}\nit is in {file} already\n"),
             };
         }
         Ok(Err(why)) => why.to_string(),

@@ -6,39 +6,39 @@ use std::sync::Arc;
 
 use windlass_narrate::{about, preview_text};
 use windlass_runtime::Follow;
-use windlass_setup::secrets::{self, Secret};
-use windlass_setup::settings::{Env, Flags, Place, Sources};
+use windlass_setup::secrets::{self, KnownSecret};
+use windlass_setup::settings::{Env, Flags, PlaceSettings, Sources};
 use windlass_setup::{store, test_hooks};
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Answer, Control, ControlOutcome, QuestionAsked, QuestionId, QuestionOption};
 
 use super::block_on::block_on;
 use super::follow::{ask, colour};
-use super::question::{self, by_letter, choices, offered, terms};
+use super::question::{self, by_letter, choices, lasting_permission, offer_text};
 use super::unanswered::{how_it_ended, unanswered_questions};
-use super::{always, job, remote, session};
+use super::{always, prepared_run, remote, session};
 use crate::args::AnswerArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::form::Form;
+use crate::form::ElicitationForm;
 use crate::output::{harmless_line, harmless_lines};
 use crate::streams::{print, tell};
 
 /// Columns of what is shown where nobody is asked.
 const WIDTH: usize = 100;
 
-pub(super) fn answer(data_dir: Option<PathBuf>, args: &AnswerArgs, env: Env) -> Done {
-    let sources = job::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?;
-    let place = job::place(&sources)?;
+pub(super) fn answer(data_dir: Option<PathBuf>, args: &AnswerArgs, env: Env) -> CommandResult {
+    let sources = prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?;
+    let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
-        let known = secrets::known(&env, sources.resolve().ok().as_ref());
-        let answering = Answering { store, row, known, place, env, sources };
+        let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let known = secrets::known_secrets(&env, sources.resolve().ok().as_ref());
+        let answering = AnswerContext { store, row, known, place, env, sources };
         let open = answering.waiting_questions(args.question).await?;
         if !args.answer.is_empty() {
-            let asked = only(&open, &answering.row.key)?;
-            let answer = given(asked, &args.answer)?;
+            let asked = only_question(&open, &answering.row.key)?;
+            let answer = parse_answer(asked, &args.answer)?;
             answering.give(asked, answer).await?;
             return Ok(Exit::Done);
         }
@@ -46,23 +46,23 @@ pub(super) fn answer(data_dir: Option<PathBuf>, args: &AnswerArgs, env: Env) -> 
             return answering.ask_each(&open).await;
         }
         for asked in &open {
-            print(&described(asked))?;
+            print(&question_text(asked))?;
         }
         Ok(Exit::Waiting)
     })
 }
 
 /// What it takes to answer.
-struct Answering {
+struct AnswerContext {
     store: Arc<dyn Store>,
     row: SessionRow,
-    known: Vec<Secret>,
-    place: Place,
+    known: Vec<KnownSecret>,
+    place: PlaceSettings,
     env: Env,
     sources: Sources,
 }
 
-impl Answering {
+impl AnswerContext {
     /// What the session waits with, or the one of these that is meant.
     async fn waiting_questions(&self, wanted: Option<u32>) -> Result<Vec<QuestionAsked>, CommandError> {
         let (store, row) = (self.store.as_ref(), &self.row);
@@ -84,11 +84,11 @@ impl Answering {
     }
 
     /// Asks here what is not answered elsewhere meanwhile.
-    async fn ask_each(&self, open: &[QuestionAsked]) -> Done {
+    async fn ask_each(&self, open: &[QuestionAsked]) -> CommandResult {
         for asked in open {
             tokio::select! {
                 biased;
-                gone = self.moved_past(asked.question) => {
+                gone = self.wait_until_closed(asked.question) => {
                     gone?;
                     let ended = how_it_ended(self.store.as_ref(), self.row.session, asked.question).await?;
                     tell(&format!("\n{ended}"));
@@ -106,7 +106,7 @@ impl Answering {
     }
 
     /// Waits until the question is open no more.
-    async fn moved_past(&self, question: QuestionId) -> Result<(), CommandError> {
+    async fn wait_until_closed(&self, question: QuestionId) -> Result<(), CommandError> {
         let (store, session) = (&self.store, self.row.session);
         let head = store.head(session).await?.seq;
         let mut records = Follow::of_store(Arc::clone(store), test_hooks::clock(), session, head);
@@ -148,43 +148,43 @@ impl Answering {
 }
 
 /// The question an answer on the command line is for.
-fn only<'a>(open: &'a [QuestionAsked], key: &str) -> Result<&'a QuestionAsked, CommandError> {
+fn only_question<'a>(open: &'a [QuestionAsked], key: &str) -> Result<&'a QuestionAsked, CommandError> {
     if let [asked] = open {
         return Ok(asked);
     }
     let mut text = format!("session `{key}` waits with {} questions; say which with --question:\n", open.len());
-    open.iter().for_each(|asked| text.push_str(&described(asked)));
+    open.iter().for_each(|asked| text.push_str(&question_text(asked)));
     Err(CommandError::new(Exit::Usage, text.trim_end()))
 }
 
 /// What the words on the command line answer. A form is filled in field by field, unless the one word says no.
-fn given(asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
+fn parse_answer(asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
     let choices = choices(asked);
     let on_offer: Vec<_> = choices.iter().copied().filter(|choice| choice.option != QuestionOption::Edit).collect();
     let refused = || {
-        let text = format!("that is no answer to this:\n{}", described(asked));
+        let text = format!("that is no answer to this:\n{}", question_text(asked));
         CommandError::new(Exit::Usage, text.trim_end())
     };
     let line = words.join(" ");
     let answer = question::answer(&on_offer, &line).or_else(|| hyphenated(&on_offer, &line));
-    match (answer, Form::of(asked)) {
+    match (answer, ElicitationForm::of(asked)) {
         (Some(answer), Some(_)) if answer.option != QuestionOption::Submit => Ok(answer),
-        (_, Some(form)) => filled(form, asked, words),
+        (_, Some(form)) => fill_form(form, asked, words),
         (Some(answer), None) => Ok(answer),
         (None, None) => Err(refused()),
     }
 }
 
 /// `run-again`, as `resume --answer` has it.
-fn hyphenated(choices: &[question::Choice], line: &str) -> Option<Answer> {
-    question::chosen(choices, &line.replace('-', " ")).map(Answer::plain)
+fn hyphenated(choices: &[question::AnswerOption], line: &str) -> Option<Answer> {
+    question::chosen_option(choices, &line.replace('-', " ")).map(Answer::plain)
 }
 
 /// The form with these values, one for each field.
-fn filled(mut form: Form, asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
+fn fill_form(mut form: ElicitationForm, asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
     let fields = form.questions().len();
     // `answer no` fills in a "no" where that alone would decline.
-    let submits = |word: &String| question::chosen(&choices(asked), word) == Some(QuestionOption::Submit);
+    let submits = |word: &String| question::chosen_option(&choices(asked), word) == Some(QuestionOption::Submit);
     let values = match words.split_first() {
         Some((first, rest)) if rest.len() == fields && submits(first) => rest,
         Some(_) | None => words,
@@ -193,7 +193,7 @@ fn filled(mut form: Form, asked: &QuestionAsked, words: &[String]) -> Result<Ans
         let text = format!(
             "the form has {fields} fields and {} values were given; quote a value of several words\n{}",
             values.len(),
-            described(asked)
+            question_text(asked)
         );
         return Err(CommandError::new(Exit::Usage, text.trim_end()));
     }
@@ -206,18 +206,20 @@ fn filled(mut form: Form, asked: &QuestionAsked, words: &[String]) -> Result<Ans
 }
 
 /// What is asked, and what can be answered.
-fn described(asked: &QuestionAsked) -> String {
+fn question_text(asked: &QuestionAsked) -> String {
     let text =
         asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| preview_text(preview, "  "));
     let mut choices = choices(asked);
     // Editing is for whoever sits at the session.
     choices.retain(|choice| choice.option != QuestionOption::Edit);
-    let terms = terms(asked, &choices, by_letter).map(|terms| terms + "\n").unwrap_or_default();
+    let lasting_permission = lasting_permission(asked, &choices, by_letter)
+        .map(|lasting_permission| lasting_permission + "\n")
+        .unwrap_or_default();
     let mut described = format!("question {}: {}\n", asked.question, harmless_lines(&text));
-    if let Some(form) = Form::of(asked) {
+    if let Some(form) = ElicitationForm::of(asked) {
         for field in form.questions() {
             described.push_str(&format!("  {}\n", field.trim_end_matches(": ")));
         }
     }
-    described + &terms + &offered(&choices, WIDTH) + "\n"
+    described + &lasting_permission + &offer_text(&choices, WIDTH) + "\n"
 }

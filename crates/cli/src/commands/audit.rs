@@ -10,29 +10,29 @@ use windlass_narrate::{
 };
 use windlass_setup::settings::{Env, Flags, near};
 use windlass_store::projections::audit;
-use windlass_store::{Store, StoreError, kept_audit};
+use windlass_store::{Store, StoreError, read_audit};
 use windlass_tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_vocab::{
-    AnsweredBy, At, AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, Json, OutcomeKind, Record,
-    SessionId, ToolName,
+    AnsweredBy, AuditAnswer, AuditEntry, AuditVerdict, CallId, Envelope, Json, OutcomeKind, Record, SessionId,
+    Timestamp, ToolName, VerdictReason,
 };
 
 use super::block_on::block_on;
-use super::shown_store::open_to_show;
-use super::{job, session};
+use super::readable_store::open_to_show;
+use super::{prepared_run, session};
 use crate::args::{AuditArgs, Since};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::screen::text_width;
 use crate::streams::{print, tell};
 use crate::tty;
 
-pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done {
-    let place = job::place(&job::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
+pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> CommandResult {
+    let place = prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = open_to_show(&place)?;
-        let Gathered { entries, arguments, exit } =
-            gathered(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
+        let AuditedCalls { entries, arguments, exit } =
+            gather_calls(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
         let entries = match &args.tool {
             Some(tool) => of_tool(entries, tool)?,
             None => entries,
@@ -49,27 +49,27 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Done
             let all = args.session.is_none() && args.since.is_none() && args.tool.is_none();
             tell(if all { "windlass: no call is recorded" } else { "windlass: no recorded call matches" });
         } else {
-            print(&shown(&wanted, &arguments, tty::size().map(|(columns, _)| columns)))?;
+            print(&rendered(&wanted, &arguments, tty::size().map(|(columns, _)| columns)))?;
         }
         Ok(exit)
     })
 }
 
 /// What calls were asked for with, as far as there is a journal that has it.
-type Arguments = HashMap<(SessionId, CallId), Json>;
+type ArgumentsByCall = HashMap<(SessionId, CallId), Json>;
 
 /// What is known of calls.
-struct Gathered {
+struct AuditedCalls {
     entries: Vec<AuditEntry>,
-    arguments: Arguments,
+    arguments: ArgumentsByCall,
     /// Whether something is missing.
     exit: Exit,
 }
 
 /// The calls of all sessions that are there, and of those that were. A session that can't be read is told,
 /// and costs the others nothing; the exit code says that something is missing.
-async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<Gathered, CommandError> {
-    let (mut entries, mut arguments, mut exit) = (Vec::new(), Arguments::new(), Exit::Done);
+async fn gather_calls(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<AuditedCalls, CommandError> {
+    let (mut entries, mut arguments, mut exit) = (Vec::new(), ArgumentsByCall::new(), Exit::Done);
     let rows = store.sessions(session::OWNER).await?;
     for row in &rows {
         // Lines of the others are not shown, but must not be taken for those of sessions that are gone.
@@ -88,7 +88,7 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<G
             }
         }
     }
-    let kept = kept_audit(data, &entries)?;
+    let kept = read_audit(data, &entries)?;
     let (kept, others): (Vec<_>, Vec<_>) = kept.into_iter().partition(|entry| key.is_none_or(|key| key == entry.key));
     entries.extend(kept);
     if let Some(key) = key
@@ -98,7 +98,7 @@ async fn gathered(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<G
         check_session(key, &known.collect::<Vec<_>>())?;
     }
     entries.sort_by_key(|entry| (entry.at, entry.session, entry.call));
-    Ok(Gathered { entries, arguments, exit })
+    Ok(AuditedCalls { entries, arguments, exit })
 }
 
 /// What a call was asked for with, or what a person had it run with instead.
@@ -118,7 +118,7 @@ fn check_session(key: &str, known: &[&str]) -> Result<(), CommandError> {
     if known.contains(&key) {
         return Ok(());
     }
-    let hint = near(key, known).map_or("`windlass sessions list` shows those that are".to_owned(), meant);
+    let hint = near(key, known).map_or("`windlass sessions list` shows those that are".to_owned(), rule_name);
     Err(CommandError::new(Exit::Usage, format!("there is no session `{key}`, nor was there one; {hint}")))
 }
 
@@ -131,27 +131,27 @@ fn of_tool(entries: Vec<AuditEntry>, tool: &str) -> Result<Vec<AuditEntry>, Comm
         let problem = format!("only the tool is looked for, not its arguments: --tool {name}");
         return Err(usage(problem));
     }
-    let names: BTreeSet<String> = entries.iter().map(|entry| people_say(&entry.tool).to_owned()).collect();
+    let names: BTreeSet<String> = entries.iter().map(|entry| display_tool(&entry.tool).to_owned()).collect();
     let of: Vec<AuditEntry> = entries.into_iter().filter(|entry| rule.names(&ToolName(entry.tool.clone()))).collect();
     let is_ours = TOOL_NAMES.iter().any(|name| rule.names(&ToolName(format!("local.{name}"))));
     if of.is_empty() && !is_ours {
         let known: Vec<&str> = names.iter().map(String::as_str).chain(TOOL_NAMES.iter().copied()).collect();
-        let hint = near(tool, &known).map(|name| format!("; {}", meant(name))).unwrap_or_default();
+        let hint = near(tool, &known).map(|name| format!("; {}", rule_name(name))).unwrap_or_default();
         return Err(usage(format!("no call of a tool `{tool}` is recorded, and Windlass has none{hint}")));
     }
     Ok(of)
 }
 
-fn meant(name: &str) -> String {
+fn rule_name(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
 /// A tool of ours without its server.
-fn people_say(tool: &str) -> &str {
+fn display_tool(tool: &str) -> &str {
     tool.strip_prefix("local.").unwrap_or(tool)
 }
 
-fn is_recent(entry: &AuditEntry, since: Option<Since>, now: At) -> bool {
+fn is_recent(entry: &AuditEntry, since: Option<Since>, now: Timestamp) -> bool {
     since.is_none_or(|since| match since {
         Since::Ago(ms) => now.ms_since(entry.at) <= ms,
         Since::Moment(at) => entry.at >= at,
@@ -170,8 +170,8 @@ const NAMED: usize = 60;
 fn json_line(entry: &AuditEntry, arguments: Option<&Json>) -> serde_json::Result<String> {
     let mut line = serde_json::to_value(entry)?;
     if let Some(arguments) = arguments {
-        line["about"] = call_line_in(ABOUT, people_say(&entry.tool), arguments).into();
-        if people_say(&entry.tool) == "run_command" {
+        line["about"] = call_line_in(ABOUT, display_tool(&entry.tool), arguments).into();
+        if display_tool(&entry.tool) == "run_command" {
             let given = arguments.to_value();
             line["network"] = (given["network"] == true).into();
             line["outside_sandbox"] = (given["sandbox"] == "off").into();
@@ -181,7 +181,7 @@ fn json_line(entry: &AuditEntry, arguments: Option<&Json>) -> serde_json::Result
 }
 
 /// These calls for a screen of so many columns: a line each where that is wide enough, else two. In a pipe a line each.
-fn shown(entries: &[AuditEntry], arguments: &Arguments, columns: Option<usize>) -> String {
+fn rendered(entries: &[AuditEntry], arguments: &ArgumentsByCall, columns: Option<usize>) -> String {
     let of = |entry: &AuditEntry, room| about(entry, arguments.get(&(entry.session, entry.call)), room);
     let rows: Vec<[String; 7]> = entries
         .iter()
@@ -210,13 +210,13 @@ fn two_lines(row: &[String; 7], about: impl Fn(usize) -> String, columns: usize)
         fits if text_width(&fits) <= beside => format!("  {fits}"),
         _ => format!("\n{}{}", " ".repeat(INDENT), about(alone)),
     };
-    let below = broken(&format!("{verdict} · {came_out}"), columns.saturating_sub(INDENT).max(20));
+    let below = wrapped_words(&format!("{verdict} · {came_out}"), columns.saturating_sub(INDENT).max(20));
     let below: String = below.iter().map(|line| format!("{}{line}\n", " ".repeat(INDENT))).collect();
     format!("{which}{about}\n{below}")
 }
 
 /// The text in lines of at most `columns`, broken between words; a longer word has a line of its own.
-fn broken(text: &str, columns: usize) -> Vec<String> {
+fn wrapped_words(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
         match lines.last_mut() {
@@ -252,7 +252,7 @@ fn widths<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> [usize; COLUMNS] 
 
 /// `run_command cargo test (with the network)`. Where the session was removed nothing but the digest is left.
 fn about(entry: &AuditEntry, arguments: Option<&Json>, room: usize) -> String {
-    let tool = short_line(people_say(&entry.tool), 40);
+    let tool = short_line(display_tool(&entry.tool), 40);
     match arguments {
         Some(arguments) => {
             let whole = call_line_in(room, &tool, arguments);
@@ -302,13 +302,15 @@ fn time_of(entry: &AuditEntry) -> Option<u64> {
 fn verdict(entry: &AuditEntry) -> String {
     let by = match &entry.because {
         None => String::new(),
-        Some(Because::Mode { mode }) => format!(" by mode {mode}"),
-        Some(Because::Rule { rule }) => format!(" by {}", short_line(rule, NAMED)),
-        Some(Because::Grant { rule }) => format!(" for the session by {}", short_line(rule, NAMED)),
-        Some(Because::Protected { path, pattern }) => {
+        Some(VerdictReason::Mode { mode }) => format!(" by mode {mode}"),
+        Some(VerdictReason::Rule { rule }) => format!(" by {}", short_line(rule, NAMED)),
+        Some(VerdictReason::Grant { rule }) => format!(" for the session by {}", short_line(rule, NAMED)),
+        Some(VerdictReason::Protected { path, pattern }) => {
             format!(" for {}, protected by {}", short_line(path, NAMED), short_line(pattern, NAMED))
         }
-        Some(Because::OutsideText { origin }) => format!(" for text from {}", short_line(&origin.to_string(), NAMED)),
+        Some(VerdictReason::OutsideText { origin }) => {
+            format!(" for text from {}", short_line(&origin.to_string(), NAMED))
+        }
     };
     match entry.verdict {
         AuditVerdict::Allow => format!("allowed{by}"),
@@ -316,14 +318,14 @@ fn verdict(entry: &AuditEntry) -> String {
         AuditVerdict::Invalid => "wrong arguments".to_owned(),
         AuditVerdict::Unknown => "no such tool".to_owned(),
         AuditVerdict::Ask => match (entry.answer, entry.outcome) {
-            (Some(answer), _) => format!("asked{by}: {}", answered(answer)),
+            (Some(answer), _) => format!("asked{by}: {}", answer_wording(answer)),
             (None, Some(OutcomeKind::Denied)) => format!("asked{by}: nobody was there"),
             (None, _) => format!("asked{by}"),
         },
     }
 }
 
-fn answered(answer: AuditAnswer) -> String {
+fn answer_wording(answer: AuditAnswer) -> String {
     match answer.by {
         AnsweredBy::Person => format!("person said {}", answer_words(answer.option)),
         AnsweredBy::Expiry => expiry_words(answer.option),
@@ -338,7 +340,7 @@ mod tests {
 
     fn entry() -> AuditEntry {
         AuditEntry {
-            at: At(1_000),
+            at: Timestamp(1_000),
             owner: "owner".into(),
             session: "00000000-0000-0000-0000-000000000007".parse().expect("an id"),
             key: "notes".into(),
@@ -347,7 +349,10 @@ mod tests {
             effect: EffectClass::Once,
             arguments: windlass_store::hash_of(b""),
             verdict: AuditVerdict::Ask,
-            because: Some(Because::Protected { path: ".git/hooks/pre-commit".repeat(9), pattern: "**/.git/".into() }),
+            because: Some(VerdictReason::Protected {
+                path: ".git/hooks/pre-commit".repeat(9),
+                pattern: "**/.git/".into(),
+            }),
             answer: Some(AuditAnswer { option: QuestionOption::No, by: AnsweredBy::Person }),
             outcome: Some(OutcomeKind::Denied),
             exit: None,
@@ -361,17 +366,17 @@ mod tests {
     fn a_call_takes_two_lines_where_the_screen_is_narrow() {
         let arguments = Json::from(&serde_json::json!({"command": "x ".repeat(99), "sandbox": "off"}));
         let entry = entry();
-        let known = Arguments::from([((entry.session, entry.call), arguments)]);
+        let known = ArgumentsByCall::from([((entry.session, entry.call), arguments)]);
         for (columns, key) in [(80, "notes"), (80, "run-39757a706421"), (110, "run-39757a706421")] {
             let entry = AuditEntry { key: key.into(), ..entry.clone() };
-            let text = shown(std::slice::from_ref(&entry), &known, Some(columns));
+            let text = rendered(std::slice::from_ref(&entry), &known, Some(columns));
             let words: Vec<&str> = text.split_whitespace().collect();
             assert!(words.join(" ").ends_with("protected by **/.git/: person said no · ✗ denied"), "{text}");
             assert!(text.contains("outside the sandbox"), "{text}");
             assert!(text.lines().all(|line| text_width(line) <= columns), "{text}");
             assert!(text.lines().skip(1).all(|line| line.starts_with("    ")), "{text}");
         }
-        assert_eq!(shown(&[entry], &known, None).lines().count(), 1, "a line each in a pipe");
+        assert_eq!(rendered(&[entry], &known, None).lines().count(), 1, "a line each in a pipe");
     }
 
     // proves T11: a program finds what left the sandbox

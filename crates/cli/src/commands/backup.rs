@@ -7,15 +7,15 @@ use windlass_setup::store;
 use windlass_store::BackupError;
 
 use super::block_on::block_on;
-use super::job;
+use super::prepared_run;
 use crate::args::BackupArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_line;
 use crate::streams::{print, tell};
 
-pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> Done {
-    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
+pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> CommandResult {
+    let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = store::open_to_read(&place)?;
         let held = store.backup(&args.folder).await?;

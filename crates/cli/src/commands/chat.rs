@@ -4,55 +4,55 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_setup::demo::PROMPT;
-use windlass_setup::models::{DEMO, Otherwise, Wish};
-use windlass_setup::settings::{Env, Place, SettingsError};
+use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
+use windlass_setup::settings::{Env, PlaceSettings, SettingsError};
 use windlass_setup::store;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::Attendance;
 
 use super::block_on::block_on;
-use super::job::Job;
-use super::{demo, job, session};
+use super::prepared_run::PreparedRun;
+use super::{demo, prepared_run, session};
 use crate::args::{ChatArgs, flags};
 use crate::chat::{self, Conversation};
-use crate::error::{CommandError, Done};
-use crate::screen::Look;
+use crate::error::{CommandError, CommandResult};
+use crate::screen::TerminalLook;
 
-pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done {
+pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> CommandResult {
     let flags = flags(data_dir, &args.rules, &args.common);
-    let sources = job::gather(flags, env)?;
-    let place = job::place(&sources)?;
+    let sources = prepared_run::gather(flags, env)?;
+    let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
-        let known = known(store.as_ref(), args, &place).await?;
+        let known = find_session(store.as_ref(), args, &place).await?;
         let place = match &known {
-            Some(row) => session::at_home(place, row, args.common.workspace.as_deref())?,
+            Some(row) => session::in_session_folder(place, row, args.common.workspace.as_deref())?,
             None => place,
         };
-        let mut job = Job::prepare(sources, &args.common, place)?;
-        let look = if args.common.json { None } else { chat::look(&job.setup.env) };
+        let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
+        let look = if args.common.json { None } else { chat::look(&prepared_run.setup.env) };
         if look.is_some() {
-            job.setup.attendance = Attendance::Attended;
+            prepared_run.setup.attendance = Attendance::Attended;
         }
-        if job.setup.attendance == Attendance::Attended {
+        if prepared_run.setup.attendance == Attendance::Attended {
             // A person at a chat is never kept waiting (P2): servers that come late join at a turn boundary.
-            job.setup.settings.policy.server_wait_ms = 0;
+            prepared_run.setup.settings.policy.server_wait_ms = 0;
         }
-        let wanted = job.setup.settings.model.is_some() || known.is_some();
+        let wanted = prepared_run.setup.settings.model.is_some() || known.is_some();
         let session = match &known {
-            Some(row) => session::begun_with(store.as_ref(), row.session).await?,
+            Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
             None => None,
         };
-        let otherwise = if look.is_some() { Otherwise::Ask } else { Otherwise::Demo };
-        let model = job.choose(Wish::new(session, otherwise)).await?;
+        let otherwise = if look.is_some() { ModelFallback::Ask } else { ModelFallback::Demo };
+        let model = prepared_run.choose(ModelPreference::new(session, otherwise)).await?;
         if model.as_str() == DEMO && !wanted {
-            return show(job, store, look).await;
+            return show(prepared_run, store, look).await;
         }
-        job.refuse_secret("--session", args.session.as_deref())?;
+        prepared_run.refuse_secret("--session", args.session.as_deref())?;
         if look.is_none() {
-            job.tell_loosened();
+            prepared_run.tell_loosened();
         }
-        let talk = Conversation::new(job, store, model, known, args.session.clone())?;
+        let talk = Conversation::new(prepared_run, store, model, known, args.session.clone())?;
         match look {
             Some(look) => chat::at_terminal(talk, look, None).await,
             None => chat::by_lines(talk).await,
@@ -61,28 +61,32 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Done
 }
 
 /// Nobody named a model and there is none: the demo's job shows what would happen if there were.
-async fn show(job: Job, store: Arc<dyn Store>, look: Option<Look>) -> Done {
+async fn show(prepared_run: PreparedRun, store: Arc<dyn Store>, look: Option<TerminalLook>) -> CommandResult {
     let Some(look) = look else {
         // Whoever wants an answer must not take the demo's for it.
-        return if chat::is_spoken_to().await? {
+        return if chat::has_input().await? {
             Err(SettingsError::NoServer.into())
         } else {
-            demo::watch(job, store).await
+            demo::watch(prepared_run, store).await
         };
     };
-    let demo::Beginning { key, folder } = demo::begin(None)?;
-    let mut job = demo::prepare(job.setup.settings.place, &folder, job.setup.env)?;
-    job.setup.attendance = Attendance::Attended;
-    let talk = Conversation::new(job, store, DEMO.into(), None, Some(key))?;
+    let demo::DemoStart { key, folder } = demo::begin(None)?;
+    let mut prepared_run = demo::prepare(prepared_run.setup.settings.place, &folder, prepared_run.setup.env)?;
+    prepared_run.setup.attendance = Attendance::Attended;
+    let talk = Conversation::new(prepared_run, store, DEMO.into(), None, Some(key))?;
     chat::at_terminal(talk, look, Some(PROMPT)).await
 }
 
 /// The session to go on with, if one is meant and there.
-async fn known(store: &dyn Store, args: &ChatArgs, place: &Place) -> Result<Option<SessionRow>, CommandError> {
+async fn find_session(
+    store: &dyn Store,
+    args: &ChatArgs,
+    place: &PlaceSettings,
+) -> Result<Option<SessionRow>, CommandError> {
     match (&args.resume, &args.session) {
         (Some(key), _) => session::by_key(store, key).await.map(Some),
-        (None, Some(key)) => session::found(store, key).await,
-        (None, None) if args.continue_last => session::named(store, None, &place.workspace).await.map(Some),
+        (None, Some(key)) => session::find(store, key).await,
+        (None, None) if args.continue_last => session::by_key_or_last(store, None, &place.workspace).await.map(Some),
         (None, None) => Ok(None),
     }
 }

@@ -3,11 +3,11 @@
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
-use crate::error::Done;
+use crate::error::CommandResult;
 use crate::exit::Exit;
 use crate::streams::print;
 
-pub(super) fn completions(args: &CompletionsArgs) -> Done {
+pub(super) fn completions(args: &CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "windlass", &mut script);
     print(&String::from_utf8_lossy(&script))?;

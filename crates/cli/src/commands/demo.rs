@@ -12,15 +12,18 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use rustix::process::{Signal, getpid, kill_process};
-use windlass::door::{Awaited, FollowError};
+use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, Event, Session};
 use windlass_machine::preset;
 use windlass_runtime::OpenApprovals;
 use windlass_setup::demo::PROMPT;
 use windlass_setup::models::DEMO;
 use windlass_setup::run_setup::RunSetup;
-use windlass_setup::servers::Attached;
-use windlass_setup::settings::{CommandEnv, Env, Flags, Mode, Origin, Permissions, Place, Sandbox, Settings, Sourced};
+use windlass_setup::servers::AttachedServers;
+use windlass_setup::settings::{
+    CommandEnv, Env, Flags, ModeSetting, PermissionSettings, PlaceSettings, SandboxSettings, SettingOrigin, Settings,
+    Sourced,
+};
 use windlass_setup::store;
 use windlass_setup::{agent, secrets};
 use windlass_store::Store;
@@ -28,11 +31,11 @@ use windlass_tools::Protected;
 use windlass_vocab::{Attendance, CallId, MessageId, ModelName, Record, RunId};
 
 use super::block_on::block_on;
-use super::job::Job;
-use super::{follow, job, session};
+use super::prepared_run::PreparedRun;
+use super::{follow, prepared_run, session};
 use crate::args::DemoArgs;
-use crate::demo::{Count, make_scratch};
-use crate::error::{CommandError, Done};
+use crate::demo::{DemoCount, make_scratch};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::quoted;
 use crate::streams::{print, tell};
@@ -44,8 +47,8 @@ const DIES: &str = "WINDLASS_DEMO_DIES";
 /// Renames that are recorded before the process dies.
 const SURVIVED: usize = 3;
 
-pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done {
-    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
+pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> CommandResult {
+    let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     if let Some(key) = env.raw(DIES).map(|key| key.to_string_lossy().into_owned()) {
         return block_on(die(place, env, &key));
     }
@@ -60,7 +63,7 @@ pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Done
 /// A demo begins a session; it does not go on with one.
 async fn refuse_taken(store: &dyn Store, key: Option<&str>) -> Result<(), CommandError> {
     let Some(key) = key else { return Ok(()) };
-    match session::found(store, key).await? {
+    match session::find(store, key).await? {
         None => Ok(()),
         Some(_) => {
             let word = quoted(key);
@@ -71,11 +74,11 @@ async fn refuse_taken(store: &dyn Store, key: Option<&str>) -> Result<(), Comman
 }
 
 /// The demo in place of what a job without a model would do.
-pub(super) async fn watch(job: Job, store: Arc<dyn Store>) -> Done {
-    play(job.setup.settings.place, job.setup.env, store, None).await
+pub(super) async fn watch(prepared_run: PreparedRun, store: Arc<dyn Store>) -> CommandResult {
+    play(prepared_run.setup.settings.place, prepared_run.setup.env, store, None).await
 }
 
-fn announced(key: Option<&str>) -> Result<Beginning, CommandError> {
+fn announce(key: Option<&str>) -> Result<DemoStart, CommandError> {
     let beginning = begin(key)?;
     tell("Demo: the model is scripted, and nothing leaves this machine.");
     tell("The loop, the journal, the tools and the files are real.");
@@ -84,14 +87,14 @@ fn announced(key: Option<&str>) -> Result<Beginning, CommandError> {
 }
 
 /// A session that is to play the demo, and the folder made for it.
-pub(super) struct Beginning {
+pub(super) struct DemoStart {
     pub(super) key: String,
     pub(super) folder: PathBuf,
 }
 
 /// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
 /// this key that was built from [`prepare`].
-pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
+pub(super) fn begin(key: Option<&str>) -> Result<DemoStart, CommandError> {
     let (name, parent) = (session::fresh_key("demo"), std::env::temp_dir());
     let folder = make_scratch(&parent, &name).map_err(|error| {
         let text = format!(
@@ -100,43 +103,43 @@ pub(super) fn begin(key: Option<&str>) -> Result<Beginning, CommandError> {
         );
         CommandError::new(Exit::Failed, text)
     })?;
-    Ok(Beginning { key: key.map_or(name, str::to_owned), folder })
+    Ok(DemoStart { key: key.map_or(name, str::to_owned), folder })
 }
 
 /// Everything the demo needs, whatever is configured for real runs.
-pub(super) fn prepare(place: Place, folder: &Path, env: Env) -> Result<Job, CommandError> {
+pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<PreparedRun, CommandError> {
     let policy = preset("default").ok_or_else(|| CommandError::new(Exit::Failed, "the preset `default` is missing"))?;
-    let mode = Sourced::new(Mode::Default, Origin::Default);
+    let mode = Sourced::new(ModeSetting::Default, SettingOrigin::Default);
     let settings = Settings {
-        place: Place { workspace: folder.to_owned(), ..place },
+        place: PlaceSettings { workspace: folder.to_owned(), ..place },
         endpoint: None,
-        model: Some(Sourced::new(DEMO.into(), Origin::Default)),
+        model: Some(Sourced::new(DEMO.into(), SettingOrigin::Default)),
         policy,
-        permissions: Permissions {
+        permissions: PermissionSettings {
             mode,
             allow: Vec::new(),
             ask: Vec::new(),
             deny: Vec::new(),
             protected: Protected::default(),
         },
-        sandbox: Sandbox::usual(env.home()),
+        sandbox: SandboxSettings::usual(env.home()),
         fetch_private: Vec::new(),
         command_env: CommandEnv::default(),
         servers: std::collections::BTreeMap::new(),
         notices: Vec::new(),
     };
-    let (view, secrets) = (job::answer_view(&env), secrets::known(&env, None));
-    let (attendance, servers) = (Attendance::Unattended, Attached::default());
-    Ok(Job { setup: RunSetup { settings, secrets, env, deadline: None, attendance, servers }, view })
+    let (view, secrets) = (prepared_run::answer_view(&env), secrets::known_secrets(&env, None));
+    let (attendance, servers) = (Attendance::Unattended, AttachedServers::default());
+    Ok(PreparedRun { setup: RunSetup { settings, secrets, env, deadline: None, attendance, servers }, view })
 }
 
-async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {
-    let Beginning { key, folder } = announced(key)?;
-    let mut job = prepare(place, &folder, env)?;
-    let agent = agent::build(&job.setup, store, &ModelName::from(DEMO))?;
+async fn play(place: PlaceSettings, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> CommandResult {
+    let DemoStart { key, folder } = announce(key)?;
+    let mut prepared_run = prepare(place, &folder, env)?;
+    let agent = agent::build(&prepared_run.setup, store, &ModelName::from(DEMO))?;
     let (session, mut events) = agent.session_followed(&key).await?;
     let awaited = send(&session).await?;
-    let done = follow::follow(&mut job, &agent, &session, &mut events, awaited).await;
+    let done = follow::follow(&mut prepared_run, &agent, &session, &mut events, awaited).await;
     session.close().await;
     tell(&format!("\nSee the files:   ls {}", folder.display()));
     tell(&format!("Every step:      windlass sessions show {}", quoted(&key)));
@@ -144,25 +147,25 @@ async fn play(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) 
     done
 }
 
-async fn send(session: &Session) -> Result<Awaited, CommandError> {
+async fn send(session: &Session) -> Result<AwaitedEnd, CommandError> {
     let id = MessageId::from("demo");
     let sent = session.send(id.clone(), PROMPT.to_owned()).await.map_err(FollowError::from)?;
-    Ok(Awaited::after(sent, id))
+    Ok(AwaitedEnd::after(sent, id))
 }
 
 /// The other process: does the job in the current folder until it kills itself.
-async fn die(place: Place, env: Env, key: &str) -> Done {
+async fn die(place: PlaceSettings, env: Env, key: &str) -> CommandResult {
     let store = store::open(&place)?;
     let folder = place.workspace.clone();
-    let mut job = prepare(place, &folder, env)?;
-    let agent = agent::build(&job.setup, store, &ModelName::from(DEMO))?;
+    let mut prepared_run = prepare(place, &folder, env)?;
+    let agent = agent::build(&prepared_run.setup, store, &ModelName::from(DEMO))?;
     let (session, mut events) = agent.session_followed(key).await?;
     let awaited = send(&session).await?;
-    let mut renames = Renames::default();
+    let mut renames = RecordedRenames::default();
     let ended = agent
         .follow(&session, &mut events, awaited, |event| {
             // What can't be shown does not hold up the end.
-            let _ = job.view.event(event);
+            let _ = prepared_run.view.event(event);
             if renames.after(event) == SURVIVED {
                 let _ = kill_process(getpid(), Signal::KILL);
             }
@@ -173,12 +176,12 @@ async fn die(place: Place, env: Env, key: &str) -> Done {
 
 /// Counts the renames that are recorded.
 #[derive(Default)]
-struct Renames {
+struct RecordedRenames {
     asked: BTreeSet<CallId>,
     done: usize,
 }
 
-impl Renames {
+impl RecordedRenames {
     fn after(&mut self, event: &Event) -> usize {
         if let Event::Record(envelope) = event {
             match &envelope.record {
@@ -191,8 +194,8 @@ impl Renames {
     }
 }
 
-async fn crash(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> Done {
-    let Beginning { key, folder } = announced(key)?;
+async fn crash(place: PlaceSettings, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> CommandResult {
+    let DemoStart { key, folder } = announce(key)?;
     let (process, signal) = start_and_lose(&place, &key, &folder)?;
     if signal != Signal::KILL.as_raw() {
         return Err(CommandError::new(
@@ -202,30 +205,35 @@ async fn crash(place: Place, env: Env, store: Arc<dyn Store>, key: Option<&str>)
     }
     let row = session::by_key(store.as_ref(), &key).await?;
     let before = store.read(row.session, 0).await?;
-    let count = Count::of(&before, &folder).map_err(|error| unreadable(&folder, &error))?;
+    let count = DemoCount::of(&before, &folder).map_err(|error| unreadable(&folder, &error))?;
     tell(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
-    let (records, Count { renamed, left, .. }) = (before.len(), count);
+    let (records, DemoCount { renamed, left, .. }) = (before.len(), count);
     tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
     tell(&format!("$ windlass resume {}", quoted(&key)));
-    let mut job = prepare(place, &folder, env)?;
-    let agent = agent::build(&job.setup, store.clone(), &ModelName::from(DEMO))?;
-    let done = resume(&mut job, &agent, row.session, RunId(row.runs)).await?;
+    let mut prepared_run = prepare(place, &folder, env)?;
+    let agent = agent::build(&prepared_run.setup, store.clone(), &ModelName::from(DEMO))?;
+    let done = resume(&mut prepared_run, &agent, row.session, RunId(row.runs)).await?;
     let records = store.read(row.session, 0).await?;
-    let count = Count::of(&records, &folder).map_err(|error| unreadable(&folder, &error))?;
-    print(&told(&count))?;
+    let count = DemoCount::of(&records, &folder).map_err(|error| unreadable(&folder, &error))?;
+    print(&count_wording(&count))?;
     tell(&format!("\nEvery step:      windlass sessions show {}", quoted(&key)));
     Ok(if count.is_right() { done } else { Exit::Failed })
 }
 
-async fn resume(job: &mut Job, agent: &Agent, id: windlass_vocab::SessionId, run: RunId) -> Done {
-    let (session, mut events) = agent.existing(id, OpenApprovals::JudgedAgain).await?;
-    let done = follow::follow(job, agent, &session, &mut events, Awaited::Run(run)).await;
+async fn resume(
+    prepared_run: &mut PreparedRun,
+    agent: &Agent,
+    id: windlass_vocab::SessionId,
+    run: RunId,
+) -> CommandResult {
+    let (session, mut events) = agent.existing(id, OpenApprovals::CheckedAgain).await?;
+    let done = follow::follow(prepared_run, agent, &session, &mut events, AwaitedEnd::Run(run)).await;
     session.close().await;
     done
 }
 
 /// Lets another process do the job, and waits for its end; its number and the signal it died of.
-fn start_and_lose(place: &Place, key: &str, folder: &Path) -> Result<(u32, i32), CommandError> {
+fn start_and_lose(place: &PlaceSettings, key: &str, folder: &Path) -> Result<(u32, i32), CommandError> {
     let failed = |what: &str| CommandError::new(Exit::Failed, format!("the demo's other process {what}"));
     let program = std::env::current_exe().map_err(|error| failed(&format!("can't be started: {error}")))?;
     let mut child = Command::new(program)
@@ -246,7 +254,7 @@ fn unreadable(folder: &Path, error: &io::Error) -> CommandError {
     CommandError::new(Exit::Failed, format!("{}: {error}", folder.display()))
 }
 
-fn told(count: &Count) -> String {
+fn count_wording(count: &DemoCount) -> String {
     let verdict =
         if count.is_right() { "Each file was renamed exactly once." } else { "THIS IS WRONG; please report it." };
     format!(

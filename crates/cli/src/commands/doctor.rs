@@ -5,22 +5,22 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass_setup::models::{self, Otherwise, Wish};
+use windlass_setup::models::{self, ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, Flags, Sources};
 use windlass_setup::{secrets, test_hooks};
 
 use super::block_on::block_on;
-use super::job;
+use super::prepared_run;
 use crate::args::{DoctorArgs, VERSION};
-use crate::doctor::{self, Check, State};
-use crate::error::{CommandError, Done};
+use crate::doctor::{self, Check, CheckState};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 use crate::screen::Colour;
 use crate::streams::print;
 use crate::tty;
 
-pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) -> Done {
+pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) -> CommandResult {
     let size = io::stdout().is_terminal().then(|| tty::size().unwrap_or(tty::USUAL_SIZE));
     let colour = if size.is_some() { tty::colour(env) } else { Colour::None };
     block_on(async {
@@ -28,14 +28,14 @@ pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) ->
         checks.push(doctor::terminal(size, env));
         let text = if args.json { as_json(&checks) } else { as_text(&checks, colour) };
         // No check shows a secret; this is for texts that come from elsewhere.
-        print(&secrets::scrubber(&secrets::known(env, None)).scrub(&text))?;
-        let failed = checks.iter().any(|check| check.state == State::Fail);
+        print(&secrets::scrubber(&secrets::known_secrets(env, None)).scrub(&text))?;
+        let failed = checks.iter().any(|check| check.state == CheckState::Fail);
         Ok(if failed { Exit::Failed } else { Exit::Done })
     })
 }
 
 async fn examine(flags: Flags, env: Env) -> Vec<Check> {
-    let sources = match job::gather_unasked(flags, env) {
+    let sources = match prepared_run::gather_unasked(flags, env) {
         Ok(sources) => sources,
         Err(CommandError { message, .. }) => return vec![Check::fail("settings", message)],
     };
@@ -45,7 +45,7 @@ async fn examine(flags: Flags, env: Env) -> Vec<Check> {
             let data_dir = &place.data_dir.value;
             let store = doctor::store(&place).await;
             // Where the data folder can't be used, that is said once.
-            let locks = if store.state == State::Fail { std::env::temp_dir() } else { data_dir.join("guards") };
+            let locks = if store.state == CheckState::Fail { std::env::temp_dir() } else { data_dir.join("guards") };
             checks.push(doctor::tools(&place.workspace, &locks).await);
             checks.push(store);
             checks.push(doctor::disk(data_dir));
@@ -60,25 +60,25 @@ async fn configured(sources: &Sources) -> Vec<Check> {
         Ok(settings) => settings,
         Err(error) => return vec![Check::fail("settings", error.to_string())],
     };
-    let wish = Wish::new(None, Otherwise::Refuse);
-    let chosen = models::choose(&settings, wish, &test_hooks::local_servers()).await;
+    let preference = ModelPreference::new(None, ModelFallback::Refuse);
+    let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await;
     let mut checks = vec![doctor::settings(sources, &settings), doctor::sandbox(&settings.sandbox.mode)];
     checks.extend(doctor::model(chosen).await);
     checks
 }
 
 fn as_json(checks: &[Check]) -> String {
-    let failed = checks.iter().any(|check| check.state == State::Fail);
+    let failed = checks.iter().any(|check| check.state == CheckState::Fail);
     let report = json!({ "version": VERSION, "ok": !failed, "checks": checks });
     format!("{report}\n")
 }
 
-fn painted(state: State, colour: Colour) -> String {
+fn painted(state: CheckState, colour: Colour) -> String {
     let word = format!("{:<4}", state.word());
     let code = match state {
-        State::Ok => 32,
-        State::Warn => 33,
-        State::Fail => 31,
+        CheckState::Ok => 32,
+        CheckState::Warn => 33,
+        CheckState::Fail => 31,
     };
     match colour {
         Colour::None => word,
@@ -98,8 +98,8 @@ fn as_text(checks: &[Check], colour: Colour) -> String {
             text += &format!("{INDENT}-> {}\n", harmless_lines(advice));
         }
     }
-    let count = |state: State| checks.iter().filter(|check| check.state == state).count();
-    text + &match (count(State::Fail), count(State::Warn)) {
+    let count = |state: CheckState| checks.iter().filter(|check| check.state == state).count();
+    text + &match (count(CheckState::Fail), count(CheckState::Warn)) {
         (0, 0) => "Everything works.\n".to_owned(),
         (0, warned) => format!("Everything works; {warned} could be better.\n"),
         (failed, _) => format!("{failed} of {} checks failed.\n", checks.len()),

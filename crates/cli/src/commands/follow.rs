@@ -5,24 +5,24 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use windlass::door::{Awaited, FollowError};
+use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, Event, RunEnded, Session};
 use windlass_narrate::preview_text;
 use windlass_runtime::OpenError;
 use windlass_runtime::Subscription;
-use windlass_setup::settings::{Env, Place};
+use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_store::StoreError;
 use windlass_vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
 
-use super::job::Job;
-use super::open_question::{OpenQuestion, Sheet, Typed};
-use super::preview::Turn;
-use super::typed_lines::{Asking, TypedLines};
+use super::open_question::{OpenQuestion, QuestionScreen, TypedAnswer};
+use super::prepared_run::PreparedRun;
+use super::preview::PageTurn;
+use super::typed_lines::{TerminalQuestion, TypedLines};
 use super::unanswered::how_it_ended;
 use super::{always, recall};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::form::Form;
+use crate::form::ElicitationForm;
 use crate::output::command_for;
 use crate::screen::Colour;
 use crate::streams::tell;
@@ -31,15 +31,15 @@ use crate::tty;
 /// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
 /// here; lets go of everything. The exit code is that of the first run that did not end well, if any.
 pub(crate) async fn until_nothing_waits(
-    job: &mut Job,
+    prepared_run: &mut PreparedRun,
     agent: &Agent,
     session: Session,
     events: &mut Subscription,
     first: RunId,
-) -> Done {
+) -> CommandResult {
     let (mut run, mut worst) = (first, Exit::Done);
     let done = loop {
-        match follow(job, agent, &session, events, Awaited::Run(run)).await {
+        match follow(prepared_run, agent, &session, events, AwaitedEnd::Run(run)).await {
             Ok(exit) if worst == Exit::Done => worst = exit,
             Ok(_) => {}
             Err(error) => break Err(error),
@@ -52,7 +52,7 @@ pub(crate) async fn until_nothing_waits(
         }
     };
     session.close().await;
-    job.setup.servers.close().await;
+    prepared_run.setup.servers.close().await;
     done
 }
 
@@ -68,19 +68,19 @@ async fn is_begun(agent: &Agent, session: &Session, run: RunId) -> Result<bool, 
 /// Follows until the run ends or waits for somebody who is not here, and lets go of everything. Says what is left in
 /// the inbox.
 pub(crate) async fn to_its_end(
-    job: &mut Job,
+    prepared_run: &mut PreparedRun,
     agent: &Agent,
     session: Session,
     events: &mut Subscription,
-    awaited: Awaited,
-) -> Done {
-    let done = follow(job, agent, &session, events, awaited).await;
+    awaited: AwaitedEnd,
+) -> CommandResult {
+    let done = follow(prepared_run, agent, &session, events, awaited).await;
     let (id, store) = (session.id(), agent.hub().store());
     session.close().await;
-    job.setup.servers.close().await;
+    prepared_run.setup.servers.close().await;
     // What can't be read now is nothing the run should fail for.
     if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
-        && let Some(text) = still_waiting(&row.key, waiting.len(), &job.setup.settings.place)
+        && let Some(text) = still_waiting(&row.key, waiting.len(), &prepared_run.setup.settings.place)
     {
         tell(&format!("windlass: {text}"));
     }
@@ -88,7 +88,7 @@ pub(crate) async fn to_its_end(
 }
 
 /// Says that messages wait in a session, if any does, and what takes them up.
-pub(crate) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<String> {
+pub(crate) fn still_waiting(key: &str, waiting: usize, place: &PlaceSettings) -> Option<String> {
     let messages = match waiting {
         0 => return None,
         1 => "1 message waits".to_owned(),
@@ -99,65 +99,67 @@ pub(crate) fn still_waiting(key: &str, waiting: usize, place: &Place) -> Option<
 
 /// Follows until the run ends or waits for somebody who is not here.
 pub(crate) async fn follow(
-    job: &mut Job,
+    prepared_run: &mut PreparedRun,
     agent: &Agent,
     session: &Session,
     events: &mut Subscription,
-    awaited: Awaited,
-) -> Done {
+    awaited: AwaitedEnd,
+) -> CommandResult {
     let asking = Arc::new(AtomicBool::new(false));
     let stopper = tokio::spawn(stop_on_ctrl_c(session.clone(), Arc::clone(&asking)));
-    let done = follow_and_ask(job, agent, session, events, awaited, &asking).await;
+    let done = follow_and_ask(prepared_run, agent, session, events, awaited, &asking).await;
     stopper.abort();
     done
 }
 
 async fn follow_and_ask(
-    job: &mut Job,
+    prepared_run: &mut PreparedRun,
     agent: &Agent,
     session: &Session,
     events: &mut Subscription,
-    awaited: Awaited,
+    awaited: AwaitedEnd,
     asking: &AtomicBool,
-) -> Done {
+) -> CommandResult {
     for call in recall::calls_of_last_run(agent.hub().store().as_ref(), session.id()).await? {
-        job.view.recall(&call);
+        prepared_run.view.recall(&call);
     }
     loop {
         let mut shown = Ok(());
         let show = |event: &Event| {
-            job.tell_news();
+            prepared_run.tell_news();
             if shown.is_ok() {
-                shown = job.view.event(event);
+                shown = prepared_run.view.event(event);
             }
         };
         let ended = agent.follow(session, events, awaited.clone(), show).await;
-        job.tell_news();
+        prepared_run.tell_news();
         shown.map_err(|error| CommandError::output(&error))?;
         match ended {
             Ok(ended) => {
-                job.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
+                prepared_run.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
                 return Ok(Exit::from(&ended));
             }
-            Err(FollowError::Waiting(questions)) if job.setup.attendance == Attendance::Attended => {
+            Err(FollowError::Waiting(questions)) if prepared_run.setup.attendance == Attendance::Attended => {
                 asking.store(true, Ordering::SeqCst);
                 for asked in &questions {
                     tokio::select! {
                         biased;
                         // Time answers too, and other terminals.
-                        () = session.moved_past(asked.question) => tell_how_it_ended(agent, session, asked).await?,
+                        () = session.wait_past_question(asked.question) => tell_how_it_ended(agent, session, asked).await?,
                         _ = tokio::signal::ctrl_c() => {
                             tell("");
-                            return Err(left_waiting(job, agent, session, &questions).await?);
+                            return Err(left_waiting(prepared_run, agent, session, &questions).await?);
                         }
-                        answer = ask(asked, colour(&job.setup.env)) => {
-                            settle(job, session, asked, answer?.unwrap_or_else(|| nobody_answers(asked))).await?;
+                        answer = ask(asked, colour(&prepared_run.setup.env)) => {
+                            give_answer(prepared_run, session, asked, answer?.unwrap_or_else(|| nobody_answers(asked))).await?;
                         }
                     }
                 }
                 asking.store(false, Ordering::SeqCst);
             }
-            Err(FollowError::Waiting(questions)) => return Err(left_waiting(job, agent, session, &questions).await?),
+            Err(FollowError::Waiting(questions)) => {
+                return Err(left_waiting(prepared_run, agent, session, &questions).await?);
+            }
             Err(error) => return Err(error.into()),
         }
     }
@@ -165,13 +167,13 @@ async fn follow_and_ask(
 
 /// The run waits with these, for whoever answers later.
 async fn left_waiting(
-    job: &Job,
+    prepared_run: &PreparedRun,
     agent: &Agent,
     session: &Session,
     questions: &[QuestionAsked],
 ) -> Result<CommandError, CommandError> {
     let row = agent.hub().store().row(session.id()).await?;
-    let named = row.as_ref().map(|row| (row.key.as_str(), &job.setup.settings.place));
+    let named = row.as_ref().map(|row| (row.key.as_str(), &prepared_run.setup.settings.place));
     Ok(waiting(questions, named))
 }
 
@@ -189,24 +191,33 @@ fn nobody_answers(asked: &QuestionAsked) -> Answer {
 }
 
 /// Gives the answer, and says what it means from now on.
-async fn settle(job: &mut Job, session: &Session, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
+async fn give_answer(
+    prepared_run: &mut PreparedRun,
+    session: &Session,
+    asked: &QuestionAsked,
+    answer: Answer,
+) -> Result<(), CommandError> {
     let option = answer.option;
     let taken = session.answer(asked.question, answer).await.map_err(FollowError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
-        let text = always::keep(rule, &job.setup.env, &mut job.setup.settings).await;
+        let text = always::keep(rule, &prepared_run.setup.env, &mut prepared_run.setup.settings).await;
         tell(text.trim_end());
     }
     Ok(())
 }
 
 /// Shows an end that was recorded before.
-pub(crate) fn show_end(job: &mut Job, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
-    job.view.event(event).and_then(|()| job.view.ended(ended)).map_err(|error| CommandError::output(&error))
+pub(crate) fn show_end(prepared_run: &mut PreparedRun, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
+    prepared_run
+        .view
+        .event(event)
+        .and_then(|()| prepared_run.view.ended(ended))
+        .map_err(|error| CommandError::output(&error))
 }
 
 /// A run that waits: what for, and how it is answered in the session of this key.
-pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &Place)>) -> CommandError {
+pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &PlaceSettings)>) -> CommandError {
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
         let preview = asked.preview.as_ref().map(|preview| preview_text(preview, "    "));
@@ -255,7 +266,7 @@ pub(super) fn colour(env: &Env) -> Colour {
 pub(super) async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Option<Answer>, CommandError> {
     let asked = asked.clone();
     // Whoever gives up asking drops this, and the wait for a line is left to the next question.
-    let asking = Asking::default();
+    let asking = TerminalQuestion::default();
     let lines = asking.lines();
     let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour, &lines)).await;
     answer.unwrap_or(Ok(None)).map_err(|error| CommandError::output(&error))
@@ -267,19 +278,19 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour, lines: &TypedLines) ->
     let size = tty::size_of(&err).unwrap_or(tty::USUAL_SIZE);
     // Editing needs more than a line, and is the chat's.
     let can_be_given = |option| option != QuestionOption::Edit;
-    let mut open = OpenQuestion::new(asked, can_be_given, Sheet { colour, size });
+    let mut open = OpenQuestion::new(asked, can_be_given, QuestionScreen { colour, size });
     writeln!(err, "\n{}", open.beginning())?;
     while !lines.are_over() {
         write!(err, "{}\n? ", open.offer())?;
         err.flush()?;
         let Some(line) = lines.next()? else { break };
-        match (open.read(&line), Form::of(asked)) {
-            (Typed::View, _) => view_all(&mut open, lines, &mut err)?,
-            (Typed::Answer(Answer { option: QuestionOption::Submit, .. }), Some(form)) => {
+        match (open.read(&line), ElicitationForm::of(asked)) {
+            (TypedAnswer::View, _) => view_all(&mut open, lines, &mut err)?,
+            (TypedAnswer::Answer(Answer { option: QuestionOption::Submit, .. }), Some(form)) => {
                 return fill(form, lines, &mut err);
             }
-            (Typed::Answer(answer), _) => return Ok(Some(answer)),
-            (Typed::Nothing(text), _) => writeln!(err, "{text}")?,
+            (TypedAnswer::Answer(answer), _) => return Ok(Some(answer)),
+            (TypedAnswer::Nothing(text), _) => writeln!(err, "{text}")?,
         }
     }
     Ok(None)
@@ -293,16 +304,16 @@ fn view_all(open: &mut OpenQuestion<'_>, lines: &TypedLines, err: &mut impl Writ
         write!(err, "{} ", reading.note())?;
         err.flush()?;
         match lines.next()?.map(|line| reading.turn(&line)) {
-            Some(Turn::Page) => writeln!(err, "{}", reading.text())?,
-            Some(Turn::NotUnderstood) => {}
-            Some(Turn::Leave) | None => break,
+            Some(PageTurn::Page) => writeln!(err, "{}", reading.text())?,
+            Some(PageTurn::NotUnderstood) => {}
+            Some(PageTurn::Leave) | None => break,
         }
     }
     Ok(())
 }
 
 /// Asks field by field. The end of input leaves the form.
-fn fill(mut form: Form, lines: &TypedLines, err: &mut impl Write) -> io::Result<Option<Answer>> {
+fn fill(mut form: ElicitationForm, lines: &TypedLines, err: &mut impl Write) -> io::Result<Option<Answer>> {
     while let Some(question) = form.question() {
         write!(err, "  {question}")?;
         err.flush()?;

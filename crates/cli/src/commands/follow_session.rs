@@ -7,39 +7,50 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_runtime::{Follow, Followed};
-use windlass_setup::settings::{Env, Flags, Place};
+use windlass_runtime::{Follow, FollowedEvent};
+use windlass_setup::settings::{Env, Flags, PlaceSettings};
 use windlass_setup::test_hooks;
-use windlass_store::{Backwards, SessionRow, SessionStatus, Store};
+use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store};
 use windlass_vocab::{Envelope, Event, Record, RunEnded};
 
 use super::block_on::block_on;
+use super::readable_store::open_to_show;
 use super::replay::show_record;
-use super::shown_store::open_to_show;
-use super::{job, session};
+use super::{prepared_run, session};
 use crate::args::FollowArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::output::{Progress, Stream, View, command_for};
+use crate::output::{RunProgress, RunView, StreamTarget, command_for};
 use crate::streams::tell;
 use crate::tty;
 
 /// How long nothing must have happened before it is looked whether anybody is still at it.
 const SILENCE: Duration = Duration::from_millis(500);
 
-pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: &Env) -> Done {
-    let place = job::place(&job::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
+pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: &Env) -> CommandResult {
+    let place =
+        prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     block_on(async {
         let store: Arc<dyn Store> = open_to_show(&place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let head = store.head(row.session).await?.seq;
         let after = if args.new { head } else { args.after.unwrap_or(0) };
         let records = Follow::of_store(Arc::clone(&store), test_hooks::clock(), row.session, after);
-        let closed = Rc::new(Cell::new(Reader::Reads));
+        let closed = Rc::new(Cell::new(OutputReader::Reads));
         let view = if args.json { json_view(&closed) } else { conversation_view(&closed, env) };
-        let ends = if args.until_end { Ends::WithTheRun } else { Ends::Never };
-        let mut watch =
-            Watch { store, row, place, records, view, closed, ends, head, last: None, owner: Owner::Unknown };
+        let ends = if args.until_end { FollowUntil::WithTheRun } else { FollowUntil::Never };
+        let mut watch = FollowedSession {
+            store,
+            row,
+            place,
+            records,
+            view,
+            closed,
+            ends,
+            head,
+            last: None,
+            owner: OwnerPresence::Unknown,
+        };
         tokio::select! {
             biased;
             _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
@@ -50,14 +61,14 @@ pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: 
 
 /// When following ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ends {
+enum FollowUntil {
     Never,
     WithTheRun,
 }
 
 /// Who has the session open while one of its runs is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Owner {
+enum OwnerPresence {
     Unknown,
     /// Nobody, at the last look; at the next it is said.
     Missed,
@@ -67,7 +78,7 @@ enum Owner {
 
 /// Whether what is printed is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reader {
+enum OutputReader {
     Reads,
     Gone,
 }
@@ -75,13 +86,13 @@ enum Reader {
 /// Standard output that notices when its reader goes away: following has no other end then.
 struct Pipe {
     out: Stdout,
-    reader: Rc<Cell<Reader>>,
+    reader: Rc<Cell<OutputReader>>,
 }
 
 impl Pipe {
     fn noticed<T>(&self, result: io::Result<T>) -> io::Result<T> {
         if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-            self.reader.set(Reader::Gone);
+            self.reader.set(OutputReader::Gone);
         }
         result
     }
@@ -100,40 +111,40 @@ impl Write for Pipe {
 }
 
 /// What is shown, and where notices go.
-type Shown = View<Pipe, Box<dyn Write>>;
+type FollowView = RunView<Pipe, Box<dyn Write>>;
 
-fn json_view(reader: &Rc<Cell<Reader>>) -> Shown {
-    View::Json { out: Pipe { out: io::stdout(), reader: Rc::clone(reader) }, err: Box::new(io::stderr()) }
+fn json_view(reader: &Rc<Cell<OutputReader>>) -> FollowView {
+    RunView::Json { out: Pipe { out: io::stdout(), reader: Rc::clone(reader) }, err: Box::new(io::stderr()) }
 }
 
 /// All of it on standard output: it is what was asked for.
-fn conversation_view(reader: &Rc<Cell<Reader>>, env: &Env) -> Shown {
+fn conversation_view(reader: &Rc<Cell<OutputReader>>, env: &Env) -> FollowView {
     let pipe = || Pipe { out: io::stdout(), reader: Rc::clone(reader) };
-    let stream = if io::stdout().is_terminal() { Stream::Terminal } else { Stream::Piped };
+    let stream = if io::stdout().is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped };
     // A terminal that can't write over what it wrote gets whole lines.
-    let lines = if tty::is_dumb(env) { Stream::Piped } else { stream };
-    let progress: Progress<Box<dyn Write>> = Progress::new(Box::new(pipe()), lines);
-    View::Answer { out: pipe(), stream, progress: progress.for_onlookers() }
+    let lines = if tty::is_dumb(env) { StreamTarget::Piped } else { stream };
+    let progress: RunProgress<Box<dyn Write>> = RunProgress::new(Box::new(pipe()), lines);
+    RunView::Answer { out: pipe(), stream, progress: progress.for_onlookers() }
 }
 
 /// A session that is watched.
-struct Watch {
+struct FollowedSession {
     store: Arc<dyn Store>,
     row: SessionRow,
-    place: Place,
+    place: PlaceSettings,
     records: Follow,
-    view: Shown,
-    closed: Rc<Cell<Reader>>,
-    ends: Ends,
+    view: FollowView,
+    closed: Rc<Cell<OutputReader>>,
+    ends: FollowUntil,
     /// The last record when following began.
     head: u64,
     /// The end of the last run that was seen.
     last: Option<RunEnded>,
-    owner: Owner,
+    owner: OwnerPresence,
 }
 
-impl Watch {
-    async fn follow(&mut self) -> Done {
+impl FollowedSession {
+    async fn follow(&mut self) -> CommandResult {
         if self.records.position() >= self.head
             && let Some(exit) = self.over().await?
         {
@@ -147,16 +158,16 @@ impl Watch {
             if let Some(exit) = exit {
                 return Ok(exit);
             }
-            if self.closed.get() == Reader::Gone {
+            if self.closed.get() == OutputReader::Gone {
                 return Ok(Exit::Done);
             }
         }
     }
 
     /// Shows what happened; says how to leave if it was the last.
-    async fn show(&mut self, followed: Followed) -> Result<Option<Exit>, CommandError> {
-        self.owner = Owner::Unknown;
-        let Followed::Event(event) = followed else { return Ok(None) };
+    async fn show(&mut self, followed: FollowedEvent) -> Result<Option<Exit>, CommandError> {
+        self.owner = OwnerPresence::Unknown;
+        let FollowedEvent::Event(event) = followed else { return Ok(None) };
         let Event::Record(envelope) = event.event() else { return Ok(None) };
         let envelope = Envelope::clone(envelope);
         let (seq, ended) = (envelope.seq, matches!(envelope.record, Record::RunEnded(_)));
@@ -169,7 +180,7 @@ impl Watch {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(CommandError::output(&error)),
             Ok(()) | Err(_) => {}
         }
-        if let (true, View::Answer { progress, .. }) = (asks, &mut self.view) {
+        if let (true, RunView::Answer { progress, .. }) = (asks, &mut self.view) {
             progress.line(&format!("(`{}` answers)", command_for("answer", &self.row.key, "", &self.place)));
         }
         let was_past = ended && seq < self.head;
@@ -179,7 +190,9 @@ impl Watch {
     /// How to leave, where that is wanted and no run is open any more.
     async fn over(&mut self) -> Result<Option<Exit>, CommandError> {
         let (store, session) = (self.store.as_ref(), self.row.session);
-        let Some(row) = store.row(session).await?.filter(|_| self.ends == Ends::WithTheRun) else { return Ok(None) };
+        let Some(row) = store.row(session).await?.filter(|_| self.ends == FollowUntil::WithTheRun) else {
+            return Ok(None);
+        };
         let more = !store.waiting(session).await?.is_empty() && store.is_claimed(session).await?;
         if session::is_open(&row) || more || store.head(session).await?.seq > self.records.position() {
             return Ok(None);
@@ -191,7 +204,7 @@ impl Watch {
                     Record::RunEnded(ended) => Some(ended),
                     _ => None,
                 };
-                Backwards::new(store, session).find_map(end).await?
+                ReverseRecords::new(store, session).find_map(end).await?
             }
         };
         Ok(Some(last.as_ref().map_or(Exit::Done, Exit::from)))
@@ -207,21 +220,21 @@ impl Watch {
             return Err(CommandError::new(Exit::Failed, text));
         };
         if !session::is_open(&row) || self.store.is_claimed(row.session).await? {
-            self.owner = Owner::Unknown;
+            self.owner = OwnerPresence::Unknown;
             return Ok(None);
         }
         match self.owner {
-            Owner::Unknown => self.owner = Owner::Missed,
-            Owner::Missing => {}
-            Owner::Missed => {
-                self.owner = Owner::Missing;
+            OwnerPresence::Unknown => self.owner = OwnerPresence::Missed,
+            OwnerPresence::Missing => {}
+            OwnerPresence::Missed => {
+                self.owner = OwnerPresence::Missing;
                 let resume = command_for("resume", &row.key, "", &self.place);
                 let text = format!(
                     "no process has session `{}` open, and its run is not over; `{resume}` goes on with it",
                     row.key
                 );
                 tell(&format!("windlass: {text}"));
-                if self.ends == Ends::WithTheRun {
+                if self.ends == FollowUntil::WithTheRun {
                     let waits = row.status == SessionStatus::Waiting;
                     return Ok(Some(if waits { Exit::Waiting } else { Exit::Unfinished }));
                 }

@@ -10,9 +10,9 @@ use windlass_store::{ForkError, SessionRow, Store, StoreError};
 use windlass_vocab::{CancelAsked, Record, SessionId, StopBy};
 
 use super::block_on::block_on;
-use super::{job, session};
+use super::{prepared_run, session};
 use crate::args::ForkArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, quoted, same_folders};
 use crate::streams::{print, tell};
@@ -20,12 +20,12 @@ use crate::streams::{print, tell};
 /// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
 const KEPT: usize = 180;
 
-pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Done {
+pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> CommandResult {
     let data = same_folders(data_dir.as_deref(), None);
-    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
+    let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = store::open(&place)?;
-        let origin = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let origin = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let forked = fork(store.as_ref(), &origin, args.at, args.new_key.as_deref()).await?;
         print(&format!("{}\n", harmless_line(&forked.key)))?;
         let hint = hint(store.as_ref(), &origin, &forked, &data).await?;

@@ -5,19 +5,19 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use windlass_setup::models::{self, Choice, Otherwise, Wish};
-use windlass_setup::settings::{Env, Flags, SettingsFile, Sources, Whose, create_data_dir};
+use windlass_setup::models::{self, ModelChoice, ModelFallback, ModelPreference};
+use windlass_setup::settings::{Env, Flags, SettingsFile, SettingsScope, Sources, create_data_dir};
 use windlass_setup::test_hooks;
 
 use super::block_on::block_on;
-use super::job;
+use super::prepared_run;
 use crate::args::InitArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::init::{Draft, Person, ask};
+use crate::init::{InitDialog, SettingsDraft, ask};
 use crate::streams::{print, tell};
 
-pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done {
+pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> CommandResult {
     let flags = Flags {
         data_dir,
         model: args.model.clone(),
@@ -25,25 +25,25 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Done
         preset: args.preset.clone(),
         ..Flags::default()
     };
-    let sources = job::gather(flags, env)?;
-    let whose = if args.user { Whose::User } else { Whose::Project };
-    refuse_to_overwrite(&path_of(whose, &sources)?)?;
+    let sources = prepared_run::gather(flags, env)?;
+    let scope = if args.user { SettingsScope::User } else { SettingsScope::Project };
+    refuse_to_overwrite(&path_of(scope, &sources)?)?;
     if !args.yes && !io::stdin().is_terminal() {
         return Err(CommandError::new(Exit::Usage, "nobody is there to ask: give --yes to take what is found"));
     }
     block_on(async {
-        let mut draft = found(&sources, whose).await?;
+        let mut draft = find_draft(&sources, scope).await?;
         if !args.yes {
-            let mut person = Person { keyboard: io::stdin().lock(), screen: io::stderr() };
+            let mut person = InitDialog { keyboard: io::stdin().lock(), screen: io::stderr() };
             let user_file = sources.user_file().map(|path| path.display().to_string());
             let asked = ask(&draft, user_file.as_deref(), &mut person);
             draft = asked.map_err(|error| unanswered(&error))?;
         }
-        let path = path_of(draft.whose, &sources)?;
+        let path = path_of(draft.scope, &sources)?;
         refuse_to_overwrite(&path)?;
         let text = draft.render();
-        SettingsFile::parse(&path, draft.whose, &text)?;
-        write(&path, draft.whose, &text).map_err(|error| at(&path, &error))?;
+        SettingsFile::parse(&path, draft.scope, &text)?;
+        write(&path, draft.scope, &text).map_err(|error| at(&path, &error))?;
         print(&format!("{}\n", path.display()))?;
         tell("written; `windlass doctor` checks it");
         Ok(Exit::Done)
@@ -58,24 +58,25 @@ fn unanswered(error: &io::Error) -> CommandError {
 }
 
 /// What is configured already or runs here.
-async fn found(sources: &Sources, whose: Whose) -> Result<Draft, CommandError> {
+async fn find_draft(sources: &Sources, scope: SettingsScope) -> Result<SettingsDraft, CommandError> {
     let settings = sources.resolve()?;
-    let chosen = models::choose(&settings, Wish::new(None, Otherwise::Demo), &test_hooks::local_servers()).await;
+    let chosen =
+        models::choose(&settings, ModelPreference::new(None, ModelFallback::Demo), &test_hooks::local_servers()).await;
     let (endpoint, model) = match chosen.map(|chosen| chosen.choice) {
-        Ok(Choice::Server { endpoint, model }) => (Some(endpoint), Some(model.value.0)),
-        Ok(Choice::Demo) => (None, None),
+        Ok(ModelChoice::Server { endpoint, model }) => (Some(endpoint), Some(model.value.0)),
+        Ok(ModelChoice::Demo) => (None, None),
         // Something is named that does not answer yet; it is written down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
     let server =
         endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != windlass_setup::settings::OPENAI);
-    Ok(Draft { whose, server, model, preset: settings.policy.preset, commands: Vec::new() })
+    Ok(SettingsDraft { scope, server, model, preset: settings.policy.preset, commands: Vec::new() })
 }
 
-fn path_of(whose: Whose, sources: &Sources) -> Result<PathBuf, CommandError> {
-    match whose {
-        Whose::Project => Ok(sources.workspace.join(windlass_setup::settings::FILE_NAME)),
-        Whose::User => {
+fn path_of(scope: SettingsScope, sources: &Sources) -> Result<PathBuf, CommandError> {
+    match scope {
+        SettingsScope::Project => Ok(sources.workspace.join(windlass_setup::settings::FILE_NAME)),
+        SettingsScope::User => {
             let missing = || CommandError::new(Exit::Usage, "it is not known where your own settings belong: set HOME");
             sources.user_file().ok_or_else(missing)
         }
@@ -90,10 +91,10 @@ fn refuse_to_overwrite(path: &Path) -> Result<(), CommandError> {
     Err(CommandError::new(Exit::Usage, text))
 }
 
-fn write(path: &Path, whose: Whose, text: &str) -> io::Result<()> {
+fn write(path: &Path, scope: SettingsScope, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    if whose == Whose::User {
+    if scope == SettingsScope::User {
         // A key may be added to one's own file later.
         options.mode(0o600);
         if let Some(folder) = path.parent() {

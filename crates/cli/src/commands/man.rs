@@ -6,11 +6,11 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 
 use crate::args::{Cli, ManArgs};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::streams::print;
 
-pub(super) fn man(args: &ManArgs) -> Done {
+pub(super) fn man(args: &ManArgs) -> CommandResult {
     // Built, so that flags of all commands and the names of the pages are in their places.
     let mut command = Cli::command();
     command.build();

@@ -3,25 +3,25 @@
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use windlass_setup::servers::Kept;
+use windlass_setup::servers::SharedServers;
 use windlass_setup::settings::Env;
 use windlass_setup::store;
 
 use super::block_on::block_on;
-use super::job;
+use super::prepared_run;
 use crate::args::{McpServeArgs, flags};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::serve::{self, Premises};
+use crate::serve::{self, ServerContext};
 use crate::streams::tell;
 
-pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env) -> Done {
+pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env) -> CommandResult {
     if args.common.json {
         let text = "mcp-serve prints nothing but the protocol; leave --json out";
         return Err(CommandError::new(Exit::Usage, text));
     }
     let flags = flags(data_dir, &args.rules, &args.common);
-    let place = job::place(&job::gather(flags.clone(), env.clone())?)?;
+    let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
     if io::stdin().is_terminal() {
         tell(
             "windlass: this speaks MCP on standard input and output, for another program; \
@@ -30,7 +30,7 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
     }
     block_on(async {
         let store = store::open(&place)?;
-        let servers = Kept::default();
-        serve::serve(Premises { flags, common: args.common.clone(), env, place, store, servers }).await
+        let servers = SharedServers::default();
+        serve::serve(ServerContext { flags, common: args.common.clone(), env, place, store, servers }).await
     })
 }

@@ -6,8 +6,8 @@
 use windlass_narrate::{about, preview_text};
 use windlass_vocab::{Answer, QuestionAsked, QuestionOption};
 
-use super::preview::{Reading, Shown, wants_view};
-use super::question::{Choice, EDITED, answer, by_letter, choices, offered, terms};
+use super::preview::{PagedPreview, PreviewPager, wants_view};
+use super::question::{AnswerOption, EDITED, answer, by_letter, choices, lasting_permission, offer_text};
 use crate::screen::{Colour, text_width};
 
 /// Before each line below a title.
@@ -15,7 +15,7 @@ const INDENT: &str = "  ";
 
 /// The screen a question stands on.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sheet {
+pub(crate) struct QuestionScreen {
     pub(crate) colour: Colour,
     /// Columns and rows.
     pub(crate) size: (usize, usize),
@@ -25,16 +25,16 @@ pub(crate) struct Sheet {
 #[derive(Debug)]
 pub(crate) struct OpenQuestion<'a> {
     asked: &'a QuestionAsked,
-    choices: Vec<Choice>,
+    choices: Vec<AnswerOption>,
     /// What the answers that hold for longer would allow.
-    terms: Option<String>,
-    preview: Shown,
-    sheet: Sheet,
+    lasting_permission: Option<String>,
+    preview: PagedPreview,
+    screen: QuestionScreen,
 }
 
 /// What a line that was typed comes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub(crate) enum TypedAnswer {
     /// All of it is to be shown.
     View,
     Answer(Answer),
@@ -44,32 +44,38 @@ pub(crate) enum Typed {
 
 impl<'a> OpenQuestion<'a> {
     /// The question, with those of its answers that can be given here.
-    pub(crate) fn new(asked: &'a QuestionAsked, can_be_given: impl Fn(QuestionOption) -> bool, sheet: Sheet) -> Self {
+    pub(crate) fn new(
+        asked: &'a QuestionAsked,
+        can_be_given: impl Fn(QuestionOption) -> bool,
+        screen: QuestionScreen,
+    ) -> Self {
         let mut choices = choices(asked);
         choices.retain(|choice| can_be_given(choice.option));
-        let terms = terms(asked, &choices, by_letter);
+        let lasting_permission = lasting_permission(asked, &choices, by_letter);
         let preview = asked.preview.as_ref();
         let text = preview.map_or_else(|| about(&asked.kind).to_owned(), |preview| preview_text(preview, INDENT));
-        Self::laid_out(asked, choices, terms, &text, sheet)
+        Self::laid_out(asked, choices, lasting_permission, &text, screen)
     }
 
     /// The same about the call as a person edited it.
-    pub(crate) fn edited(asked: &'a QuestionAsked, preview: &str, sheet: Sheet) -> Self {
-        Self::laid_out(asked, EDITED.to_vec(), None, preview, sheet)
+    pub(crate) fn edited(asked: &'a QuestionAsked, preview: &str, screen: QuestionScreen) -> Self {
+        Self::laid_out(asked, EDITED.to_vec(), None, preview, screen)
     }
 
     fn laid_out(
         asked: &'a QuestionAsked,
-        choices: Vec<Choice>,
-        terms: Option<String>,
+        choices: Vec<AnswerOption>,
+        lasting_permission: Option<String>,
         text: &str,
-        sheet: Sheet,
+        screen: QuestionScreen,
     ) -> Self {
-        let (columns, _) = sheet.size;
+        let (columns, _) = screen.size;
         // Long terms must not push the beginning of the preview off the screen.
-        let extra = terms.as_deref().map_or(0, |terms| text_width(terms).div_ceil(columns.max(1)).saturating_sub(1));
-        let preview = Shown::new(text, INDENT, sheet.colour, sheet.size).with_more_around(extra);
-        Self { asked, choices, terms, preview, sheet }
+        let extra = lasting_permission
+            .as_deref()
+            .map_or(0, |lasting_permission| text_width(lasting_permission).div_ceil(columns.max(1)).saturating_sub(1));
+        let preview = PagedPreview::new(text, INDENT, screen.colour, screen.size).with_more_around(extra);
+        Self { asked, choices, lasting_permission, preview, screen }
     }
 
     /// As much of it as fits on the screen together with the answers.
@@ -79,29 +85,34 @@ impl<'a> OpenQuestion<'a> {
 
     /// The answers that can be given by now, on lines of their own.
     pub(crate) fn offer(&self) -> String {
-        let (columns, _) = self.sheet.size;
-        let by_now: Vec<Choice> = self.choices.iter().copied().filter(|choice| self.counts(choice.option)).collect();
-        let answers = offered(&by_now, columns.saturating_sub(1));
+        let (columns, _) = self.screen.size;
+        let by_now: Vec<AnswerOption> =
+            self.choices.iter().copied().filter(|choice| self.counts(choice.option)).collect();
+        let answers = offer_text(&by_now, columns.saturating_sub(1));
         let view = self.preview.offer().map(|offer| offer + "\n").unwrap_or_default();
-        let terms = self.terms.as_ref().filter(|_| self.preview.is_seen()).map(|terms| format!("{terms}\n"));
-        terms.unwrap_or_default() + &view + &answers
+        let lasting_permission = self
+            .lasting_permission
+            .as_ref()
+            .filter(|_| self.preview.is_fully_shown())
+            .map(|lasting_permission| format!("{lasting_permission}\n"));
+        lasting_permission.unwrap_or_default() + &view + &answers
     }
 
     /// What this line comes to.
-    pub(crate) fn read(&self, line: &str) -> Typed {
+    pub(crate) fn read(&self, line: &str) -> TypedAnswer {
         if wants_view(line) && self.preview.offer().is_some() {
-            return Typed::View;
+            return TypedAnswer::View;
         }
         match answer(&self.choices, line) {
-            Some(answer) if self.counts(answer.option) => Typed::Answer(answer),
-            Some(_) => Typed::Nothing("not yet: v shows all of it, and then that can be answered".to_owned()),
-            None => Typed::Nothing(self.not_understood()),
+            Some(answer) if self.counts(answer.option) => TypedAnswer::Answer(answer),
+            Some(_) => TypedAnswer::Nothing("not yet: v shows all of it, and then that can be answered".to_owned()),
+            None => TypedAnswer::Nothing(self.not_understood()),
         }
     }
 
     /// Whether this may be answered by now.
     fn counts(&self, option: QuestionOption) -> bool {
-        self.preview.is_seen() || !lets_run(option)
+        self.preview.is_fully_shown() || !lets_run(option)
     }
 
     fn not_understood(&self) -> String {
@@ -117,11 +128,11 @@ impl<'a> OpenQuestion<'a> {
     }
 
     /// Begins to show all of it.
-    pub(crate) fn reading(&mut self) -> Reading<'_> {
+    pub(crate) fn reading(&mut self) -> PreviewPager<'_> {
         self.preview.reading()
     }
 
-    pub(crate) fn asked(&self) -> &'a QuestionAsked {
+    pub(crate) fn question(&self) -> &'a QuestionAsked {
         self.asked
     }
 }
@@ -142,11 +153,11 @@ fn lets_run(option: QuestionOption) -> bool {
 mod tests {
     use windlass_vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
-    use super::{OpenQuestion, Sheet, Typed};
-    use crate::commands::preview::Turn;
+    use super::{OpenQuestion, QuestionScreen, TypedAnswer};
+    use crate::commands::preview::PageTurn;
     use crate::screen::Colour;
 
-    const SHEET: Sheet = Sheet { colour: Colour::None, size: (80, 24) };
+    const SCREEN: QuestionScreen = QuestionScreen { colour: Colour::None, size: (80, 24) };
 
     fn approval(body: &str, rule: &str) -> QuestionAsked {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -163,13 +174,13 @@ mod tests {
     }
 
     fn open(asked: &QuestionAsked) -> OpenQuestion<'_> {
-        OpenQuestion::new(asked, |_| true, SHEET)
+        OpenQuestion::new(asked, |_| true, SCREEN)
     }
 
-    fn option(typed: Typed) -> Option<QuestionOption> {
+    fn option(typed: TypedAnswer) -> Option<QuestionOption> {
         match typed {
-            Typed::Answer(answer) => Some(answer.option),
-            Typed::View | Typed::Nothing(_) => None,
+            TypedAnswer::Answer(answer) => Some(answer.option),
+            TypedAnswer::View | TypedAnswer::Nothing(_) => None,
         }
     }
 
@@ -182,21 +193,21 @@ mod tests {
         assert!(!offer.contains("[y]") && !offer.contains("[s]") && !offer.contains("allow:"), "{offer}");
         assert!(offer.contains("[v] view all 61 rows") && offer.contains("[n] no") && offer.contains("[e] edit"));
         for line in ["y", "yes", "s", "a", "always"] {
-            assert!(matches!(open.read(line), Typed::Nothing(text) if text.starts_with("not yet: v ")), "{line}");
+            assert!(matches!(open.read(line), TypedAnswer::Nothing(text) if text.starts_with("not yet: v ")), "{line}");
         }
         assert_eq!(option(open.read("n, too long")), Some(QuestionOption::No));
-        assert_eq!(open.read("v"), Typed::View);
+        assert_eq!(open.read("v"), TypedAnswer::View);
         let mut reading = open.reading();
-        assert_eq!(reading.turn("q"), Turn::Leave);
+        assert_eq!(reading.turn("q"), PageTurn::Leave);
         assert_eq!(option(open.read("y")), None, "a part of it is not all of it");
         let mut reading = open.reading();
-        assert_eq!(reading.turn("3"), Turn::Page, "the last page alone is not all of it either");
+        assert_eq!(reading.turn("3"), PageTurn::Page, "the last page alone is not all of it either");
         assert!(!reading.is_over());
-        assert_eq!((reading.turn("b"), reading.is_over()), (Turn::Page, false));
-        assert_eq!((reading.turn(""), reading.is_over()), (Turn::Page, true));
+        assert_eq!((reading.turn("b"), reading.is_over()), (PageTurn::Page, false));
+        assert_eq!((reading.turn(""), reading.is_over()), (PageTurn::Page, true));
         assert!(open.offer().contains("[y] yes, once"), "{}", open.offer());
         assert_eq!(option(open.read("y")), Some(QuestionOption::Once));
-        assert_eq!(open.read("v"), Typed::View, "it can be read again");
+        assert_eq!(open.read("v"), TypedAnswer::View, "it can be read again");
     }
 
     // proves T8: a long rule can't push what is asked about off the screen
@@ -214,11 +225,11 @@ mod tests {
         let asked = approval("", "run_command(x)");
         for line in ["yes please", "?", "clear", "v"] {
             let told = "not understood: answer n, y, s, a or e".to_owned();
-            assert_eq!(open(&asked).read(line), Typed::Nothing(told), "{line}");
+            assert_eq!(open(&asked).read(line), TypedAnswer::Nothing(told), "{line}");
         }
         let long = approval(&"echo\n".repeat(60), "run_command(x)");
-        assert_eq!(open(&long).read("?"), Typed::Nothing("not understood: answer n, e or v".to_owned()));
-        let edited = OpenQuestion::edited(&asked, "Run `y`", SHEET);
+        assert_eq!(open(&long).read("?"), TypedAnswer::Nothing("not understood: answer n, e or v".to_owned()));
+        let edited = OpenQuestion::edited(&asked, "Run `y`", SCREEN);
         assert_eq!(edited.offer(), "[y] run as edited  [e] edit again  [n] back to the question");
     }
 }

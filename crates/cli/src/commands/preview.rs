@@ -16,7 +16,7 @@ pub(crate) const VIEW: &str = "v";
 
 /// A preview, and how it is laid out.
 #[derive(Clone, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct PagedPreview {
     text: String,
     indent: &'static str,
     colour: Colour,
@@ -25,13 +25,13 @@ pub(crate) struct Shown {
     /// Rows of it that are left for what stands around.
     around: usize,
     /// The pages a person was shown.
-    seen: BTreeSet<usize>,
+    shown_pages: BTreeSet<usize>,
 }
 
-impl Shown {
+impl PagedPreview {
     pub(crate) fn new(text: &str, indent: &'static str, colour: Colour, size: (usize, usize)) -> Self {
         let text = harmless_lines(&text.replace('\t', "    ").replace('\r', "␍"));
-        Self { text, indent, colour, size, around: AROUND, seen: BTreeSet::new() }
+        Self { text, indent, colour, size, around: AROUND, shown_pages: BTreeSet::new() }
     }
 
     /// The same where so many more rows stand around it.
@@ -57,18 +57,18 @@ impl Shown {
     /// What is offered with the answers, where something was left out.
     pub(crate) fn offer(&self) -> Option<String> {
         let rows = self.rows().len();
-        let why = if self.is_seen() { "" } else { ": only then can you say yes" };
+        let why = if self.is_fully_shown() { "" } else { ": only then can you say yes" };
         (rows > self.room()).then(|| format!("[{VIEW}] view all {rows} rows{why}"))
     }
 
     /// Whether all of it was on the screen.
-    pub(crate) fn is_seen(&self) -> bool {
-        self.rows().len() <= self.room() || self.seen.len() == self.pages().len()
+    pub(crate) fn is_fully_shown(&self) -> bool {
+        self.rows().len() <= self.room() || self.shown_pages.len() == self.pages().len()
     }
 
     /// Begins to show all of it, with the first page.
-    pub(crate) fn reading(&mut self) -> Reading<'_> {
-        let mut reading = Reading { pages: self.pages(), shown: self, page: 1 };
+    pub(crate) fn reading(&mut self) -> PreviewPager<'_> {
+        let mut reading = PreviewPager { pages: self.pages(), shown: self, page: 1 };
         reading.go_to(1);
         reading
     }
@@ -103,7 +103,7 @@ pub(crate) fn wants_view(line: &str) -> bool {
 
 /// What a line that was typed below a page comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum PageTurn {
     /// A page is to be shown: the next, the one before, or another.
     Page,
     /// Back to the question.
@@ -114,14 +114,14 @@ pub(crate) enum Turn {
 
 /// A preview that is being read page by page.
 #[derive(Debug)]
-pub(crate) struct Reading<'a> {
-    shown: &'a mut Shown,
+pub(crate) struct PreviewPager<'a> {
+    shown: &'a mut PagedPreview,
     pages: Vec<String>,
     /// The page on the screen, from 1.
     page: usize,
 }
 
-impl Reading<'_> {
+impl PreviewPager<'_> {
     /// The page to be shown.
     pub(crate) fn text(&self) -> &str {
         self.pages.get(self.page - 1).map_or("", String::as_str)
@@ -134,33 +134,33 @@ impl Reading<'_> {
 
     /// Whether the question follows the page on the screen: every page was shown, and none comes after this one.
     pub(crate) fn is_over(&self) -> bool {
-        self.shown.is_seen() && self.page == self.pages.len()
+        self.shown.is_fully_shown() && self.page == self.pages.len()
     }
 
     /// Does what a line says that was typed below a page.
-    pub(crate) fn turn(&mut self, line: &str) -> Turn {
+    pub(crate) fn turn(&mut self, line: &str) -> PageTurn {
         let page = match line.trim().to_lowercase().as_str() {
             "" => self.next(),
             "b" | "back" => self.page.saturating_sub(1).max(1),
-            "q" => return Turn::Leave,
+            "q" => return PageTurn::Leave,
             number => match number.parse() {
                 Ok(page) if (1..=self.pages.len()).contains(&page) => page,
-                Ok(_) | Err(_) => return Turn::NotUnderstood,
+                Ok(_) | Err(_) => return PageTurn::NotUnderstood,
             },
         };
         self.go_to(page);
-        Turn::Page
+        PageTurn::Page
     }
 
     /// The page after this one; after the last, the first that was left out.
     fn next(&self) -> usize {
-        let unseen = (1..=self.pages.len()).find(|page| !self.shown.seen.contains(page));
+        let unseen = (1..=self.pages.len()).find(|page| !self.shown.shown_pages.contains(page));
         if self.page < self.pages.len() { self.page + 1 } else { unseen.unwrap_or(self.page) }
     }
 
     fn go_to(&mut self, page: usize) {
         self.page = page;
-        self.shown.seen.insert(page);
+        self.shown.shown_pages.insert(page);
     }
 }
 
@@ -198,11 +198,11 @@ fn split_at_word(row: &mut String, lead: usize, room: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shown, Turn, wants_view};
+    use super::{PageTurn, PagedPreview, wants_view};
     use crate::screen::{Colour, text_width};
 
-    fn shown(text: &str, size: (usize, usize)) -> Shown {
-        Shown::new(text, "  ", Colour::None, size)
+    fn shown(text: &str, size: (usize, usize)) -> PagedPreview {
+        PagedPreview::new(text, "  ", Colour::None, size)
     }
 
     // proves T8: what is too long to be shown at once is offered whole
@@ -224,13 +224,13 @@ mod tests {
     #[test]
     fn on_a_small_screen_even_a_short_preview_is_viewed_first() {
         let short = |rows: usize| shown("Run `x`\n  not in a sandbox\n  in the folder", (80, rows));
-        assert!(short(24).is_seen() && short(24).offer().is_none());
-        assert!(!short(10).is_seen() && short(10).offer().is_some());
+        assert!(short(24).is_fully_shown() && short(24).offer().is_none());
+        assert!(!short(10).is_fully_shown() && short(10).offer().is_some());
         assert_eq!(short(10).beginning().lines().count(), 3);
         let mut crowded = shown("Run `x`\n  x", (80, 24)).with_more_around(15);
-        assert!(!crowded.is_seen());
+        assert!(!crowded.is_fully_shown());
         assert!(crowded.reading().is_over(), "a page takes the whole screen");
-        assert!(crowded.is_seen());
+        assert!(crowded.is_fully_shown());
     }
 
     // proves T8: the reader goes on, back and to any page, and whatever else is typed turns no page
@@ -241,20 +241,20 @@ mod tests {
         assert!(reading.note().starts_with("[page 1 of 3: Enter next, b back"), "{}", reading.note());
         assert!(reading.note().len() < 80);
         for (line, turn, page) in [
-            ("b", Turn::Page, 1),
-            ("x", Turn::NotUnderstood, 1),
-            ("3", Turn::Page, 3),
-            ("4", Turn::NotUnderstood, 3),
-            ("", Turn::Page, 2),
-            ("B", Turn::Page, 1),
-            ("", Turn::Page, 2),
-            ("q", Turn::Leave, 2),
+            ("b", PageTurn::Page, 1),
+            ("x", PageTurn::NotUnderstood, 1),
+            ("3", PageTurn::Page, 3),
+            ("4", PageTurn::NotUnderstood, 3),
+            ("", PageTurn::Page, 2),
+            ("B", PageTurn::Page, 1),
+            ("", PageTurn::Page, 2),
+            ("q", PageTurn::Leave, 2),
         ] {
             assert_eq!((reading.turn(line), reading.page), (turn, page), "{line:?}");
         }
         assert!(!reading.is_over());
-        assert_eq!((reading.turn(""), reading.is_over()), (Turn::Page, true));
-        assert!(long.is_seen());
+        assert_eq!((reading.turn(""), reading.is_over()), (PageTurn::Page, true));
+        assert!(long.is_fully_shown());
     }
 
     // proves T8: what is read is not broken inside words

@@ -1,8 +1,8 @@
 //! What a question looks like on a terminal, and what a person may answer.
 
-use windlass_vocab::{Answer, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass_vocab::{Answer, ElicitationKind, QuestionAsked, QuestionKind, QuestionOption};
 
-use crate::form::Form;
+use crate::form::ElicitationForm;
 use crate::output::harmless_line;
 
 /// What is said of a no that may go on with a reason.
@@ -10,7 +10,7 @@ const REASON: &str = ", or n and why";
 
 /// An answer as a person may type it: the letter or the words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct AnswerOption {
     pub(crate) letter: &'static str,
     pub(crate) words: &'static str,
     /// What may be typed besides.
@@ -19,10 +19,12 @@ pub(crate) struct Choice {
 }
 
 /// The answers on offer, in the order they were offered.
-pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
+pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
     let approval = matches!(asked.kind, QuestionKind::Approval { .. });
-    let visits =
-        asked.elicitation.as_ref().is_some_and(|elicitation| matches!(elicitation.wants, Wanted::Visit { .. }));
+    let visits = asked
+        .elicitation
+        .as_ref()
+        .is_some_and(|elicitation| matches!(elicitation.wants, ElicitationKind::Visit { .. }));
     let elicitation = matches!(asked.kind, QuestionKind::Elicitation { .. });
     let of = |option: &QuestionOption| {
         let (letter, words) = match option {
@@ -52,7 +54,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
             | QuestionOption::Submit
             | QuestionOption::Dismiss => "",
         };
-        Choice { letter, words, more, option: *option }
+        AnswerOption { letter, words, more, option: *option }
     };
     // A form that can't be filled in by lines is not offered to be.
     let fillable = |option: &&QuestionOption| **option != QuestionOption::Submit || is_fillable(asked);
@@ -60,25 +62,29 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<Choice> {
 }
 
 fn is_fillable(asked: &QuestionAsked) -> bool {
-    asked.form().is_none() || Form::of(asked).is_some()
+    asked.form().is_none() || ElicitationForm::of(asked).is_some()
 }
 
 /// What the answers that hold for longer would allow, which may be more than this call: whoever chooses one
 /// has read it. The answers are named as they are on offer.
-pub(crate) fn terms(asked: &QuestionAsked, choices: &[Choice], named: impl Fn(&Choice) -> String) -> Option<String> {
+pub(crate) fn lasting_permission(
+    asked: &QuestionAsked,
+    choices: &[AnswerOption],
+    named: impl Fn(&AnswerOption) -> String,
+) -> Option<String> {
     let rule = asked.preview.as_ref()?.rule.as_deref()?;
-    let lasts = |choice: &&Choice| matches!(choice.option, QuestionOption::Session | QuestionOption::Always);
+    let lasts = |choice: &&AnswerOption| matches!(choice.option, QuestionOption::Session | QuestionOption::Always);
     let lasting: Vec<String> = choices.iter().filter(lasts).map(named).collect();
     (!lasting.is_empty()).then(|| harmless_line(&format!("{} allow: {rule}", lasting.join(" and "))))
 }
 
 /// An answer by its letter, as it is offered on a terminal.
-pub(crate) fn by_letter(choice: &Choice) -> String {
+pub(crate) fn by_letter(choice: &AnswerOption) -> String {
     format!("[{}]", choice.letter)
 }
 
 /// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
-pub(crate) fn offered(choices: &[Choice], width: usize) -> String {
+pub(crate) fn offer_text(choices: &[AnswerOption], width: usize) -> String {
     let (mut text, mut used) = (String::new(), 0);
     for choice in choices {
         let word = format!("[{}] {}{}", choice.letter, choice.words, choice.more);
@@ -94,16 +100,16 @@ pub(crate) fn offered(choices: &[Choice], width: usize) -> String {
 }
 
 /// What may be answered about a call as a person edited it.
-pub(crate) const EDITED: [Choice; 3] = [
-    Choice { letter: "y", words: "run as edited", more: "", option: QuestionOption::Once },
-    Choice { letter: "e", words: "edit again", more: "", option: QuestionOption::Edit },
-    Choice { letter: "n", words: "back to the question", more: "", option: QuestionOption::No },
+pub(crate) const EDITED: [AnswerOption; 3] = [
+    AnswerOption { letter: "y", words: "run as edited", more: "", option: QuestionOption::Once },
+    AnswerOption { letter: "e", words: "edit again", more: "", option: QuestionOption::Edit },
+    AnswerOption { letter: "n", words: "back to the question", more: "", option: QuestionOption::No },
 ];
 
 /// The answer a line gives: a letter, its word, the words on offer, or the first of them.
-pub(crate) fn chosen(choices: &[Choice], line: &str) -> Option<QuestionOption> {
+pub(crate) fn chosen_option(choices: &[AnswerOption], line: &str) -> Option<QuestionOption> {
     let line = line.trim().to_lowercase();
-    let means = |choice: &&Choice| {
+    let means = |choice: &&AnswerOption| {
         let first = choice.words.split([',', ' ']).next().unwrap_or_default();
         let word = match choice.letter {
             "y" => "yes",
@@ -117,14 +123,14 @@ pub(crate) fn chosen(choices: &[Choice], line: &str) -> Option<QuestionOption> {
 }
 
 /// The answer a line gives. A no to a call may go on with a reason, which the model is told: `n use pnpm`.
-pub(crate) fn answer(choices: &[Choice], line: &str) -> Option<Answer> {
-    if let Some(option) = chosen(choices, line) {
+pub(crate) fn answer(choices: &[AnswerOption], line: &str) -> Option<Answer> {
+    if let Some(option) = chosen_option(choices, line) {
         return Some(Answer::plain(option));
     }
     let (first, reason) = line.trim().split_once([' ', ',', ':'])?;
     let reason = reason.trim_start_matches([' ', ',', ':']);
-    let takes_reason = |choice: &Choice| choice.option == QuestionOption::No && choice.more == REASON;
-    let says_no = chosen(choices, first) == Some(QuestionOption::No) && !reason.is_empty();
+    let takes_reason = |choice: &AnswerOption| choice.option == QuestionOption::No && choice.more == REASON;
+    let says_no = chosen_option(choices, first) == Some(QuestionOption::No) && !reason.is_empty();
     (says_no && choices.iter().any(takes_reason))
         .then(|| Answer { reason: Some(reason.to_owned()), ..Answer::plain(QuestionOption::No) })
 }
@@ -133,7 +139,7 @@ pub(crate) fn answer(choices: &[Choice], line: &str) -> Option<Answer> {
 mod tests {
     use windlass_vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
 
-    use super::{EDITED, answer, by_letter, choices, chosen, offered, terms};
+    use super::{EDITED, answer, by_letter, choices, chosen_option, lasting_permission, offer_text};
 
     fn approval() -> QuestionAsked {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -155,19 +161,19 @@ mod tests {
         let choices = choices(&approval());
         for choice in &choices {
             for line in [choice.letter.to_owned(), choice.words.to_uppercase(), format!(" {}\n", choice.letter)] {
-                assert_eq!(chosen(&choices, &line), Some(choice.option), "{line:?}");
+                assert_eq!(chosen_option(&choices, &line), Some(choice.option), "{line:?}");
             }
         }
-        assert_eq!(chosen(&choices, "yes"), Some(QuestionOption::Once));
+        assert_eq!(chosen_option(&choices, "yes"), Some(QuestionOption::Once));
         let edited = [("yes", QuestionOption::Once), ("edit", QuestionOption::Edit), ("no", QuestionOption::No)];
-        assert!(edited.iter().all(|(line, option)| chosen(&EDITED, line) == Some(*option)));
+        assert!(edited.iter().all(|(line, option)| chosen_option(&EDITED, line) == Some(*option)));
         for line in ["", " ", "maybe", "yn", "yes please", "/stop"] {
-            assert_eq!(chosen(&choices, line), None, "{line:?}");
+            assert_eq!(chosen_option(&choices, line), None, "{line:?}");
         }
         let line = "[n] no, or n and why  [y] yes, once  [s] yes, for this session  [a] always, everywhere  [e] edit";
-        assert_eq!(offered(&choices, 100), line);
+        assert_eq!(offer_text(&choices, 100), line);
         let narrow = "[n] no, or n and why\n[y] yes, once\n[s] yes, for this session\n[a] always, everywhere\n[e] edit";
-        assert_eq!(offered(&choices, 20), narrow);
+        assert_eq!(offer_text(&choices, 20), narrow);
     }
 
     // proves T8: a no can say what to do instead, a yes can't be followed by anything
@@ -190,7 +196,7 @@ mod tests {
     // proves T8: what would be allowed is shown before it is
     #[test]
     fn the_rule_that_an_answer_would_make_is_shown_with_the_answers() {
-        let letters = |asked: &QuestionAsked| terms(asked, &choices(asked), by_letter);
+        let letters = |asked: &QuestionAsked| lasting_permission(asked, &choices(asked), by_letter);
         let preview =
             |rule: Option<&str>| Preview { title: "x".into(), body: String::new(), rule: rule.map(Into::into) };
         let mut asked = QuestionAsked { preview: Some(preview(Some("run_command(a\n\u{1b}b *)"))), ..approval() };

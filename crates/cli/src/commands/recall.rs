@@ -1,12 +1,12 @@
 //! What was asked for before we began to watch: a run that goes on speaks of calls by number only.
 
-use windlass_store::{Backwards, Store, StoreError};
+use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_vocab::{CallRequested, Record, SessionId};
 
 /// The calls of the session's last run, those with a result too: they may end while we read.
 pub(crate) async fn calls_of_last_run(store: &dyn Store, session: SessionId) -> Result<Vec<CallRequested>, StoreError> {
     let mut calls = Vec::new();
-    let mut records = Backwards::new(store, session);
+    let mut records = ReverseRecords::new(store, session);
     while let Some(envelope) = records.next().await? {
         match envelope.record {
             Record::CallRequested(call) => calls.push(call),

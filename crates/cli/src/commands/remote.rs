@@ -1,8 +1,8 @@
 //! Asking something of a session that another process has open, and what is said where that fails.
 
-use windlass_runtime::{Delivered, send_control};
-use windlass_setup::secrets::{self, Secret};
-use windlass_setup::settings::Place;
+use windlass_runtime::{ControlDelivery, send_control};
+use windlass_setup::secrets::{self, KnownSecret};
+use windlass_setup::settings::PlaceSettings;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Control, ControlOutcome};
 
@@ -16,25 +16,25 @@ pub(super) async fn send(
     store: &dyn Store,
     row: &SessionRow,
     control: Control,
-    known: &[Secret],
-    place: &Place,
+    known: &[KnownSecret],
+    place: &PlaceSettings,
 ) -> Result<ControlOutcome, CommandError> {
     let key = &row.key;
     match send_control(store, &secrets::scrubber(known), row.session, control).await? {
-        Delivered::Done(outcome) => Ok(outcome),
-        Delivered::NobodyThere => Err(nobody_there(store, row, place).await?),
-        Delivered::OwnerLeft => {
+        ControlDelivery::Done(outcome) => Ok(outcome),
+        ControlDelivery::NobodyThere => Err(nobody_there(store, row, place).await?),
+        ControlDelivery::OwnerLeft => {
             let text = format!("the process that had session `{key}` open ended before it got this; nothing was done");
             Err(CommandError::new(Exit::Failed, text))
         }
-        Delivered::NoAnswer => {
+        ControlDelivery::NoAnswer => {
             let text = format!(
                 "the process that has session `{key}` open does not answer, and will not get this any more; is it \
                  suspended (Ctrl-Z, then `fg` goes on), or of an older version?"
             );
             Err(CommandError::new(Exit::Store, text))
         }
-        Delivered::StillAtIt => {
+        ControlDelivery::StillAtIt => {
             let text = format!("session `{key}` got this and is still at it; `windlass sessions show` tells more");
             Err(CommandError::new(Exit::Store, text))
         }
@@ -45,7 +45,7 @@ pub(super) async fn send(
 pub(super) async fn nobody_there(
     store: &dyn Store,
     row: &SessionRow,
-    place: &Place,
+    place: &PlaceSettings,
 ) -> Result<CommandError, CommandError> {
     // It may have come to its end since it was looked up.
     let row = store.row(row.session).await?.unwrap_or_else(|| row.clone());

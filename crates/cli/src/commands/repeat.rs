@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use windlass::Event;
-use windlass::door::{Awaited, end_awaited};
-use windlass_store::{Backwards, SessionRow, Store};
+use windlass::door::{AwaitedEnd, end_awaited};
+use windlass_store::{ReverseRecords, SessionRow, Store};
 use windlass_vocab::{MessageId, Record, RunEnded};
 
 use super::session;
@@ -17,7 +17,7 @@ pub(crate) async fn end_of(
     row: &SessionRow,
     id: &str,
 ) -> Result<Option<(Event, RunEnded)>, CommandError> {
-    let end = end_awaited(store, row.session, &mut Awaited::Message(id.into())).await?;
+    let end = end_awaited(store, row.session, &mut AwaitedEnd::Message(id.into())).await?;
     Ok(end.map(|(envelope, ended)| (Event::Record(envelope), ended)))
 }
 
@@ -64,7 +64,7 @@ pub(crate) async fn words_of(
         let message = unfinished(store, row, |known, _| known.0 == id).await?;
         return Ok(message.map(|(_, words)| words));
     }
-    let words = Backwards::new(store, row.session).find_map(|envelope| match envelope.record {
+    let words = ReverseRecords::new(store, row.session).find_map(|envelope| match envelope.record {
         Record::MessageAccepted(accepted) if accepted.message_id.0 == id => Some(accepted.text),
         _ => None,
     });
@@ -84,7 +84,7 @@ async fn unfinished(
     if !session::is_open(row) {
         return Ok(None);
     }
-    let mut records = Backwards::new(store, row.session);
+    let mut records = ReverseRecords::new(store, row.session);
     let mut begun = false;
     while let Some(envelope) = records.next().await? {
         match envelope.record {

@@ -7,33 +7,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::Event;
-use windlass_machine::{Difference, Replayed};
+use windlass_machine::{Difference, ReplayOutcome};
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::test_hooks;
 use windlass_store::{SessionRow, Store};
-use windlass_vocab::{Envelope, Newer, Record};
+use windlass_vocab::{Envelope, NewerRecord, Record};
 
 use super::block_on::block_on;
-use super::shown_store::open_to_show;
-use super::{job, session};
+use super::readable_store::open_to_show;
+use super::{prepared_run, session};
 use crate::args::ReplayArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::output::{View, harmless_line};
+use crate::output::{RunView, harmless_line};
 use crate::streams::print;
 
 /// The longest pause that is waited for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> Done {
-    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
+pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> CommandResult {
+    let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     block_on(async {
         let store = open_to_show(&place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         if args.check {
             return check(store.as_ref(), &row).await;
         }
-        let view = if args.json { job::json_view() } else { job::answer_view(env).for_onlookers() };
+        let view = if args.json { prepared_run::json_view() } else { prepared_run::answer_view(env).for_onlookers() };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
         tokio::select! {
             biased;
@@ -50,9 +50,9 @@ enum Pace {
     RealTime,
 }
 
-async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr>, pace: Pace) -> Done {
+async fn show(store: &dyn Store, row: &SessionRow, mut view: RunView<Stdout, Stderr>, pace: Pace) -> CommandResult {
     let journal = store.read(row.session, 0).await?;
-    let newer = Newer::first(&journal);
+    let newer = NewerRecord::first(&journal);
     let mut before = None;
     for envelope in journal {
         if pace == Pace::RealTime {
@@ -62,7 +62,7 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
         before = Some(envelope.at);
         show_record(&mut view, envelope).map_err(|error| CommandError::output(&error))?;
     }
-    if let Some(Newer { seq, kind, .. }) = newer {
+    if let Some(NewerRecord { seq, kind, .. }) = newer {
         view.notice(&format!("record {seq} is a `{kind}`, of a newer version; {READ_ONLY}"));
     }
     Ok(Exit::Done)
@@ -71,23 +71,23 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: View<Stdout, Stderr
 const READ_ONLY: &str = "the session is read-only here, and what such records mean is not shown";
 
 /// Shows a record, and how a run ended with the one that ends it.
-pub(super) fn show_record<Out: Write, Err: Write>(view: &mut View<Out, Err>, envelope: Envelope) -> io::Result<()> {
+pub(super) fn show_record<Out: Write, Err: Write>(view: &mut RunView<Out, Err>, envelope: Envelope) -> io::Result<()> {
     let envelope = Arc::new(envelope);
     view.event(&Event::Record(Arc::clone(&envelope)))?;
     if let Record::RunEnded(ended) = &envelope.record { view.ended(ended) } else { Ok(()) }
 }
 
 /// Decides everything again.
-async fn check(store: &dyn Store, row: &SessionRow) -> Done {
+async fn check(store: &dyn Store, row: &SessionRow) -> CommandResult {
     let records = store.read(row.session, 0).await?;
     let key = harmless_line(&row.key);
     let (exit, text) = match windlass_machine::replay(row.session, &records) {
-        Replayed::Same { batches } => {
+        ReplayOutcome::Same { batches } => {
             let text = format!("{key}: the same, {} records in {batches} batches decided again\n", records.len());
             (Exit::Done, text)
         }
-        Replayed::Differs(difference) => (Exit::Failed, format!("{key}: {}", shown(&difference))),
-        Replayed::Unknown { seq, kind } => {
+        ReplayOutcome::Differs(difference) => (Exit::Failed, format!("{key}: {}", difference_text(&difference))),
+        ReplayOutcome::Unknown { seq, kind } => {
             let text = format!(
                 "{key}: the same up to record {}; from there on this version can't tell: record {seq} is a `{}`, \
                  of a newer version\n",
@@ -101,16 +101,16 @@ async fn check(store: &dyn Store, row: &SessionRow) -> Done {
     Ok(exit)
 }
 
-fn shown(difference: &Difference) -> String {
+fn difference_text(difference: &Difference) -> String {
     let Difference { batch, seq, recorded, decided } = difference;
     format!(
         "differs at record {seq}, in the batch that begins at {batch}\n  recorded: {}\n  decided:  {}\n",
-        told(recorded.as_ref()),
-        told(decided.as_ref())
+        record_text(recorded.as_ref()),
+        record_text(decided.as_ref())
     )
 }
 
-fn told(record: Option<&Record>) -> String {
+fn record_text(record: Option<&Record>) -> String {
     let Some(record) = record else { return "nothing".to_owned() };
     harmless_line(&format!("{} {}", record.kind(), record.body().unwrap_or_default()))
 }

@@ -4,53 +4,53 @@ use std::path::PathBuf;
 
 use windlass::Session;
 use windlass::door::FollowError;
-use windlass_runtime::{OpenApprovals, Standing};
+use windlass_runtime::{OpenApprovals, SessionActivity};
 use windlass_setup::agent;
-use windlass_setup::models::{DEMO, Otherwise, Wish};
-use windlass_setup::settings::{Env, Origin, Place, Sourced};
+use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
+use windlass_setup::settings::{Env, PlaceSettings, SettingOrigin, Sourced};
 use windlass_setup::store;
 use windlass_vocab::{Answer, Attendance, QuestionId, QuestionOption, RunId};
 
 use super::block_on::block_on;
-use super::job::Job;
+use super::prepared_run::PreparedRun;
 use super::unanswered::unanswered_questions;
-use super::{follow, job, session};
+use super::{follow, prepared_run, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::command_for;
 
-pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> Done {
+pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> CommandResult {
     // A resumed run keeps the rules it began with.
     let flags = flags(data_dir, &RuleFlags::default(), &args.common);
-    let sources = job::gather(flags, env)?;
-    let place = job::place(&sources)?;
+    let sources = prepared_run::gather(flags, env)?;
+    let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
-        let place = session::at_home(place, &row, args.common.workspace.as_deref())?;
-        let mut job = Job::prepare(sources, &args.common, place)?;
+        let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let place = session::in_session_folder(place, &row, args.common.workspace.as_deref())?;
+        let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         // Whoever gives an answer on the command line can give another: the run waits for it, if not this process.
-        let here = job.setup.attendance;
+        let here = prepared_run.setup.attendance;
         if args.answer.is_some() {
-            job.setup.attendance = Attendance::Attended;
+            prepared_run.setup.attendance = Attendance::Attended;
         }
-        let session = session::begun_with(store.as_ref(), row.session).await?;
+        let session = session::model_of_last_run(store.as_ref(), row.session).await?;
         // What is configured since is for new runs.
         if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
-            job.setup.settings.model = Some(Sourced::new(DEMO.into(), Origin::Session));
+            prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
-        let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
-        job.tell_loosened();
-        let agent = agent::build(&job.setup, store, &model)?;
-        job.setup.attendance = here;
+        let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
+        prepared_run.tell_loosened();
+        let agent = agent::build(&prepared_run.setup, store, &model)?;
+        prepared_run.setup.attendance = here;
         let open = unanswered_questions(agent.hub().store().as_ref(), row.session).await?;
         let asked_before = open.into_iter().map(|asked| asked.question).collect();
-        let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::JudgedAgain };
+        let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::CheckedAgain };
         let (session, mut events) = agent.existing(row.session, approvals).await?;
-        if session.standing() == Standing::Idle {
+        if session.activity() == SessionActivity::Idle {
             session.close().await;
-            return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &job.setup.settings.place)));
+            return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &prepared_run.setup.settings.place)));
         }
         if let Some(choice) = args.answer
             && let Err(error) = answer(&session, asked_before, choice.into()).await
@@ -60,12 +60,12 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         }
         // Without an open run it is a message that waits which begins the next.
         let run = if session::is_open(&row) { RunId(row.runs) } else { RunId(row.runs + 1) };
-        follow::until_nothing_waits(&mut job, &agent, session, &mut events, run).await
+        follow::until_nothing_waits(&mut prepared_run, &agent, session, &mut events, run).await
     })
 }
 
 /// Says that no run is open, and how to go on with the session all the same.
-fn nothing_open(key: &str, place: &Place) -> String {
+fn nothing_open(key: &str, place: &PlaceSettings) -> String {
     let (chat, run) =
         (command_for("chat --resume", key, "", place), command_for("run --session", key, " \"…\"", place));
     format!(
@@ -77,7 +77,7 @@ fn nothing_open(key: &str, place: &Place) -> String {
 /// later nobody has said yes. A yes to a question of an earlier process counts if the same would be shown now.
 async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: QuestionOption) -> Result<(), CommandError> {
     let mut questions = asked_before;
-    if let Standing::Waiting(asked) = session.standing() {
+    if let SessionActivity::Waiting(asked) = session.activity() {
         questions.extend(asked.into_iter().map(|asked| asked.question));
     }
     if questions.is_empty() {

@@ -6,40 +6,40 @@ use std::path::PathBuf;
 
 use windlass_runtime::Interest;
 use windlass_runtime::OpenError;
-use windlass_setup::models::{Otherwise, Wish};
-use windlass_setup::settings::{Env, Place};
+use windlass_setup::models::{ModelFallback, ModelPreference};
+use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::store;
 use windlass_setup::{agent, test_hooks};
 use windlass_store::{SessionRow, Store, StoreError};
 use windlass_vocab::MessageId;
 
 use super::block_on::block_on;
-use super::job::Job;
-use super::{follow, job, repeat, session};
+use super::prepared_run::PreparedRun;
+use super::{follow, prepared_run, repeat, session};
 use crate::args::{RunArgs, flags};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{command_for, quoted};
-use crate::piped::{self, Patience};
+use crate::piped::{self, StdinWait};
 use crate::prompt;
 use crate::streams::tell;
 
 /// Said where standard input is open and silent beside a prompt.
 const READING_INPUT: &str = "windlass: reading standard input to its end, to join it to the prompt; Ctrl-D ends what is typed, `< /dev/null` stands for none";
 
-pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
+pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> CommandResult {
     let clock = test_hooks::clock();
-    let Patience { note_after, limit } = Patience::USUAL;
-    let patience = Patience { note_after: clock.real(note_after), limit: clock.real(limit) };
+    let StdinWait { note_after, limit } = StdinWait::USUAL;
+    let patience = StdinWait { note_after: clock.real(note_after), limit: clock.real(limit) };
     let note = || tell(READING_INPUT);
     let prompt = prompt::read(args.prompt.as_deref(), piped::connected(), io::stdin(), patience, note)?;
     let flags = flags(data_dir, &args.rules, &args.common);
-    let sources = job::gather(flags, env)?;
-    let place = job::place(&sources)?;
+    let sources = prepared_run::gather(flags, env)?;
+    let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
-        let known = match named(args) {
-            Some(key) => session::found(store.as_ref(), &key).await?,
+        let known = match session_key(args) {
+            Some(key) => session::find(store.as_ref(), &key).await?,
             None => None,
         };
         let finished = match (&known, &args.message_id) {
@@ -47,48 +47,48 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Done {
             (None, _) | (_, None) => None,
         };
         let place = match (&known, &finished) {
-            (Some(row), None) => session::at_home(place, row, args.common.workspace.as_deref())?,
+            (Some(row), None) => session::in_session_folder(place, row, args.common.workspace.as_deref())?,
             (None, _) | (_, Some(_)) => place,
         };
-        let mut job = Job::prepare(sources, &args.common, place)?;
+        let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         for (flag, name) in [("--session", &args.session), ("--message-id", &args.message_id)] {
-            job.refuse_secret(flag, name.as_deref())?;
+            prepared_run.refuse_secret(flag, name.as_deref())?;
         }
         if let (Some(row), Some(id)) = (&known, &args.message_id) {
             let ended = finished.as_ref().map(|(_, ended)| ended);
             let words = repeat::words_of(store.as_ref(), row, id, ended).await?;
-            if words.is_some_and(|words| words != job.scrub(&prompt)) {
+            if words.is_some_and(|words| words != prepared_run.scrub(&prompt)) {
                 say_words_differ(id);
             }
         }
         if let (Some(row), Some((event, ended))) = (&known, &finished) {
-            follow::show_end(&mut job, event, ended)?;
-            return Ok(say_it_is_known(Exit::from(ended), &row.key, &job.setup.settings.place));
+            follow::show_end(&mut prepared_run, event, ended)?;
+            return Ok(say_it_is_known(Exit::from(ended), &row.key, &prepared_run.setup.settings.place));
         }
         let session = match &known {
-            Some(row) => session::begun_with(store.as_ref(), row.session).await?,
+            Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
             None => None,
         };
-        let model = job.choose(Wish::new(session, Otherwise::Refuse)).await?;
-        job.tell_loosened();
-        let agent = agent::build(&job.setup, store.clone(), &model)?;
+        let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
+        prepared_run.tell_loosened();
+        let agent = agent::build(&prepared_run.setup, store.clone(), &model)?;
         let recorded = agent.hub().scrub(&prompt).into_owned();
-        let (key, message_id) = place_in_line(store.as_ref(), args, known, &job, &recorded).await?;
+        let (key, message_id) = place_in_line(store.as_ref(), args, known, &prepared_run, &recorded).await?;
         let opened = match agent.session_saying(&key, message_id, prompt.as_str(), Interest::Everything).await {
             // The same line elsewhere was faster to go on with what was cut short; this one begins.
-            Err(OpenError::Store(StoreError::Busy { .. })) if named(args).is_none() => {
+            Err(OpenError::Store(StoreError::Busy { .. })) if session_key(args).is_none() => {
                 let (key, message_id) = fresh();
                 agent.session_saying(&key, message_id, prompt, Interest::Everything).await
             }
             opened => opened,
         };
         let (session, mut events, awaited) = opened?;
-        follow::to_its_end(&mut job, &agent, session, &mut events, awaited).await
+        follow::to_its_end(&mut prepared_run, &agent, session, &mut events, awaited).await
     })
 }
 
 /// A run that failed or was stopped stays so for its message.
-fn say_it_is_known(exit: Exit, key: &str, place: &Place) -> Exit {
+fn say_it_is_known(exit: Exit, key: &str, place: &PlaceSettings) -> Exit {
     if matches!(exit, Exit::Failed | Exit::Cancelled) {
         let line = command_for("retry", key, "", place);
         tell(&format!("windlass: this message was sent before; `{line}` tries it again"));
@@ -106,7 +106,7 @@ fn say_words_differ(id: &str) {
 
 /// The key the line names. Without a session the message's id names one: it holds for the whole data
 /// folder.
-fn named(args: &RunArgs) -> Option<String> {
+fn session_key(args: &RunArgs) -> Option<String> {
     args.session.clone().or_else(|| args.message_id.as_ref().map(|id| format!("message:{id}")))
 }
 
@@ -116,10 +116,10 @@ async fn place_in_line(
     store: &dyn Store,
     args: &RunArgs,
     known: Option<SessionRow>,
-    job: &Job,
+    prepared_run: &PreparedRun,
     prompt: &str,
 ) -> Result<(String, MessageId), CommandError> {
-    match (named(args), &args.message_id) {
+    match (session_key(args), &args.message_id) {
         (Some(key), Some(id)) => Ok((key, id.as_str().into())),
         (Some(key), None) => {
             let unfinished = match &known {
@@ -128,7 +128,7 @@ async fn place_in_line(
             };
             Ok((key, unfinished.unwrap_or_else(fresh_id)))
         }
-        (None, _) => match repeat::unfinished_in(store, &job.setup.settings.place.workspace, prompt).await? {
+        (None, _) => match repeat::unfinished_in(store, &prepared_run.setup.settings.place.workspace, prompt).await? {
             Some((row, id)) => Ok((row.key, id)),
             None => Ok(fresh()),
         },

@@ -1,18 +1,18 @@
 //! `windlass sessions salvage` and `accept-loss`: what can be done about a session that does not verify, and about a
 //! store that lost what was stored last.
 
-use windlass_runtime::{Clock, SalvageError, Salvaged, SystemClock};
+use windlass_runtime::{Clock, SalvageError, SalvagedSession, SystemClock};
 use windlass_store::{ForkError, SessionRow, Store, StoreError};
 
 use super::session;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{harmless_line, quoted};
 use crate::streams::{print, tell};
 
-pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>) -> Done {
+pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>) -> CommandResult {
     let origin = session::by_key(store, key).await?;
-    let Salvaged { session, records, broken } = match new_key {
+    let SalvagedSession { session, records, broken } = match new_key {
         Some(new_key) => windlass_runtime::salvage(store, origin.session, new_key, SystemClock.now()).await?,
         None => under_a_free_key(store, &origin).await?,
     };
@@ -24,7 +24,7 @@ pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>)
 }
 
 /// Tries `KEY-salvaged`, `KEY-salvaged-2` and so on.
-async fn under_a_free_key(store: &dyn Store, origin: &SessionRow) -> Result<Salvaged, SalvageError> {
+async fn under_a_free_key(store: &dyn Store, origin: &SessionRow) -> Result<SalvagedSession, SalvageError> {
     let mut number = 1;
     loop {
         let end = if number == 1 { String::new() } else { format!("-{number}") };
@@ -36,7 +36,7 @@ async fn under_a_free_key(store: &dyn Store, origin: &SessionRow) -> Result<Salv
     }
 }
 
-pub(super) async fn accept_loss(store: &dyn Store) -> Done {
+pub(super) async fn accept_loss(store: &dyn Store) -> CommandResult {
     let text = match store.accept_loss().await? {
         Some(loss) => format!("{loss}\nFrom now on sessions go on from what is there.\n"),
         None => "nothing is missing\n".to_owned(),

@@ -10,20 +10,20 @@ use windlass_setup::permissions::permissions;
 use windlass_setup::secrets;
 use windlass_setup::settings::Env;
 use windlass_tools::Sandbox;
-use windlass_tools::guard::{ChildEnd, Cleared, GuardedProgram, run_here};
+use windlass_tools::guard::{ChildEnd, CleanupReport, GuardedProgram, run_in_terminal};
 use windlass_vocab::shown_path;
 
-use super::job;
+use super::prepared_run;
 use crate::args::SandboxArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::advice::with_untried;
 use crate::streams::tell;
 
-pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> Done {
-    let sources = job::gather(args.flags(data_dir), env)?;
+pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> CommandResult {
+    let sources = prepared_run::gather(args.flags(data_dir), env)?;
     let settings = sources.resolve()?;
-    let secrets = secrets::scrubber(&secrets::known(&sources.env, Some(&settings)));
+    let secrets = secrets::scrubber(&secrets::known_secrets(&sources.env, Some(&settings)));
     let guard = own_guard().ok_or_else(|| CommandError::new(Exit::Failed, "this program is not found again"))?;
     let network = if args.network { Network::On } else { Network::Off };
     let permissions = Arc::new(permissions(&settings.permissions));
@@ -46,7 +46,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
         stop_grace: Duration::from_millis(200),
         confinement,
     };
-    let end = run_here(&guard, &program);
+    let end = run_in_terminal(&guard, &program);
     let (end, cleared) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
     tell_cleared(&cleared);
     match end {
@@ -57,22 +57,22 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
     }
 }
 
-fn tell_cleared(cleared: &Cleared) {
+fn tell_cleared(cleared: &CleanupReport) {
     for path in &cleared.set_aside {
         tell(&format!(
             "windlass: set aside as {}: it is protected, and a command in the sandbox can't make it",
-            shown(path)
+            display_path(path)
         ));
     }
     for path in &cleared.put_back {
-        tell(&format!("windlass: put back {}: it is a link that is protected or leads to what is", shown(path)));
+        tell(&format!("windlass: put back {}: it is a link that is protected or leads to what is", display_path(path)));
     }
     for (path, problem) in &cleared.left {
-        tell(&format!("windlass: WARNING: {} is protected and could not be set aside: {problem}", shown(path)));
+        tell(&format!("windlass: WARNING: {} is protected and could not be set aside: {problem}", display_path(path)));
     }
 }
 
 /// A path on one line: a command names its files as it likes.
-fn shown(path: &Path) -> String {
+fn display_path(path: &Path) -> String {
     shown_path(&path.to_string_lossy()).into_owned()
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use windlass_setup::models::Begun;
-use windlass_setup::settings::Place;
-use windlass_store::{Backwards, SessionRow, SessionStatus, Store};
+use windlass_setup::models::SessionModel;
+use windlass_setup::settings::PlaceSettings;
+use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store};
 use windlass_vocab::{Record, SessionId};
 
 use crate::error::CommandError;
@@ -23,7 +23,11 @@ pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<Se
 }
 
 /// The session with this key, or this folder's last.
-pub(crate) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -> Result<SessionRow, CommandError> {
+pub(crate) async fn by_key_or_last(
+    store: &dyn Store,
+    key: Option<&str>,
+    folder: &Path,
+) -> Result<SessionRow, CommandError> {
     match key {
         Some(key) => by_key(store, key).await,
         None => of_folder(store, folder).await?.into_iter().next().ok_or_else(|| {
@@ -39,7 +43,7 @@ pub(crate) async fn named(store: &dyn Store, key: Option<&str>, folder: &Path) -
 pub(crate) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, CommandError> {
     let missing =
         || CommandError::new(Exit::Usage, format!("there is no session `{key}`; `windlass sessions list` shows them"));
-    if let Some(row) = found(store, key).await? {
+    if let Some(row) = find(store, key).await? {
         return Ok(row);
     }
     let by_id = match key.parse::<SessionId>() {
@@ -50,7 +54,7 @@ pub(crate) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, C
 }
 
 /// The session with this key, if there is one.
-pub(crate) async fn found(store: &dyn Store, key: &str) -> Result<Option<SessionRow>, CommandError> {
+pub(crate) async fn find(store: &dyn Store, key: &str) -> Result<Option<SessionRow>, CommandError> {
     Ok(match store.find(OWNER, key).await? {
         Some(session) => store.row(session).await?,
         None => None,
@@ -65,14 +69,18 @@ pub(crate) fn fresh_key(what: &str) -> String {
 
 /// The place with the folder the session was begun in: it works there, wherever the command is typed.
 /// `named` is the folder the person asked for.
-pub(crate) fn at_home(place: Place, row: &SessionRow, named: Option<&Path>) -> Result<Place, CommandError> {
+pub(crate) fn in_session_folder(
+    place: PlaceSettings,
+    row: &SessionRow,
+    named: Option<&Path>,
+) -> Result<PlaceSettings, CommandError> {
     let Some(home) = row.workspace.as_deref() else { return Ok(place) };
     if place.workspace.display().to_string() == home {
         return Ok(place);
     }
     let refused = |why: String| Err(CommandError::new(Exit::Usage, format!("session `{}` {why}", row.key)));
     match (named, Path::new(home).is_dir()) {
-        (None, true) => Ok(Place { workspace: home.into(), ..place }),
+        (None, true) => Ok(PlaceSettings { workspace: home.into(), ..place }),
         (None, false) => refused(format!("works in {home}, which is not there; name its folder with --workspace")),
         (Some(named), true) => refused(format!(
             "works in {home}, not in {}; leave --workspace out, or take another session",
@@ -92,11 +100,14 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
 }
 
 /// What a session's last run began with.
-pub(crate) async fn begun_with(store: &dyn Store, session: SessionId) -> Result<Option<Begun>, CommandError> {
-    let last = Backwards::new(store, session).find_map(|envelope| match envelope.record {
+pub(crate) async fn model_of_last_run(
+    store: &dyn Store,
+    session: SessionId,
+) -> Result<Option<SessionModel>, CommandError> {
+    let last = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
         Record::RunStarted(started) => {
             let (model, server) = (started.chain.into_iter().next(), started.server);
-            Some(model.map(|model| Begun { model, server }))
+            Some(model.map(|model| SessionModel { model, server }))
         }
         _ => None,
     });

@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_narrate::{Detail, Narrator};
-use windlass_runtime::{Arrival, Arrived, Clock, SystemClock, import};
-use windlass_setup::settings::{Env, Flags, Place};
+use windlass_runtime::{Clock, ImportOptions, ImportedSession, SystemClock, import};
+use windlass_setup::settings::{Env, Flags, PlaceSettings};
 use windlass_setup::store;
 use windlass_store::projections::audit;
 use windlass_store::{
-    ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, export, keep_audit, verify,
+    ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, append_audit, export, verify,
 };
 use windlass_vocab::SessionId;
 
 use super::block_on::block_on;
 use super::follow::still_waiting;
-use super::shown_store::open_to_show;
-use super::{job, salvage, session, timeline};
+use super::readable_store::open_to_show;
+use super::{prepared_run, salvage, session, timeline};
 use crate::args::SessionsCommand;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{command_for, harmless_line, short_line};
 use crate::streams::{print, tell};
 
-pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> Done {
-    let place = job::place(&job::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
+pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> CommandResult {
+    let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store: Arc<dyn Store> = match command {
             SessionsCommand::List | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
@@ -53,12 +53,12 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
     })
 }
 
-async fn list(store: &dyn Store, place: &Place) -> Done {
+async fn list(store: &dyn Store, place: &PlaceSettings) -> CommandResult {
     let mut rows = store.sessions(session::OWNER).await?;
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {
-        let hint = match left(store, row, place).await? {
+        let hint = match unattended_work(store, row, place).await? {
             Some(text) => format!("  ({})", harmless_line(&text)),
             None => String::new(),
         };
@@ -68,7 +68,11 @@ async fn list(store: &dyn Store, place: &Place) -> Done {
 }
 
 /// What nobody is at, and what goes on with it: a run that needs no person, or messages in the inbox.
-async fn left(store: &dyn Store, row: &SessionRow, place: &Place) -> Result<Option<String>, CommandError> {
+async fn unattended_work(
+    store: &dyn Store,
+    row: &SessionRow,
+    place: &PlaceSettings,
+) -> Result<Option<String>, CommandError> {
     if store.is_claimed(row.session).await? {
         return Ok(None);
     }
@@ -91,7 +95,7 @@ pub(crate) fn line(row: &SessionRow, width: usize) -> String {
     format!("{:<width$}  {:<10}  {minute}  {}", harmless_line(&row.key), row.status.as_str(), short_line(about, 60))
 }
 
-async fn show(store: &dyn Store, key: &str) -> Done {
+async fn show(store: &dyn Store, key: &str) -> CommandResult {
     let row = session::by_key(store, key).await?;
     let (envelopes, broken) = match store.read(row.session, 0).await {
         Err(StoreError::Broken { session, seq, what }) => {
@@ -113,7 +117,7 @@ async fn show(store: &dyn Store, key: &str) -> Done {
     broken.map_or(Ok(Exit::Done), |broken| Err(broken.into()))
 }
 
-async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> Done {
+async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> CommandResult {
     let row = session::by_key(store, key).await?;
     match output {
         None => match export(store, row.session, &mut io::stdout()).await {
@@ -153,9 +157,9 @@ fn at_path(path: &Path, error: &io::Error) -> CommandError {
 }
 
 /// A session from elsewhere works in the folder it is imported in, with nothing allowed and nothing open (X6).
-async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place: &Place) -> Done {
+async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place: &PlaceSettings) -> CommandResult {
     let here = place.workspace.display().to_string();
-    let (arrival, now) = (Arrival { key, workspace: Some(here.clone()) }, SystemClock.now());
+    let (arrival, now) = (ImportOptions { key, workspace: Some(here.clone()) }, SystemClock.now());
     let arrived = if file == Path::new("-") {
         import(store, &mut BufReader::new(io::stdin()), arrival, now).await?
     } else {
@@ -163,14 +167,14 @@ async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place:
         import(store, &mut BufReader::new(input), arrival, now).await?
     };
     let key = store.row(arrived.session).await?.map(|row| row.key).unwrap_or_default();
-    tell(&format!("windlass: {}", harmless_line(&arrival_told(&arrived, &here))));
+    tell(&format!("windlass: {}", harmless_line(&import_notice(&arrived, &here))));
     print(&format!("{}\n", harmless_line(&key)))?;
     Ok(Exit::Done)
 }
 
 /// What became of a session that was brought in.
-fn arrival_told(arrived: &Arrived, here: &str) -> String {
-    let Arrived { came_from, grants, run, calls, .. } = arrived;
+fn import_notice(arrived: &ImportedSession, here: &str) -> String {
+    let ImportedSession { came_from, grants, run, calls, .. } = arrived;
     let mut told = format!("it works in {here} from now on");
     if let Some(before) = came_from.as_ref().filter(|before| *before != here) {
         told.push_str(&format!(" (it worked in {before})"));
@@ -193,7 +197,7 @@ fn arrival_told(arrived: &Arrived, here: &str) -> String {
     told
 }
 
-async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
+async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
     let mut exit = Exit::Done;
     if let Some(loss) = store.loss() {
         exit = Exit::Store;
@@ -231,13 +235,13 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> Done {
 }
 
 /// What was called in it stays known (T11).
-async fn remove(store: &dyn Store, data: &Path, key: &str) -> Done {
+async fn remove(store: &dyn Store, data: &Path, key: &str) -> CommandResult {
     let row = session::by_key(store, key).await?;
     match store.read(row.session, 0).await {
         Ok(records) => {
             let calls = audit(&records);
             if !calls.is_empty() {
-                keep_audit(data, &calls)?;
+                append_audit(data, &calls)?;
             }
         }
         // Whoever removes a session that can't be read wants to be rid of it.

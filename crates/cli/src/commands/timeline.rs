@@ -1,7 +1,7 @@
 //! One line per record, for people.
 
-use windlass_narrate::{Line, Narrator, Tone, short_line};
-use windlass_store::{Waiting, repairs};
+use windlass_narrate::{NarratedLine, Narrator, Tone, short_line};
+use windlass_store::{WaitingMessage, repairs};
 use windlass_vocab::Envelope;
 
 const WIDTH: usize = 100;
@@ -11,7 +11,7 @@ pub(super) fn line(narrator: &mut Narrator, envelope: &Envelope) -> String {
     let at = envelope.at.to_string();
     let lines = narrator.record(&envelope.record, envelope.at);
     let cross = if lines.iter().any(|line| line.tone == Tone::Failure) { "✗ " } else { "" };
-    let what = lines.iter().map(Line::to_string).collect::<Vec<_>>().join(" ");
+    let what = lines.iter().map(NarratedLine::to_string).collect::<Vec<_>>().join(" ");
     format!(
         "{:>5}  {}  {:<16}  {}\n",
         envelope.seq,
@@ -22,7 +22,7 @@ pub(super) fn line(narrator: &mut Narrator, envelope: &Envelope) -> String {
 }
 
 /// A message that is not taken up: it has no number yet.
-pub(super) fn waiting(message: &Waiting) -> String {
+pub(super) fn waiting(message: &WaitingMessage) -> String {
     let at = message.at.to_string();
     format!("{:>5}  {}  {:<16}  {}\n", "-", time(&at), "waits", short_line(&message.text, WIDTH))
 }

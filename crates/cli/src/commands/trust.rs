@@ -4,20 +4,20 @@
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use windlass_setup::settings::keep::Kept;
-use windlass_setup::settings::{Env, Sources, Standing};
+use windlass_setup::settings::file_edit::SettingsWrite;
+use windlass_setup::settings::{Env, Sources, TrustState};
 use windlass_setup::trusting;
 
-use super::job;
+use super::prepared_run;
 use crate::args::TrustArgs;
-use crate::consent::AtTerminal;
-use crate::error::{CommandError, Done};
+use crate::consent::TerminalPerson;
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_line;
 use crate::streams::print;
 
-pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Done {
-    let sources = job::sources(args.flags(data_dir), env)?;
+pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> CommandResult {
+    let sources = prepared_run::sources(args.flags(data_dir), env)?;
     let Some(file) = sources.project.as_ref().map(|file| harmless_line(&file.path().display().to_string())) else {
         print(
             "There is no windlass.toml of a project here, so there is nothing to trust. `windlass mcp approve` is about \
@@ -28,8 +28,8 @@ pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Do
     if args.remove {
         return remove(&sources, &file);
     }
-    let standing = sources.standing();
-    if standing == Some(Standing::AsTrusted) {
+    let standing = sources.trust_state();
+    if standing == Some(TrustState::AsTrusted) {
         print(&format!("{file} is trusted as it is now.\n"))?;
         return Ok(Exit::Done);
     }
@@ -38,8 +38,8 @@ pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Do
         return Err(CommandError::new(Exit::Waiting, text));
     }
     let asked = match standing {
-        Some(Standing::Changed) => trusting::ask_about_change(sources, &mut AtTerminal),
-        Some(Standing::New | Standing::AsTrusted) | None => trusting::ask_about_new(sources, &mut AtTerminal),
+        Some(TrustState::Changed) => trusting::ask_about_change(sources, &mut TerminalPerson),
+        Some(TrustState::New | TrustState::AsTrusted) | None => trusting::ask_about_new(sources, &mut TerminalPerson),
     };
     let sources = asked.map_err(|error| CommandError::output(&error))?;
     if sources.trusts_project() {
@@ -50,11 +50,11 @@ pub(super) fn trust(data_dir: Option<PathBuf>, args: &TrustArgs, env: Env) -> Do
     Ok(Exit::Done)
 }
 
-fn remove(sources: &Sources, file: &str) -> Done {
+fn remove(sources: &Sources, file: &str) -> CommandResult {
     let removed = sources.distrust_folder().map_err(|problem| CommandError::new(Exit::Failed, problem.to_string()))?;
     let text = match removed {
-        Kept::Written => format!("{file} is trusted no more: it may only tighten your settings.\n"),
-        Kept::Known => format!("{file} was not trusted.\n"),
+        SettingsWrite::Written => format!("{file} is trusted no more: it may only tighten your settings.\n"),
+        SettingsWrite::Known => format!("{file} was not trusted.\n"),
     };
     print(&text)?;
     Ok(Exit::Done)

@@ -14,26 +14,26 @@ use rustix::termios::{QueueSelector, tcflush};
 const LOOK: Duration = Duration::from_millis(20);
 
 /// A line that is waited for; none at the end of input.
-type Typed = Receiver<io::Result<Option<String>>>;
+type PendingLine = Receiver<io::Result<Option<String>>>;
 
 /// The wait that a question left behind.
-static LEFT: Mutex<Option<Typed>> = Mutex::new(None);
+static LEFT: Mutex<Option<PendingLine>> = Mutex::new(None);
 
 /// A question at the terminal. Dropping it lets go of its wait for a line.
 #[derive(Debug, Default)]
-pub(super) struct Asking(Arc<AtomicBool>);
+pub(super) struct TerminalQuestion(Arc<AtomicBool>);
 
 /// The lines typed for it.
 #[derive(Debug)]
 pub(super) struct TypedLines(Arc<AtomicBool>);
 
-impl Asking {
+impl TerminalQuestion {
     pub(super) fn lines(&self) -> TypedLines {
         TypedLines(Arc::clone(&self.0))
     }
 }
 
-impl Drop for Asking {
+impl Drop for TerminalQuestion {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Release);
     }
@@ -75,7 +75,7 @@ impl TypedLines {
     }
 }
 
-fn wait_for_one() -> Typed {
+fn wait_for_one() -> PendingLine {
     let (sender, typed) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! The questions a session waits with, and what became of one, from its journal alone.
 
 use windlass_narrate::{answer_words, expiry_words};
-use windlass_store::{Backwards, Store, StoreError};
+use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_vocab::{AnsweredBy, QuestionAnswered, QuestionAsked, QuestionId, QuestionOption, Record, SessionId};
 
 /// The questions of the open run that nobody has answered or withdrawn, in the order they were asked.
@@ -10,7 +10,7 @@ pub(super) async fn unanswered_questions(
     session: SessionId,
 ) -> Result<Vec<QuestionAsked>, StoreError> {
     let (mut questions, mut past) = (Vec::new(), Vec::new());
-    let mut records = Backwards::new(store, session);
+    let mut records = ReverseRecords::new(store, session);
     while let Some(envelope) = records.next().await? {
         match envelope.record {
             Record::QuestionAnswered(answer) => past.push(answer.question),
@@ -25,7 +25,7 @@ pub(super) async fn unanswered_questions(
 }
 
 /// The answer to a question, if it has one.
-pub(crate) async fn answered(
+pub(crate) async fn find_answer(
     store: &dyn Store,
     session: SessionId,
     question: QuestionId,
@@ -35,7 +35,7 @@ pub(crate) async fn answered(
         Record::QuestionAsked(asked) if asked.question == question => Some(None),
         _ => None,
     };
-    Ok(Backwards::new(store, session).find_map(|envelope| found(envelope.record)).await?.flatten())
+    Ok(ReverseRecords::new(store, session).find_map(|envelope| found(envelope.record)).await?.flatten())
 }
 
 /// Says what became of a question that was not answered here.
@@ -44,7 +44,7 @@ pub(super) async fn how_it_ended(
     session: SessionId,
     question: QuestionId,
 ) -> Result<String, StoreError> {
-    let answered = answered(store, session, question).await?;
+    let answered = find_answer(store, session, question).await?;
     Ok(answered.map_or_else(|| "(no longer asked)".to_owned(), |answered| answered_elsewhere(&answered)))
 }
 

@@ -5,56 +5,56 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_machine::Force;
-use windlass_runtime::{Earnest, UndoError, UndoFiles, UndoRequest};
+use windlass_runtime::{UndoError, UndoFiles, UndoMode, UndoRequest};
 use windlass_setup::permissions::permissions;
-use windlass_setup::settings::{Env, Flags, Place};
+use windlass_setup::settings::{Env, Flags, PlaceSettings};
 use windlass_setup::store;
 use windlass_setup::{secrets, test_hooks};
 use windlass_tools::{FileRules, Workspace};
 
 use super::block_on::block_on;
-use super::{job, session};
+use super::{prepared_run, session};
 use crate::args::UndoArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::advice::with_workspace;
 use crate::output::{quoted, same_folders, undone};
 use crate::streams::{print, tell};
 
-pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Done {
+pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> CommandResult {
     let data = same_folders(data_dir.as_deref(), None);
     let folders = same_folders(data_dir.as_deref(), args.workspace.as_deref());
     let flags = Flags { data_dir, workspace: args.workspace.clone(), ..Flags::default() };
-    let sources = job::gather(flags, env.clone())?;
-    let place = job::place(&sources)?;
+    let sources = prepared_run::gather(flags, env.clone())?;
+    let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
-        let row = session::named(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let key = quoted(&row.key);
         if session::is_open(&row) {
             return Err(run_open(&key, &data));
         }
-        let place = session::at_home(place, &row, args.workspace.as_deref())?;
+        let place = session::in_session_folder(place, &row, args.workspace.as_deref())?;
         // Settings that can't be read are no reason to keep somebody from their files.
         let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
         let rules = settings.as_ref().map(|settings| Arc::new(permissions(&settings.permissions)));
         let files = UndoFiles {
             store,
             workspace: Arc::new(workspace(&place)?),
-            secrets: Arc::new(secrets::scrubber(&secrets::known(env, settings.as_ref()))),
+            secrets: Arc::new(secrets::scrubber(&secrets::known_secrets(env, settings.as_ref()))),
             rules: rules.map(FileRules::of).unwrap_or_default(),
         };
         let request = UndoRequest {
             of: args.call,
             force: if args.force { Force::Yes } else { Force::No },
-            earnest: if args.dry_run { Earnest::Rehearse } else { Earnest::Do },
+            mode: if args.dry_run { UndoMode::DryRun } else { UndoMode::Apply },
         };
         let clock = test_hooks::clock();
         let report = match windlass_runtime::undo(&files, row.session, request, clock.as_ref()).await {
             Ok(report) => report,
             Err(UndoError::Store(error)) => return Err(error.into()),
             Err(UndoError::RunOpen) => return Err(run_open(&key, &data)),
-            Err(refused) => return Err(CommandError::new(exit(&refused), undone::refused(&refused, "--force"))),
+            Err(refused) => return Err(CommandError::new(exit(&refused), undone::refusal_text(&refused, "--force"))),
         };
         print(&undone::restored(&report))?;
         tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}{folders}")).trim_end());
@@ -86,7 +86,7 @@ fn exit(error: &UndoError) -> Exit {
 }
 
 /// The session's folder, without what is not for tools.
-fn workspace(place: &Place) -> Result<Workspace, CommandError> {
+fn workspace(place: &PlaceSettings) -> Result<Workspace, CommandError> {
     let closed = std::iter::once(&place.data_dir.value).chain(&place.closed);
     let opened = Workspace::open(&place.workspace)
         .and_then(|folder| closed.into_iter().try_fold(folder, |folder, closed| folder.without(closed)));

@@ -6,28 +6,28 @@ mod trust;
 
 use std::io::{self, BufRead, Write};
 
-use windlass_setup::asking::{Answer, Person, ServersQuestion};
+use windlass_setup::asking::{Person, ServersQuestion, YesNo};
 use windlass_setup::servers::ConsentAnswer;
-use windlass_setup::settings::{Changed, Sources};
+use windlass_setup::settings::{ChangedFile, Sources};
 
-pub(crate) use self::servers::{about, described, wording};
+pub(crate) use self::servers::{about, description_lines, wording};
 use crate::output::harmless_line;
 use crate::streams::tell;
 
 /// Whoever sits at the terminal: questions on standard error, answers from standard input.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AtTerminal;
+pub(crate) struct TerminalPerson;
 
-impl Person for AtTerminal {
+impl Person for TerminalPerson {
     fn tell(&mut self, sentence: &str) {
         tell(&format!("windlass: {}", harmless_line(sentence)));
     }
 
-    fn trusts_new(&mut self, sources: &Sources) -> io::Result<Option<Answer>> {
+    fn trusts_new(&mut self, sources: &Sources) -> io::Result<Option<YesNo>> {
         trust::ask_new(sources)
     }
 
-    fn trusts_changed(&mut self, changes: &[Changed]) -> io::Result<Option<Answer>> {
+    fn trusts_changed(&mut self, changes: &[ChangedFile]) -> io::Result<Option<YesNo>> {
         trust::ask_changed(changes)
     }
 
@@ -35,7 +35,7 @@ impl Person for AtTerminal {
         servers::ask(question)
     }
 
-    fn uses_model_server(&mut self, doubt: &str) -> io::Result<Answer> {
+    fn uses_model_server(&mut self, doubt: &str) -> io::Result<YesNo> {
         model_server::ask(doubt, io::stdin().lock(), io::stderr().lock())
     }
 }

@@ -2,12 +2,12 @@
 
 use std::io::{self, BufRead, Write};
 
-use windlass_setup::asking::Answer;
+use windlass_setup::asking::YesNo;
 
 use crate::output::harmless_line;
 
 /// Asks. `doubt` is a clause that names the server. The end of the input, and whatever is not a yes, is a no.
-pub(super) fn ask(doubt: &str, mut input: impl BufRead, mut screen: impl Write) -> io::Result<Answer> {
+pub(super) fn ask(doubt: &str, mut input: impl BufRead, mut screen: impl Write) -> io::Result<YesNo> {
     write!(screen, "{}. Send it what you say here? [y] yes, for this chat  [N] no: ", harmless_line(doubt))?;
     screen.flush()?;
     let mut line = String::new();
@@ -15,19 +15,19 @@ pub(super) fn ask(doubt: &str, mut input: impl BufRead, mut screen: impl Write) 
         writeln!(screen)?;
     }
     Ok(match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Answer::Yes,
-        _ => Answer::No,
+        "y" | "yes" => YesNo::Yes,
+        _ => YesNo::No,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, ask};
+    use super::{YesNo, ask};
 
     #[test]
     fn only_a_yes_is_a_yes() {
         for (typed, answer) in
-            [("y\n", Answer::Yes), (" YES \n", Answer::Yes), ("\n", Answer::No), ("n\n", Answer::No), ("", Answer::No)]
+            [("y\n", YesNo::Yes), (" YES \n", YesNo::Yes), ("\n", YesNo::No), ("n\n", YesNo::No), ("", YesNo::No)]
         {
             let mut screen = Vec::new();
             let said = ask("a server at X\u{1b}[2J", typed.as_bytes(), &mut screen);

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use windlass_mcp::{Reach, ServerConfig, ServerName};
+use windlass_mcp::{ServerConfig, ServerName, ServerTransport};
 use windlass_setup::asking::ServersQuestion;
-use windlass_setup::servers::{Agreements, ConsentAnswer, News};
-use windlass_setup::settings::Consent;
-use windlass_tools::diff::{Limits, compare};
+use windlass_setup::servers::{ConsentAnswer, ConsentAnswers, ServerNews};
+use windlass_setup::settings::ServerConsent;
+use windlass_tools::diff::{DiffLimits, compare};
 
 use crate::output::advice::with_notice;
 use crate::output::{harmless_line, quoted};
@@ -21,7 +21,7 @@ pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAn
     let mut screen = io::stderr().lock();
     writeln!(screen, "{} wants to start or reach these MCP servers:", consent.file.display())?;
     for (name, config) in *servers {
-        for line in described(name, config) {
+        for line in description_lines(name, config) {
             writeln!(screen, "  {line}")?;
         }
     }
@@ -42,10 +42,10 @@ pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAn
 }
 
 /// What the servers have to tell, in words.
-pub(crate) fn wording(news: &News) -> String {
+pub(crate) fn wording(news: &ServerNews) -> String {
     match news {
-        News::Happened(notice) => with_notice(notice),
-        News::NotAgreed { file, servers, changed } => not_agreed(file, servers, changed),
+        ServerNews::Happened(notice) => with_notice(notice),
+        ServerNews::NotAgreed { file, servers, changed } => not_agreed(file, servers, changed),
     }
 }
 
@@ -55,7 +55,7 @@ fn not_agreed(file: &Path, servers: &[ServerName], changed: &[PathBuf]) -> Strin
     let since = if changed.is_empty() {
         String::new()
     } else {
-        format!("; changed since you last answered: {}", listed(&changed, folder_of(file)))
+        format!("; changed since you last answered: {}", list_files(&changed, folder_of(file)))
     };
     format!(
         "the MCP servers of {} are not used before you agree to them ({}){since}: `windlass mcp approve`, or name the \
@@ -67,23 +67,28 @@ fn not_agreed(file: &Path, servers: &[ServerName], changed: &[PathBuf]) -> Strin
 }
 
 /// Which files an answer is about, for people, one line each.
-pub(crate) fn about(agreements: &Agreements, consent: &Consent) -> Vec<String> {
+pub(crate) fn about(agreements: &ConsentAnswers, consent: &ServerConsent) -> Vec<String> {
     let (changed, folder) = (agreements.changed(consent), folder_of(&consent.file));
-    let since = (!changed.is_empty()).then(|| format!("  changed since the last answer: {}", listed(&changed, folder)));
+    let since =
+        (!changed.is_empty()).then(|| format!("  changed since the last answer: {}", list_files(&changed, folder)));
     let differences = changed.iter().flat_map(|path| difference(agreements, consent, path));
-    since.into_iter().chain(differences).chain(covered(consent.files.keys(), &consent.unwatched, folder)).collect()
+    since
+        .into_iter()
+        .chain(differences)
+        .chain(coverage_lines(consent.files.keys(), &consent.unwatched, folder))
+        .collect()
 }
 
 /// How a file behind these servers differs from what it was, where that was kept.
-fn difference(agreements: &Agreements, consent: &Consent, path: &Path) -> Vec<String> {
+fn difference(agreements: &ConsentAnswers, consent: &ServerConsent, path: &Path) -> Vec<String> {
     let Some((before, now)) = agreements.texts(consent, path) else { return Vec::new() };
     let name = path.file_name().map_or(path, Path::new).display().to_string();
-    let text = compare(Some(before.as_bytes()), Some(now.as_bytes()), &name, Limits::WHOLE);
+    let text = compare(Some(before.as_bytes()), Some(now.as_bytes()), &name, DiffLimits::WHOLE);
     text.lines().map(|line| format!("  {}", harmless_line(line))).collect()
 }
 
 /// Which of the files behind servers an answer covers, for people: those that are watched, and what can't be.
-pub(crate) fn covered<'p>(
+pub(crate) fn coverage_lines<'p>(
     files: impl IntoIterator<Item = &'p PathBuf>,
     unwatched: impl IntoIterator<Item = &'p PathBuf>,
     folder: &Path,
@@ -95,7 +100,7 @@ pub(crate) fn covered<'p>(
         ("too much to be watched: ", unwatched, "; a change there is not asked about"),
     ];
     let lines = lines.into_iter().filter(|(_, paths, _)| !paths.is_empty());
-    lines.map(|(head, paths, tail)| format!("  {head}{}{tail}", listed(&paths, folder))).collect()
+    lines.map(|(head, paths, tail)| format!("  {head}{}{tail}", list_files(&paths, folder))).collect()
 }
 
 fn folder_of(file: &Path) -> &Path {
@@ -103,7 +108,7 @@ fn folder_of(file: &Path) -> &Path {
 }
 
 /// The first few of these files, named from this folder.
-fn listed(paths: &[&Path], folder: &Path) -> String {
+fn list_files(paths: &[&Path], folder: &Path) -> String {
     let name = |path: &&Path| harmless_line(&path.strip_prefix(folder).unwrap_or(path).display().to_string());
     let mut names: Vec<String> = paths.iter().take(LISTED).map(name).collect();
     if paths.len() > LISTED {
@@ -114,13 +119,13 @@ fn listed(paths: &[&Path], folder: &Path) -> String {
 
 /// Everything a person should see before they agree: what is started or reached, and what goes along,
 /// as it is written, so that `${VAR}` says which variable is handed over.
-pub(crate) fn described(name: &ServerName, config: &ServerConfig) -> Vec<String> {
+pub(crate) fn description_lines(name: &ServerName, config: &ServerConfig) -> Vec<String> {
     let (reached, folder, kind, along) = match &config.reach {
-        Reach::Stdio { command, args, env, cwd } => {
+        ServerTransport::Stdio { command, args, env, cwd } => {
             let words: Vec<String> = std::iter::once(command).chain(args).map(|word| quoted(word)).collect();
             (words.join(" "), cwd.as_ref(), "with", env)
         }
-        Reach::Http { url, headers, .. } => (url.clone(), None, "with the header", headers),
+        ServerTransport::Http { url, headers, .. } => (url.clone(), None, "with the header", headers),
     };
     let folder = folder.map(|folder| format!("  in the folder {}", quoted(&folder.display().to_string())));
     let along = along.iter().map(|(key, value)| format!("  {kind} {key}={}", quoted(value)));
@@ -134,23 +139,23 @@ mod tests {
 
     use super::*;
 
-    fn consent(file: &str, files: &[(&str, &[u8])]) -> Consent {
+    fn consent(file: &str, files: &[(&str, &[u8])]) -> ServerConsent {
         let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass_store::hash_of(bytes))).collect();
         let digest = windlass_store::hash_of(format!("{files:?}").as_bytes());
-        Consent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
+        ServerConsent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
     }
 
     // proves X2: the person is told what is not as they agreed to it
     #[test]
     fn the_next_question_says_which_files_have_changed() {
         let dir = tempfile::tempdir().expect("a folder");
-        let mut agreements = Agreements::read(dir.path());
+        let mut agreements = ConsentAnswers::read(dir.path());
         let first = consent("/p/.mcp.json", &[("/p/a.py", b"1"), ("/p/b/c.py", b"1")]);
         assert!(!about(&agreements, &first).concat().contains("changed"), "nobody has answered yet");
-        agreements.say(&first, ConsentAnswer::Yes).expect("taken down");
+        agreements.record(&first, ConsentAnswer::Yes).expect("taken down");
         let mut second = consent("/p/.mcp.json", &[("/p/a.py", b"1"), ("/p/b/c.py", b"2")]);
         second.unwatched.insert("/p/big".into());
-        let lines = about(&Agreements::read(dir.path()), &second);
+        let lines = about(&ConsentAnswers::read(dir.path()), &second);
         assert_eq!(
             lines,
             [
@@ -172,8 +177,8 @@ mod tests {
             std::fs::write(&path, text).expect("written");
             consent("/p/.mcp.json", &[(script, text.as_bytes())])
         };
-        let mut agreements = Agreements::read(&dir.path().join("mcp"));
-        agreements.say(&asked("one\ntwo\n"), ConsentAnswer::Yes).expect("taken down");
+        let mut agreements = ConsentAnswers::read(&dir.path().join("mcp"));
+        agreements.record(&asked("one\ntwo\n"), ConsentAnswer::Yes).expect("taken down");
         let about = about(&agreements, &asked("one\n2\u{1b}\n")).join("\n");
         assert!(about.contains("\n  -two\n  +2\u{fffd}\n"), "{about:?}");
     }

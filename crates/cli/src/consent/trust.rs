@@ -3,32 +3,32 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use windlass_setup::asking::Answer;
-use windlass_setup::settings::{Changed, Content, SettingsFile, Sources};
-use windlass_tools::diff::{Limits, compare};
+use windlass_setup::asking::YesNo;
+use windlass_setup::settings::{ChangedFile, ProjectFileContent, SettingsFile, Sources};
+use windlass_tools::diff::{DiffLimits, compare};
 
 use super::ask;
-use super::servers::{covered, described};
+use super::servers::{coverage_lines, description_lines};
 use crate::output::harmless_line;
 
 /// All of a change is shown: what can't be seen can't be agreed to.
-const WHOLE: Limits = Limits { lines: usize::MAX, columns: usize::MAX };
+const WHOLE: DiffLimits = DiffLimits { lines: usize::MAX, columns: usize::MAX };
 
 /// Asks whether a project is trusted whose folder the person has not listed.
-pub(super) fn ask_new(sources: &Sources) -> io::Result<Option<Answer>> {
+pub(super) fn ask_new(sources: &Sources) -> io::Result<Option<YesNo>> {
     let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
-    ask_about(&all_of_it(sources), question)
+    ask_about(&project_summary(sources), question)
 }
 
 /// Asks whether a project is still trusted that has changed.
-pub(super) fn ask_changed(changes: &[Changed]) -> io::Result<Option<Answer>> {
-    let changes: String = changes.iter().map(shown).collect();
+pub(super) fn ask_changed(changes: &[ChangedFile]) -> io::Result<Option<YesNo>> {
+    let changes: String = changes.iter().map(change_text).collect();
     ask_about(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")
 }
 
 /// Everything that a yes to a new project covers: its files whole, as what loosens nothing today does once the person's
 /// own settings are tighter; and last, next to the question, what of it loosens or starts something.
-fn all_of_it(sources: &Sources) -> String {
+fn project_summary(sources: &Sources) -> String {
     let since = match (sources.is_declined(), sources.was_declined()) {
         (true, _) => "You said no to this project as it is now.",
         (false, true) => "This project has changed since you said no to it.",
@@ -44,48 +44,48 @@ fn all_of_it(sources: &Sources) -> String {
     lines.push(head.to_owned());
     lines.extend(loosened.iter().map(|one| format!("  {}", one.with_value())));
     let servers = sources.servers_of_project();
-    let servers = servers.iter().flat_map(|(name, config)| described(name, config));
+    let servers = servers.iter().flat_map(|(name, config)| description_lines(name, config));
     lines.extend(servers.map(|line| format!("  an MCP server that would start unasked: {line}")));
     let folder = sources.project.as_ref().map_or(Path::new("/"), SettingsFile::folder);
-    lines.extend(covered(&sources.watched(), sources.unwatched(), folder));
+    lines.extend(coverage_lines(&sources.watched(), sources.unwatched(), folder));
     lines.iter().map(|line| harmless_line(line) + "\n").collect()
 }
 
 /// Shows what the question is about and asks at the terminal.
-fn ask_about(about: &str, question: &str) -> io::Result<Option<Answer>> {
+fn ask_about(about: &str, question: &str) -> io::Result<Option<YesNo>> {
     write!(io::stderr().lock(), "{about}")?;
     ask(question, "y or n", |line| match line {
-        "y" | "yes" => Some(Answer::Yes),
-        "n" | "no" => Some(Answer::No),
+        "y" | "yes" => Some(YesNo::Yes),
+        "n" | "no" => Some(YesNo::No),
         _ => None,
     })
 }
 
 /// A change as a person sees it.
-fn shown(changed: &Changed) -> String {
-    let Changed { path, before, now, text } = changed;
+fn change_text(changed: &ChangedFile) -> String {
+    let ChangedFile { path, before, now, text } = changed;
     let name = path.display();
     let difference = |now: &str| {
         let file = path.file_name().map_or(path.as_path(), Path::new).display().to_string();
         compare(before.as_ref().map(String::as_bytes), Some(now.as_bytes()), &file, WHOLE)
     };
     let told = match (before, now, text) {
-        (_, Content::Unwatched, _) => {
+        (_, ProjectFileContent::Unwatched, _) => {
             format!(
                 "{name}, behind a server of this project, holds too much to be watched: a change there is not asked about.\n"
             )
         }
-        (Some(_), Content::Digest(_), Some(text)) => {
+        (Some(_), ProjectFileContent::Digest(_), Some(text)) => {
             format!("{name}, which a server of this project starts, is not what you trusted:\n{}", difference(text))
         }
-        (_, Content::Digest(_), _) => format!(
+        (_, ProjectFileContent::Digest(_), _) => format!(
             "{name}, which a server of this project starts, is not what you trusted. What it held then was not kept: \
              read it before you agree.\n"
         ),
-        (Some(_), Content::Text(now), _) => {
+        (Some(_), ProjectFileContent::Text(now), _) => {
             format!("{name} has changed since you trusted this folder:\n{}", difference(now))
         }
-        (None, Content::Text(now), _) => {
+        (None, ProjectFileContent::Text(now), _) => {
             format!("{name} was not there when you trusted this folder:\n{}", difference(now))
         }
     };
@@ -97,8 +97,13 @@ mod tests {
     use super::*;
 
     fn changed(before: Option<&str>, now: &str) -> String {
-        let now = Content::Text(now.to_owned());
-        shown(&Changed { path: "/p/windlass.toml".into(), before: before.map(str::to_owned), now, text: None })
+        let now = ProjectFileContent::Text(now.to_owned());
+        change_text(&ChangedFile {
+            path: "/p/windlass.toml".into(),
+            before: before.map(str::to_owned),
+            now,
+            text: None,
+        })
     }
 
     // proves X2: the person sees all of it, and nothing in it steers the screen
@@ -110,13 +115,15 @@ mod tests {
         let told = changed(Some("a\n"), &long.repeat(900));
         assert_eq!(told.matches(long.trim_end()).count(), 900);
         assert!(changed(None, "a\n").contains("was not there"));
-        let folder = Changed { path: "/p/big".into(), before: None, now: Content::Unwatched, text: None };
-        assert!(shown(&folder).contains("/p/big, behind a server of this project, holds too much"));
+        let folder =
+            ChangedFile { path: "/p/big".into(), before: None, now: ProjectFileContent::Unwatched, text: None };
+        assert!(change_text(&folder).contains("/p/big, behind a server of this project, holds too much"));
         assert!(!changed(Some("a"), "\u{1b}[2Jb").contains('\u{1b}'));
-        let now = Content::Digest(windlass_store::hash_of(b"new"));
-        let script = Changed { path: "/p/s.js".into(), before: Some("old\n".into()), now, text: Some("new\n".into()) };
-        assert!(shown(&script).contains("-old\n+new\n"), "{}", shown(&script));
-        let unkept = Changed { before: None, ..script };
-        assert!(shown(&unkept).contains("What it held then was not kept"), "{}", shown(&unkept));
+        let now = ProjectFileContent::Digest(windlass_store::hash_of(b"new"));
+        let script =
+            ChangedFile { path: "/p/s.js".into(), before: Some("old\n".into()), now, text: Some("new\n".into()) };
+        assert!(change_text(&script).contains("-old\n+new\n"), "{}", change_text(&script));
+        let unkept = ChangedFile { before: None, ..script };
+        assert!(change_text(&unkept).contains("What it held then was not kept"), "{}", change_text(&unkept));
     }
 }

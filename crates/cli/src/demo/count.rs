@@ -12,7 +12,7 @@ use super::scratch::PICTURES;
 
 /// What was counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Count {
+pub(crate) struct DemoCount {
     /// Renames that the journal says are done.
     pub(crate) renames: usize,
     /// Files that were renamed more than once.
@@ -27,7 +27,7 @@ pub(crate) struct Count {
     pub(crate) copies: usize,
 }
 
-impl Count {
+impl DemoCount {
     /// Counts.
     pub(crate) fn of(records: &[Envelope], folder: &Path) -> io::Result<Self> {
         let mut count = Self::default();
@@ -87,7 +87,7 @@ impl Count {
 
 #[cfg(test)]
 mod tests {
-    use super::Count;
+    use super::DemoCount;
     use crate::demo::scratch::make_scratch;
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = make_scratch(dir.path(), "demo-x").expect("made");
         let count = |expected: (usize, usize, usize)| {
-            let count = Count::of(&[], &folder).expect("counted");
+            let count = DemoCount::of(&[], &folder).expect("counted");
             assert_eq!((count.renamed, count.left, count.copies), expected);
             assert!(!count.is_right(), "the journal says nothing");
         };
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn only_seven_renames_and_seven_new_names_are_right() {
-        let right = Count { renames: 7, twice: 0, resumes: 1, renamed: 7, left: 0, copies: 0 };
+        let right = DemoCount { renames: 7, twice: 0, resumes: 1, renamed: 7, left: 0, copies: 0 };
         assert!(right.is_right());
         for wrong in [
-            Count { renames: 8, twice: 1, ..right.clone() },
-            Count { renames: 6, ..right.clone() },
-            Count { left: 1, ..right.clone() },
-            Count { copies: 1, ..right },
+            DemoCount { renames: 8, twice: 1, ..right.clone() },
+            DemoCount { renames: 6, ..right.clone() },
+            DemoCount { left: 1, ..right.clone() },
+            DemoCount { copies: 1, ..right },
         ] {
             assert!(!wrong.is_right(), "{wrong:?}");
         }

@@ -11,5 +11,5 @@ mod count;
 mod pictures;
 mod scratch;
 
-pub(crate) use self::count::Count;
+pub(crate) use self::count::DemoCount;
 pub(crate) use self::scratch::make_scratch;

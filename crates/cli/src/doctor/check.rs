@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How a thing stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum State {
+pub(crate) enum CheckState {
     /// It works.
     Ok,
     /// It works, but not as it could.
@@ -14,7 +14,7 @@ pub(crate) enum State {
     Fail,
 }
 
-impl State {
+impl CheckState {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -29,7 +29,7 @@ impl State {
 pub(crate) struct Check {
     /// What it is about, in a word.
     pub(crate) name: &'static str,
-    pub(crate) state: State,
+    pub(crate) state: CheckState,
     /// What was seen.
     pub(crate) said: String,
     /// More of it, a line each.
@@ -41,21 +41,21 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    fn new(name: &'static str, state: State, said: impl Into<String>) -> Self {
+    fn new(name: &'static str, state: CheckState, said: impl Into<String>) -> Self {
         Self { name, state, said: said.into(), details: Vec::new(), advice: None }
     }
 
     pub(crate) fn ok(name: &'static str, said: impl Into<String>) -> Self {
-        Self::new(name, State::Ok, said)
+        Self::new(name, CheckState::Ok, said)
     }
 
     pub(crate) fn warn(name: &'static str, said: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { advice: Some(advice.into()), ..Self::new(name, State::Warn, said) }
+        Self { advice: Some(advice.into()), ..Self::new(name, CheckState::Warn, said) }
     }
 
     /// A failure whose sentence says what to do already.
     pub(crate) fn fail(name: &'static str, said: impl Into<String>) -> Self {
-        Self::new(name, State::Fail, said)
+        Self::new(name, CheckState::Fail, said)
     }
 
     pub(crate) fn advise(self, advice: impl Into<String>) -> Self {

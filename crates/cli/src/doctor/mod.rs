@@ -11,7 +11,7 @@ mod store;
 mod terminal;
 mod tools;
 
-pub(crate) use self::check::{Check, State};
+pub(crate) use self::check::{Check, CheckState};
 pub(crate) use self::disk::check as disk;
 pub(crate) use self::model::check as model;
 pub(crate) use self::sandbox::check as sandbox;

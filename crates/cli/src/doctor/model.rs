@@ -3,25 +3,26 @@
 use std::time::{Duration, Instant};
 
 use windlass_provider::openai::{ListedModel, ListingError};
-use windlass_setup::models::{Choice, Chosen, has_name, is_named, models_of, some_of};
-use windlass_setup::settings::{Endpoint, SettingsError};
+use windlass_setup::models::{ChosenModel, ModelChoice, has_name, is_named, list_some, models_of};
+use windlass_setup::settings::{ModelEndpoint, SettingsError};
 use windlass_vocab::{FailureClass, ModelName};
 
 use super::check::Check;
+use crate::output::advice::with_failure;
 
 /// How long the server may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Looks at what was chosen.
-pub(crate) async fn check(chosen: Result<Chosen, SettingsError>) -> Vec<Check> {
+pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Check> {
     match chosen {
         Err(error) => vec![Check::fail("model", error.to_string())],
-        Ok(Chosen { choice: Choice::Demo, .. }) => vec![Check::warn(
+        Ok(ChosenModel { choice: ModelChoice::Demo, .. }) => vec![Check::warn(
             "model",
             "the demo model, which is scripted",
             "set OPENAI_API_KEY, or start Ollama, for a real one",
         )],
-        Ok(Chosen { choice: Choice::Server { endpoint, model }, notices }) => {
+        Ok(ChosenModel { choice: ModelChoice::Server { endpoint, model }, notices }) => {
             let begun = Instant::now();
             let listed = models_of(&endpoint, LIMIT).await;
             let mut checks = judge(&endpoint, &model.value, listed, begun.elapsed());
@@ -34,7 +35,7 @@ pub(crate) async fn check(chosen: Result<Chosen, SettingsError>) -> Vec<Check> {
 }
 
 fn judge(
-    endpoint: &Endpoint,
+    endpoint: &ModelEndpoint,
     model: &ModelName,
     listed: Result<Vec<ListedModel>, ListingError>,
     took: Duration,
@@ -47,10 +48,10 @@ fn judge(
                 Some(key) => format!("accepted ({})", key.origin),
                 None => "none given, none asked for".to_owned(),
             };
-            vec![server, Check::ok("key", key), named(endpoint, model, &listed), window(endpoint, model, &listed)]
+            vec![server, Check::ok("key", key), check_model(endpoint, model, &listed), window(endpoint, model, &listed)]
         }
         Err(ListingError::Failed(failure)) if failure.class == FailureClass::Auth => {
-            vec![Check::ok("server", format!("{address} answers")), Check::fail("key", failure.message)]
+            vec![Check::ok("server", format!("{address} answers")), Check::fail("key", with_failure(&failure))]
         }
         Err(ListingError::Failed(failure)) if failure.status == Some(404) => {
             let advice = format!("if `windlass run --model {model} hello` answers, all is well");
@@ -60,7 +61,7 @@ fn judge(
     }
 }
 
-fn named(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
+fn check_model(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
     let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
     let address = &endpoint.base_url.value;
     if ids.iter().any(|id| is_named(id, model.as_str())) {
@@ -78,11 +79,11 @@ fn named(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Chec
             format!("if it is Ollama: `ollama pull {model}`"),
         );
     }
-    Check::fail("model", format!("{address} has no model {model}; it has {}", some_of(&ids)))
+    Check::fail("model", format!("{address} has no model {model}; it has {}", list_some(&ids)))
         .advise("choose one with --model, OPENAI_MODEL or `model` in windlass.toml")
 }
 
-fn window(endpoint: &Endpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
+fn window(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
     const OLLAMA: &str = "Ollama gives models a small window unless told otherwise, and cuts silently: \
         start it with OLLAMA_CONTEXT_LENGTH=32768 or more";
     const SMALL: u64 = 8_192;
@@ -109,13 +110,13 @@ mod tests {
     use windlass_vocab::{Failure, FailureClass};
 
     use super::judge;
-    use windlass_setup::settings::Endpoint;
+    use windlass_setup::settings::ModelEndpoint;
 
     fn lines(url: &str, listed: Result<&[(&str, Option<u64>)], Failure>) -> Vec<String> {
         let listed = listed.map_err(ListingError::Failed).map(|models| {
             models.iter().map(|(id, window)| ListedModel { id: (*id).to_owned(), window: *window }).collect()
         });
-        let checks = judge(&Endpoint::found(url), &"m".into(), listed, Duration::from_millis(3));
+        let checks = judge(&ModelEndpoint::found(url), &"m".into(), listed, Duration::from_millis(3));
         checks.iter().map(|check| format!("{} {}: {}", check.state.word(), check.name, check.said)).collect()
     }
 
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn a_model_whose_id_says_nothing_is_said_to_have_no_name() {
         let listed = vec![ListedModel { id: "-".to_owned(), window: None }];
-        let checks = judge(&Endpoint::found("http://h/v1"), &"-".into(), Ok(listed), Duration::from_millis(3));
+        let checks = judge(&ModelEndpoint::found("http://h/v1"), &"-".into(), Ok(listed), Duration::from_millis(3));
         let told = format!("{} {}", checks[2].state.word(), checks[2].said);
         assert_eq!(told, "warn http://h/v1 lists one model, which has no name (its id is \"-\")");
     }
@@ -153,7 +154,7 @@ mod tests {
         let failure = |class, status| Err(Failure { status, ..Failure::new(class, "Because.") });
         assert_eq!(
             lines("http://h/v1", failure(FailureClass::Auth, Some(401))),
-            ["ok server: http://h/v1 answers", "fail key: Because."]
+            ["ok server: http://h/v1 answers", "fail key: Because. Set OPENAI_API_KEY to a key that is valid there."]
         );
         assert_eq!(lines("http://h/v1", failure(FailureClass::BadRequest, Some(404))), ["warn server: Because."]);
         assert_eq!(lines("http://h/v1", failure(FailureClass::Transient, None)), ["fail server: Because."]);

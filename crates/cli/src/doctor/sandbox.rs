@@ -1,9 +1,9 @@
 //! Whether commands are held by the sandbox: one really is, and what can't be enforced here is named (X3).
 
 use windlass::own_guard;
-use windlass_sandbox::{SandboxMode, Walls};
+use windlass_sandbox::{Isolation, SandboxMode};
 use windlass_setup::settings::Sourced;
-use windlass_tools::guard::support;
+use windlass_tools::guard::probe_support;
 
 use super::check::Check;
 
@@ -16,18 +16,20 @@ pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {
     let Some(guard) = own_guard() else {
         return Check::fail("sandbox", "this program is not found again, so no command can be held");
     };
-    let support = support(&guard);
+    let support = probe_support(&guard);
     if let Some(failure) = &support.failure {
         return Check::fail("sandbox", format!("it could not be tried, so no command runs: {failure}"));
     }
-    let said = format!("{} ({}): {}", mode.value.as_str(), mode.origin, support.means());
+    let said = format!("{} ({}): {}", mode.value.as_str(), mode.origin, support.description());
     let gaps: Vec<String> = support.gaps().into_iter().map(|gap| format!("not enforced here: {gap}")).collect();
     let why = support.why.iter().map(|why| format!("because {why}"));
     let details: Vec<String> = gaps.into_iter().chain(why).collect();
-    match (support.is_any(), &support.walls) {
+    match (support.enforces_anything(), &support.isolation) {
         (true, _) if details.is_empty() => Check::ok("sandbox", said),
-        (true, Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt) => Check::ok("sandbox", said).with(details),
-        (true, Walls::Landlock) => {
+        (true, Isolation::Namespaces | Isolation::Bubblewrap(_) | Isolation::Seatbelt) => {
+            Check::ok("sandbox", said).with(details)
+        }
+        (true, Isolation::Landlock) => {
             Check::warn("sandbox", said, "allow unprivileged user namespaces, or install bubblewrap").with(details)
         }
         (false, _) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass_setup::models::shown_name;
+use windlass_setup::models::display_name;
 use windlass_setup::secrets::hidden_variables;
 use windlass_setup::settings::{Settings, Sources};
 
@@ -31,7 +31,7 @@ fn untrusted(sources: &Sources) -> Vec<String> {
         // What nobody was asked about stands in the notices.
         return Vec::new();
     }
-    let changed = if sources.standing().is_some() { sources.changes() } else { Vec::new() };
+    let changed = if sources.trust_state().is_some() { sources.changes() } else { Vec::new() };
     let changed = changed.into_iter().map(|change| format!("changed since you trusted it: {}", change.path.display()));
     let left_out = sources.needing_trust().unwrap_or_default();
     let left_out = left_out.iter().map(|one| format!("not taken: {one}"));
@@ -52,7 +52,9 @@ fn values(settings: &Settings) -> Vec<String> {
         let key = endpoint.api_key.as_ref();
         lines.push(key.map_or_else(|| "no key".to_owned(), |key| format!("a key ({})", key.origin)));
     }
-    lines.extend(settings.model.as_ref().map(|model| format!("model {} ({})", shown_name(&model.value), model.origin)));
+    lines.extend(
+        settings.model.as_ref().map(|model| format!("model {} ({})", display_name(&model.value), model.origin)),
+    );
     lines.push(format!("preset {}, {} turns at most", settings.policy.preset, settings.policy.turn_cap));
     let permissions = &settings.permissions;
     let rules = permissions.allow.len() + permissions.ask.len() + permissions.deny.len();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use uuid::Uuid;
 use windlass_runtime::{Clock, SystemClock};
-use windlass_setup::settings::{Place, create_data_dir};
+use windlass_setup::settings::{PlaceSettings, create_data_dir};
 use windlass_store::{
     Batch, Entry, Head, Inconsistency, Loss, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError,
     VerifyError, Writer, verify,
@@ -17,25 +17,25 @@ use crate::commands::session;
 
 const OWNER: &str = "doctor";
 
-pub(crate) async fn check(place: &Place) -> Check {
+pub(crate) async fn check(place: &PlaceSettings) -> Check {
     let folder = &place.data_dir.value;
     match try_it(folder).await {
         Ok(sessions) => {
             let said = format!("{}: written, read back, verified, locked; sessions: {sessions}", folder.display());
             Check::ok("store", said)
         }
-        Err(Fault::Lost(loss)) => Check::fail("store", StoreError::Lost(loss).to_string())
+        Err(StoreFault::Lost(loss)) => Check::fail("store", StoreError::Lost(loss).to_string())
             .advise("restore a backup, or go on from what is there with `windlass sessions accept-loss`"),
-        Err(Fault::Inconsistent(found)) => Check::fail("store", format!("{}: {found}", folder.display()))
+        Err(StoreFault::Inconsistent(found)) => Check::fail("store", format!("{}: {found}", folder.display()))
             .advise("restore a backup; `windlass sessions verify` tells all that is wrong"),
-        Err(Fault::Other(why)) => {
+        Err(StoreFault::Other(why)) => {
             Check::fail("store", why).advise("give another data folder with --data-dir or WINDLASS_DATA_DIR")
         }
     }
 }
 
 /// Why journals can't be kept.
-enum Fault {
+enum StoreFault {
     /// Commits are missing.
     Lost(Loss),
     /// The database does not agree with itself.
@@ -43,20 +43,20 @@ enum Fault {
     Other(String),
 }
 
-impl From<String> for Fault {
+impl From<String> for StoreFault {
     fn from(why: String) -> Self {
         Self::Other(why)
     }
 }
 
-async fn try_it(folder: &Path) -> Result<usize, Fault> {
+async fn try_it(folder: &Path) -> Result<usize, StoreFault> {
     create_data_dir(folder).map_err(|error| format!("{} can't be made: {error}", folder.display()))?;
     let store = SqliteStore::open(folder, SqliteOptions::default()).map_err(|error| error.to_string())?;
     if let Some(loss) = store.loss() {
-        return Err(Fault::Lost(loss));
+        return Err(StoreFault::Lost(loss));
     }
     if let Some(first) = store.check().await.map_err(|error| error.to_string())?.into_iter().next() {
-        return Err(Fault::Inconsistent(first));
+        return Err(StoreFault::Inconsistent(first));
     }
     let sessions = store.sessions(session::OWNER).await.map_err(|error| error.to_string())?.len();
     // Beside the journals, so that the same disk is tried and no journal is touched.

@@ -56,6 +56,6 @@ mod tests {
         assert_eq!(seen(80, "dumb", "C.utf8"), "warn 80 columns, 24 rows, no colours, Unicode");
         assert_eq!(seen(80, "", "C.utf8"), "warn 80 columns, 24 rows, no colours, Unicode");
         assert_eq!(seen(30, "xterm", "C.utf8"), "warn 30 columns, 24 rows, colours, Unicode");
-        assert_eq!(check(None, &Env::default()).state, super::super::State::Ok);
+        assert_eq!(check(None, &Env::default()).state, super::super::CheckState::Ok);
     }
 }

@@ -33,7 +33,7 @@ async fn run(folder: &Path, locks: &Path) -> Result<(), String> {
     let tools = builtins(Arc::new(workspace), Commands::new(Some(guard), locks.to_owned()));
     let is_it = |tool: &Arc<dyn Tool>| tool.spec().wire_name == "run_command";
     let tool = tools.into_iter().find(is_it).ok_or("run_command is not built in")?;
-    let context = CallContext::apart(SessionId(Uuid::now_v7()));
+    let context = CallContext::detached(SessionId(Uuid::now_v7()));
     let outcome = tool.run(context, json!({"command": format!("echo {WORD}"), "timeout_seconds": 10})).await;
     match outcome.kind {
         OutcomeKind::Ok if outcome.text.contains(WORD) => Ok(()),

@@ -5,33 +5,33 @@ use std::io::{self, BufRead, Write};
 
 use url::Url;
 use windlass_machine::PRESETS;
-use windlass_setup::settings::Whose;
+use windlass_setup::settings::SettingsScope;
 use windlass_tools::Rule;
 
-use super::{Draft, rule};
+use super::{SettingsDraft, rule};
 
 /// A keyboard and a screen.
-pub(crate) struct Person<In, Out> {
+pub(crate) struct InitDialog<In, Out> {
     pub(crate) keyboard: In,
     pub(crate) screen: Out,
 }
 
 /// Asks about everything in the draft. `user_file` is where one's own settings are.
 pub(crate) fn ask<In: BufRead, Out: Write>(
-    draft: &Draft,
+    draft: &SettingsDraft,
     user_file: Option<&str>,
-    person: &mut Person<In, Out>,
-) -> io::Result<Draft> {
-    let whose = match (draft.whose, user_file) {
-        (Whose::Project, Some(file)) => {
+    person: &mut InitDialog<In, Out>,
+) -> io::Result<SettingsDraft> {
+    let scope = match (draft.scope, user_file) {
+        (SettingsScope::Project, Some(file)) => {
             let question = format!("For [1] this folder, or [2] all of yours ({file})?");
             person.answer(&question, "1", |text| match text {
-                "1" => Ok(Whose::Project),
-                "2" => Ok(Whose::User),
+                "1" => Ok(SettingsScope::Project),
+                "2" => Ok(SettingsScope::User),
                 _ => Err("type 1 or 2".to_owned()),
             })?
         }
-        (whose, _) => whose,
+        (scope, _) => scope,
     };
     let found = draft.server.as_ref().map_or("OpenAI", String::as_str).to_owned();
     let server = person.answer("The server's address, or OpenAI:", &found, server)?;
@@ -41,16 +41,16 @@ pub(crate) fn ask<In: BufRead, Out: Write>(
     let preset = person.answer(&format!("The preset ({}):", PRESETS.join(", ")), &draft.preset, |text| {
         if PRESETS.contains(&text) { Ok(text.to_owned()) } else { Err(format!("there is no preset {text:?}")) }
     })?;
-    let commands = match whose {
-        Whose::User => {
+    let commands = match scope {
+        SettingsScope::User => {
             person.answer("Commands to run unasked, with commas between, e.g. cargo *, git diff:", "none", commands)?
         }
-        Whose::Project => Vec::new(),
+        SettingsScope::Project => Vec::new(),
     };
-    Ok(Draft { whose, server, model, preset, commands })
+    Ok(SettingsDraft { scope, server, model, preset, commands })
 }
 
-impl<In: BufRead, Out: Write> Person<In, Out> {
+impl<In: BufRead, Out: Write> InitDialog<In, Out> {
     /// Asks until the answer can be used.
     fn answer<T>(&mut self, question: &str, usual: &str, read: impl Fn(&str) -> Result<T, String>) -> io::Result<T> {
         loop {

@@ -1,7 +1,7 @@
 //! What `windlass init` writes.
 //!
-//! The protocol: a [`Draft`] is filled from what was found and from the answers of a person ([`ask`]),
-//! and [`Draft::render`] makes the file of it, with a comment for each line. What a project's file may
+//! The protocol: a [`SettingsDraft`] is filled from what was found and from the answers of a person ([`ask`]),
+//! and [`SettingsDraft::render`] makes the file of it, with a comment for each line. What a project's file may
 //! not say before its folder is trusted is written as a comment there, so that the file always works.
 //! A key is never written.
 
@@ -10,14 +10,14 @@ mod ask;
 mod tests;
 
 use windlass_machine::PRESETS;
-use windlass_setup::settings::Whose;
+use windlass_setup::settings::SettingsScope;
 
-pub(crate) use self::ask::{Person, ask};
+pub(crate) use self::ask::{InitDialog, ask};
 
 /// What is to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Draft {
-    pub(crate) whose: Whose,
+pub(crate) struct SettingsDraft {
+    pub(crate) scope: SettingsScope,
     /// The server's address; none means OpenAI's.
     pub(crate) server: Option<String>,
     pub(crate) model: Option<String>,
@@ -26,28 +26,28 @@ pub(crate) struct Draft {
     pub(crate) commands: Vec<String>,
 }
 
-impl Draft {
+impl SettingsDraft {
     /// The file.
     pub(crate) fn render(&self) -> String {
         [self.head(), self.server_lines(), self.model_lines(), self.rule_lines(), self.permission_lines()].join("\n")
     }
 
     fn head(&self) -> String {
-        let whose = match self.whose {
-            Whose::Project => "of this folder",
-            Whose::User => "of your own: they hold in every folder",
+        let scope = match self.scope {
+            SettingsScope::Project => "of this folder",
+            SettingsScope::User => "of your own: they hold in every folder",
         };
         format!(
-            "# Settings of Windlass, {whose}. Flags and variables win over this file.\n\
+            "# Settings of Windlass, {scope}. Flags and variables win over this file.\n\
              # `windlass doctor` shows which value came from where.\n"
         )
     }
 
     fn server_lines(&self) -> String {
         let example = "# base_url = \"http://127.0.0.1:11434/v1\"\n";
-        let line = match (&self.server, self.whose) {
-            (Some(address), Whose::User) => format!("base_url = {}\n", quoted(address)),
-            (Some(address), Whose::Project) => format!(
+        let line = match (&self.server, self.scope) {
+            (Some(address), SettingsScope::User) => format!("base_url = {}\n", quoted(address)),
+            (Some(address), SettingsScope::Project) => format!(
                 "# An address counts here only once you trust this folder (`trusted` in your own windlass.toml);\n\
                  # until then set OPENAI_BASE_URL, or write the line there.\n# base_url = {}\n",
                 quoted(address)
@@ -71,9 +71,11 @@ impl Draft {
     }
 
     fn rule_lines(&self) -> String {
-        let trusted = match self.whose {
-            Whose::User => "",
-            Whose::Project => "# Here others than yours count only where they tighten, until you trust this folder.\n",
+        let trusted = match self.scope {
+            SettingsScope::User => "",
+            SettingsScope::Project => {
+                "# Here others than yours count only where they tighten, until you trust this folder.\n"
+            }
         };
         format!(
             "# The rules a run starts from: {}.\n{trusted}preset = {}\n\n\
@@ -86,10 +88,10 @@ impl Draft {
 
     fn permission_lines(&self) -> String {
         let rules: Vec<String> = self.commands.iter().map(|command| quoted(&rule(command))).collect();
-        let allow = match (self.whose, rules.is_empty()) {
-            (Whose::User, false) => format!("allow = [{}]\n", rules.join(", ")),
-            (Whose::User, true) => "# allow = [\"run_command(cargo *)\"]\n".to_owned(),
-            (Whose::Project, _) => {
+        let allow = match (self.scope, rules.is_empty()) {
+            (SettingsScope::User, false) => format!("allow = [{}]\n", rules.join(", ")),
+            (SettingsScope::User, true) => "# allow = [\"run_command(cargo *)\"]\n".to_owned(),
+            (SettingsScope::Project, _) => {
                 "# (`allow` belongs in your own windlass.toml: a project can't allow itself anything.)\n".to_owned()
             }
         };

@@ -1,22 +1,22 @@
 use std::path::Path;
 
-use windlass_setup::settings::{Flags, Settings, SettingsFile, Sources, Whose};
+use windlass_setup::settings::{Flags, Settings, SettingsFile, SettingsScope, Sources};
 
-use super::{Draft, Person, ask};
+use super::{InitDialog, SettingsDraft, ask};
 
-fn draft(whose: Whose) -> Draft {
+fn draft(scope: SettingsScope) -> SettingsDraft {
     let server = Some("http://127.0.0.1:11434/v1".to_owned());
-    Draft { whose, server, model: Some("qwen3:8b".into()), preset: "default".into(), commands: Vec::new() }
+    SettingsDraft { scope, server, model: Some("qwen3:8b".into()), preset: "default".into(), commands: Vec::new() }
 }
 
 /// What the settings come to with the file that was written, in a folder nobody trusts.
-fn read_back(draft: &Draft) -> Settings {
+fn read_back(draft: &SettingsDraft) -> Settings {
     let text = draft.render();
-    let file = SettingsFile::parse(Path::new("/p/windlass.toml"), draft.whose, &text);
+    let file = SettingsFile::parse(Path::new("/p/windlass.toml"), draft.scope, &text);
     let file = Some(file.unwrap_or_else(|error| panic!("{error}:\n{text}")));
-    let (project, user) = match draft.whose {
-        Whose::Project => (file, None),
-        Whose::User => (None, file),
+    let (project, user) = match draft.scope {
+        SettingsScope::Project => (file, None),
+        SettingsScope::User => (None, file),
     };
     let flags = Flags { data_dir: Some("/d".into()), ..Flags::default() };
     let env = [("HOME", "/home/me")].into_iter().collect();
@@ -28,57 +28,57 @@ fn read_back(draft: &Draft) -> Settings {
 // proves X2: what is written for a project works without trust
 #[test]
 fn what_is_written_is_read_back_by_our_own_reader() {
-    for whose in [Whose::Project, Whose::User] {
-        let settings = read_back(&draft(whose));
+    for scope in [SettingsScope::Project, SettingsScope::User] {
+        let settings = read_back(&draft(scope));
         assert_eq!(settings.model.map(|model| model.value.0).as_deref(), Some("qwen3:8b"));
         let address = settings.endpoint.map(|endpoint| endpoint.base_url.value);
-        assert_eq!(address.as_deref(), (whose == Whose::User).then_some("http://127.0.0.1:11434/v1"));
-        let odd = read_back(&Draft { model: Some("a\"b\\cü".into()), preset: "task".into(), ..draft(whose) });
+        assert_eq!(address.as_deref(), (scope == SettingsScope::User).then_some("http://127.0.0.1:11434/v1"));
+        let odd = read_back(&SettingsDraft { model: Some("a\"b\\cü".into()), preset: "task".into(), ..draft(scope) });
         assert_eq!(odd.model.map(|model| model.value.0).as_deref(), Some("a\"b\\cü"));
-        let (preset, told) = match whose {
-            Whose::User => ("task", 0),
-            Whose::Project => ("default", 1),
+        let (preset, told) = match scope {
+            SettingsScope::User => ("task", 0),
+            SettingsScope::Project => ("default", 1),
         };
         assert_eq!((odd.policy.preset.as_str(), odd.notices.len()), (preset, told));
-        let bare = Draft { server: None, model: None, ..draft(whose) };
+        let bare = SettingsDraft { server: None, model: None, ..draft(scope) };
         assert_eq!((read_back(&bare).endpoint, read_back(&bare).model), (None, None));
     }
 }
 
 #[test]
 fn a_server_and_commands_stand_only_in_ones_own_file() {
-    let full = |whose| Draft {
+    let full = |scope| SettingsDraft {
         server: Some("https://far.example/v1".into()),
         commands: vec!["cargo *".into()],
-        ..draft(whose)
+        ..draft(scope)
     };
-    let own = read_back(&full(Whose::User));
+    let own = read_back(&full(SettingsScope::User));
     assert_eq!(own.endpoint.map(|endpoint| endpoint.base_url.value).as_deref(), Some("https://far.example/v1"));
     assert_eq!(
         own.permissions.allow.iter().map(|rule| rule.value.to_string()).collect::<Vec<_>>(),
         ["run_command(cargo *)"]
     );
-    let project = read_back(&full(Whose::Project));
+    let project = read_back(&full(SettingsScope::Project));
     assert!(project.endpoint.is_none() && project.permissions.allow.is_empty());
-    assert!(full(Whose::Project).render().contains("# base_url = \"https://far.example/v1\""));
+    assert!(full(SettingsScope::Project).render().contains("# base_url = \"https://far.example/v1\""));
 }
 
-fn answered(lines: &str) -> (Draft, String) {
-    let mut person = Person { keyboard: lines.as_bytes(), screen: Vec::new() };
-    let draft = ask(&draft(Whose::Project), Some("/u/windlass.toml"), &mut person).expect("asked");
+fn answered(lines: &str) -> (SettingsDraft, String) {
+    let mut person = InitDialog { keyboard: lines.as_bytes(), screen: Vec::new() };
+    let draft = ask(&draft(SettingsScope::Project), Some("/u/windlass.toml"), &mut person).expect("asked");
     (draft, String::from_utf8(person.screen).expect("text"))
 }
 
 #[test]
 fn an_empty_line_takes_what_was_found() {
-    assert_eq!(answered("\n\n\n\n").0, draft(Whose::Project));
+    assert_eq!(answered("\n\n\n\n").0, draft(SettingsScope::Project));
 }
 
 #[test]
 fn whoever_ends_the_input_gets_nothing_written() {
     for lines in ["", "1\n", "3", "\n\n\n"] {
-        let mut person = Person { keyboard: lines.as_bytes(), screen: Vec::new() };
-        let left = ask(&draft(Whose::Project), Some("/u/windlass.toml"), &mut person).expect_err("left");
+        let mut person = InitDialog { keyboard: lines.as_bytes(), screen: Vec::new() };
+        let left = ask(&draft(SettingsScope::Project), Some("/u/windlass.toml"), &mut person).expect_err("left");
         assert_eq!(left.kind(), std::io::ErrorKind::UnexpectedEof, "{lines:?}");
     }
 }
@@ -86,8 +86,8 @@ fn whoever_ends_the_input_gets_nothing_written() {
 #[test]
 fn every_answer_counts_and_one_that_can_not_be_used_is_asked_for_again() {
     let (given, screen) = answered("3\n2\nlocalhost\nhttps://far/v1\nm\nchaos\ntask\ncargo *, run_command(git diff)\n");
-    let expected = Draft {
-        whose: Whose::User,
+    let expected = SettingsDraft {
+        scope: SettingsScope::User,
         server: Some("https://far/v1".into()),
         model: Some("m".into()),
         preset: "task".into(),
@@ -97,5 +97,8 @@ fn every_answer_counts_and_one_that_can_not_be_used_is_asked_for_again() {
     for part in ["type 1 or 2", "write it like http://", "there is no preset \"chaos\"", "[qwen3:8b]"] {
         assert!(screen.contains(part), "{part}: {screen}");
     }
-    assert_eq!(answered("1\nopenai\nnone\n\n").0, Draft { server: None, model: None, ..draft(Whose::Project) });
+    assert_eq!(
+        answered("1\nopenai\nnone\n\n").0,
+        SettingsDraft { server: None, model: None, ..draft(SettingsScope::Project) }
+    );
 }

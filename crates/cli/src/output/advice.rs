@@ -2,17 +2,18 @@
 //! this command line has for them are named here.
 
 use windlass_mcp::{Notice, NoticeKind};
-use windlass_narrate::{Line, RunEndWords, Tone, harmless_line};
+use windlass_narrate::{NarratedLine, RunEndWords, Tone, harmless_line};
 use windlass_runtime::UndoError;
 use windlass_tools::{SandboxUntried, WorkspaceError};
 use windlass_vocab::{EndReason, Failure, FailureClass, Remedy, RunEnded};
 
 /// The lines, each followed by what would let its call run.
-pub(crate) fn with_remedies(lines: Vec<Line>) -> Vec<Line> {
+pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
     let mut advised = Vec::with_capacity(lines.len());
     for line in lines {
-        let remedies = line.remedy.iter().flat_map(for_call).map(|text| Line::new(Tone::Note, harmless_line(&text)));
-        let below: Vec<Line> = remedies.collect();
+        let remedies =
+            line.remedy.iter().flat_map(for_call).map(|text| NarratedLine::new(Tone::Note, harmless_line(&text)));
+        let below: Vec<NarratedLine> = remedies.collect();
         advised.push(line);
         advised.extend(below);
     }
@@ -68,6 +69,14 @@ pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
         Remedy::MendSandbox => {
             vec!["`windlass doctor` says more; --sandbox off runs commands without a sandbox".to_owned()]
         }
+    }
+}
+
+/// What went wrong with a model call, and what mends it.
+pub(crate) fn with_failure(failure: &Failure) -> String {
+    match for_failure(failure) {
+        Some(advice) => format!("{} {advice}", failure.message),
+        None => failure.message.clone(),
     }
 }
 

@@ -7,65 +7,65 @@ use std::time::Duration;
 use tokio::sync::watch;
 use windlass_narrate::harmless_line;
 
-use super::Stream;
+use super::StreamTarget;
 
 /// How a line that stays looks on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Weight {
+pub(crate) enum LineWeight {
     Plain,
     Dim,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shown {
+enum LiveLineShown {
     Yes,
     No,
 }
 
 /// Where lines go. What can't be written is lost: nobody is left to tell.
 #[derive(Debug)]
-pub(crate) struct Lines<W: Write> {
+pub(crate) struct StatusLines<W: Write> {
     out: W,
-    stream: Stream,
-    live: Shown,
+    stream: StreamTarget,
+    live: LiveLineShown,
 }
 
-impl<W: Write> Lines<W> {
-    pub(crate) fn new(out: W, stream: Stream) -> Self {
-        Self { out, stream, live: Shown::No }
+impl<W: Write> StatusLines<W> {
+    pub(crate) fn new(out: W, stream: StreamTarget) -> Self {
+        Self { out, stream, live: LiveLineShown::No }
     }
 
-    pub(crate) fn stream(&self) -> Stream {
+    pub(crate) fn stream(&self) -> StreamTarget {
         self.stream
     }
 
     /// Shows this in the live line, where there is one.
     pub(crate) fn show(&mut self, text: &str) {
-        if self.stream == Stream::Terminal {
+        if self.stream == StreamTarget::Terminal {
             let text = harmless_line(text);
             // Without wrapping (?7l): a second row would stay behind when the line is erased.
             let _ = write!(self.out, "\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
             let _ = self.out.flush();
-            self.live = Shown::Yes;
+            self.live = LiveLineShown::Yes;
         }
     }
 
     /// Takes the live line away.
     pub(crate) fn erase(&mut self) {
-        if self.live == Shown::Yes {
-            self.live = Shown::No;
+        if self.live == LiveLineShown::Yes {
+            self.live = LiveLineShown::No;
             let _ = write!(self.out, "\r\u{1b}[K");
             let _ = self.out.flush();
         }
     }
 
     /// Writes a line that stays.
-    pub(crate) fn print(&mut self, weight: Weight, text: &str) {
+    pub(crate) fn print(&mut self, weight: LineWeight, text: &str) {
         self.erase();
         let text = harmless_line(text);
         let _ = match (self.stream, weight) {
-            (Stream::Terminal, Weight::Dim) => writeln!(self.out, "\u{1b}[2m{text}\u{1b}[0m"),
-            (Stream::Terminal, Weight::Plain) | (Stream::Piped, _) => writeln!(self.out, "{text}"),
+            (StreamTarget::Terminal, LineWeight::Dim) => writeln!(self.out, "\u{1b}[2m{text}\u{1b}[0m"),
+            (StreamTarget::Terminal, LineWeight::Plain) | (StreamTarget::Piped, _) => writeln!(self.out, "{text}"),
         };
     }
 }
@@ -76,16 +76,16 @@ const PACE: Duration = Duration::from_millis(300);
 /// What a call says of how far it is, as often as it likes: the newest is shown a few times a second, in
 /// the live line or as lines, and what came in between is not.
 #[derive(Debug)]
-pub(crate) struct Passing<W: Write> {
+pub(crate) struct ThrottledProgress<W: Write> {
     newest: watch::Receiver<String>,
     /// A channel nobody can send to any more would not say that its last was not seen.
     _open: watch::Sender<String>,
-    lines: Lines<W>,
+    lines: StatusLines<W>,
 }
 
-impl<W: Write> Passing<W> {
+impl<W: Write> ThrottledProgress<W> {
     /// Shows what is sent to the first on the way of the second.
-    pub(crate) fn on(lines: Lines<W>) -> (watch::Sender<String>, Self) {
+    pub(crate) fn on(lines: StatusLines<W>) -> (watch::Sender<String>, Self) {
         let (sender, newest) = watch::channel(String::new());
         (sender.clone(), Self { newest, _open: sender, lines })
     }
@@ -100,7 +100,7 @@ impl<W: Write> Passing<W> {
 
     /// Shows the last that came, if it was not shown: nothing comes after it.
     pub(crate) fn finish(mut self) {
-        if self.lines.stream() == Stream::Piped && self.newest.has_changed().unwrap_or(false) {
+        if self.lines.stream() == StreamTarget::Piped && self.newest.has_changed().unwrap_or(false) {
             self.tell();
         }
         self.lines.erase();
@@ -109,8 +109,8 @@ impl<W: Write> Passing<W> {
     fn tell(&mut self) {
         let text = self.newest.borrow_and_update().clone();
         match self.lines.stream() {
-            Stream::Terminal => self.lines.show(&text),
-            Stream::Piped => self.lines.print(Weight::Plain, &text),
+            StreamTarget::Terminal => self.lines.show(&text),
+            StreamTarget::Piped => self.lines.print(LineWeight::Plain, &text),
         }
     }
 }
@@ -119,12 +119,12 @@ impl<W: Write> Passing<W> {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{Lines, PACE, Passing, Stream};
+    use super::{PACE, StatusLines, StreamTarget, ThrottledProgress};
 
     /// What is shown of many steps, of which the last came just before the end, and how often it may be.
-    fn shown(stream: Stream) -> (String, usize) {
+    fn rendered(stream: StreamTarget) -> (String, usize) {
         let (begun, mut out) = (Instant::now(), Vec::new());
-        let (sender, mut passing) = Passing::on(Lines::new(&mut out, stream));
+        let (sender, mut passing) = ThrottledProgress::on(StatusLines::new(&mut out, stream));
         let steps = async move {
             for step in 1..=400 {
                 sender.send_replace(format!("step {step}"));
@@ -148,7 +148,7 @@ mod tests {
     // proves P4: progress is passed on, a flood of it is not
     #[test]
     fn a_flood_of_progress_is_a_few_lines_and_the_last_is_among_them() {
-        let (piped, most) = shown(Stream::Piped);
+        let (piped, most) = rendered(StreamTarget::Piped);
         let lines: Vec<&str> = piped.lines().collect();
         assert!(lines.len() <= most, "{lines:?}");
         assert_eq!((lines[0], lines[lines.len() - 1]), ("step 1", "step last"));
@@ -157,7 +157,7 @@ mod tests {
     // proves P4
     #[test]
     fn on_a_terminal_progress_is_one_line_that_is_gone_at_the_end() {
-        let (shown, most) = shown(Stream::Terminal);
+        let (shown, most) = rendered(StreamTarget::Terminal);
         assert!(!shown.contains('\n') && shown.ends_with("\r\u{1b}[K"), "{shown:?}");
         assert!(shown.matches("step").count() <= most, "{shown:?}");
     }

@@ -7,9 +7,9 @@
 
 pub(crate) mod advice;
 mod broken_json;
+mod editable_text;
 mod live;
 mod progress;
-mod stood_in;
 pub(crate) mod undone;
 pub(crate) mod wording;
 
@@ -20,14 +20,14 @@ pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmles
 use windlass_vocab::{CallRequested, Event, RunEnded};
 
 pub(crate) use self::broken_json::broken_json;
-pub(crate) use self::live::{Lines, Passing};
-pub use self::progress::Progress;
-pub(crate) use self::stood_in::{StoodIn, without_stand_ins};
+pub(crate) use self::editable_text::{EditableText, without_stand_ins};
+pub(crate) use self::live::{StatusLines, ThrottledProgress};
+pub use self::progress::RunProgress;
 pub(crate) use self::wording::{command_for, quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum StreamTarget {
     /// A screen: nothing that can't be seen may reach it, nor anything that steers it.
     Terminal,
     /// A file or a program, which may end on a screen: gets the text as it is, without control codes.
@@ -36,15 +36,15 @@ pub enum Stream {
 
 /// How a run is shown.
 #[derive(Debug)]
-pub enum View<Out: Write, Err: Write> {
+pub enum RunView<Out: Write, Err: Write> {
     /// The answer at the end, progress on the way.
     Answer {
         /// Standard output.
         out: Out,
         /// What it is connected to.
-        stream: Stream,
+        stream: StreamTarget,
         /// Standard error.
-        progress: Progress<Err>,
+        progress: RunProgress<Err>,
     },
     /// Every event.
     Json {
@@ -55,7 +55,7 @@ pub enum View<Out: Write, Err: Write> {
     },
 }
 
-impl<Out: Write, Err: Write> View<Out, Err> {
+impl<Out: Write, Err: Write> RunView<Out, Err> {
     /// Shows an event. An error means that standard output takes nothing more (a full disk).
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         match self {
@@ -111,10 +111,10 @@ impl<Out: Write, Err: Write> View<Out, Err> {
     }
 }
 
-fn write_answer(out: &mut impl Write, stream: Stream, text: &str) -> io::Result<()> {
+fn write_answer(out: &mut impl Write, stream: StreamTarget, text: &str) -> io::Result<()> {
     match stream {
-        Stream::Terminal => out.write_all(harmless_lines(text).as_bytes())?,
-        Stream::Piped => out.write_all(harmless_codes(text).as_bytes())?,
+        StreamTarget::Terminal => out.write_all(harmless_lines(text).as_bytes())?,
+        StreamTarget::Piped => out.write_all(harmless_codes(text).as_bytes())?,
     }
     if !text.ends_with('\n') {
         out.write_all(b"\n")?;

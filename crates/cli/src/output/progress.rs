@@ -3,12 +3,12 @@
 
 use std::io::Write;
 
-use windlass_narrate::{Detail, Line, Narrator, Speaker, Tone, harmless_line, short_line};
+use windlass_narrate::{Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, short_line};
 use windlass_vocab::{CallRequested, DeltaBody, Event, Record};
 
-use super::Stream;
+use super::StreamTarget;
 use super::advice::with_remedies;
-use super::live::{Lines, Weight};
+use super::live::{LineWeight, StatusLines};
 
 /// Characters of the live line.
 const LIVE: usize = 70;
@@ -24,8 +24,8 @@ enum Audience {
 
 /// Writes progress; what can't be written is lost, the run goes on.
 #[derive(Debug)]
-pub struct Progress<W: Write> {
-    lines: Lines<W>,
+pub struct RunProgress<W: Write> {
+    lines: StatusLines<W>,
     narrator: Narrator,
     audience: Audience,
     /// The end of what the model is writing.
@@ -34,11 +34,11 @@ pub struct Progress<W: Write> {
     repeated: Option<(String, u32)>,
 }
 
-impl<W: Write> Progress<W> {
+impl<W: Write> RunProgress<W> {
     /// Progress to `out`, for whoever began the run.
-    pub fn new(out: W, stream: Stream) -> Self {
+    pub fn new(out: W, stream: StreamTarget) -> Self {
         Self {
-            lines: Lines::new(out, stream),
+            lines: StatusLines::new(out, stream),
             narrator: Narrator::new(Detail::Brief),
             audience: Audience::TakesPart,
             words: String::new(),
@@ -70,7 +70,7 @@ impl<W: Write> Progress<W> {
 
     /// Shows one line.
     pub fn line(&mut self, text: &str) {
-        self.print(Weight::Plain, text);
+        self.print(LineWeight::Plain, text);
     }
 
     /// What the model was writing is over; whoever is asked is asked on a clean line.
@@ -83,17 +83,17 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    fn tell(&mut self, line: &Line) {
+    fn tell(&mut self, line: &NarratedLine) {
         match line.tone {
             Tone::Passing => self.await_it(&line.text),
             Tone::Delay => match self.lines.stream() {
-                Stream::Terminal => self.await_it(&short_line(&line.text, LIVE)),
+                StreamTarget::Terminal => self.await_it(&short_line(&line.text, LIVE)),
                 // In a pipe nobody sees how long it takes.
-                Stream::Piped => self.print(Weight::Plain, &line.text),
+                StreamTarget::Piped => self.print(LineWeight::Plain, &line.text),
             },
             Tone::Quiet => self.tell_once(&line.text),
-            Tone::Plain | Tone::Failure => self.print(Weight::Plain, &line.to_string()),
-            Tone::Added | Tone::Removed | Tone::Note => self.print(Weight::Plain, &format!("  {}", line.text)),
+            Tone::Plain | Tone::Failure => self.print(LineWeight::Plain, &line.to_string()),
+            Tone::Added | Tone::Removed | Tone::Note => self.print(LineWeight::Plain, &format!("  {}", line.text)),
             Tone::Said | Tone::Question | Tone::Answer => match self.audience {
                 Audience::TakesPart => {}
                 Audience::LooksOn => self.quote(line),
@@ -103,11 +103,13 @@ impl<W: Write> Progress<W> {
     }
 
     /// What was said, asked or answered, behind a mark.
-    fn quote(&mut self, line: &Line) {
+    fn quote(&mut self, line: &NarratedLine) {
         let mark = match (line.tone, line.by) {
             (Tone::Question, _) => "?",
-            (_, Speaker::Person) => ">",
-            (_, Speaker::Model | Speaker::Tool | Speaker::Windlass) => return self.line(&format!("({})", line.text)),
+            (_, LineSpeaker::Person) => ">",
+            (_, LineSpeaker::Model | LineSpeaker::Tool | LineSpeaker::Windlass) => {
+                return self.line(&format!("({})", line.text));
+            }
         };
         for text in line.text.lines() {
             self.line(&format!("{mark} {text}"));
@@ -119,7 +121,7 @@ impl<W: Write> Progress<W> {
         match &mut self.repeated {
             Some((shown, again)) if shown == line => *again += 1,
             Some(_) | None => {
-                self.print(Weight::Dim, line);
+                self.print(LineWeight::Dim, line);
                 self.repeated = Some((line.to_owned(), 0));
             }
         }
@@ -128,7 +130,7 @@ impl<W: Write> Progress<W> {
     fn tell_repeats(&mut self) {
         if let Some((_, again @ 1..)) = self.repeated.take() {
             let times = if again == 1 { "once more".to_owned() } else { format!("{again} times more") };
-            self.print(Weight::Dim, &format!("the same {times}"));
+            self.print(LineWeight::Dim, &format!("the same {times}"));
         }
     }
 
@@ -140,7 +142,7 @@ impl<W: Write> Progress<W> {
             DeltaBody::Cleared {} => return self.erase_live(),
             DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} | DeltaBody::Waiting { .. } => return,
         };
-        if self.lines.stream() == Stream::Terminal {
+        if self.lines.stream() == StreamTarget::Terminal {
             self.words.push_str(&harmless_line(text));
             if let Some((start, _)) = self.words.char_indices().rev().nth(LIVE - 1) {
                 self.words.drain(..start);
@@ -160,7 +162,7 @@ impl<W: Write> Progress<W> {
         self.lines.erase();
     }
 
-    fn print(&mut self, weight: Weight, text: &str) {
+    fn print(&mut self, weight: LineWeight, text: &str) {
         self.tell_repeats();
         self.words.clear();
         self.lines.print(weight, text);

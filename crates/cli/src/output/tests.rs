@@ -1,13 +1,13 @@
 use std::io::{self, Write};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, CallId, CallStarted, CommandExit, ContextPinned, Delta, DeltaBody, EndReason, Event,
-    Failure, FailureClass, MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PinnedContext,
-    Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, RunEnded, RunId,
+    Answer, AnsweredBy, CallId, CallStarted, CommandExit, ContextPinned, Delta, DeltaBody, EndReason, Event, Failure,
+    FailureClass, MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PinnedContext, Preview,
+    QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, RunEnded, RunId, Timestamp,
     TurnId, TurnMode, TurnStarted, Wait, WaitFor,
 };
 
-use super::{Progress, Stream, View};
+use super::{RunProgress, RunView, StreamTarget};
 use crate::sample::{self, ended};
 
 fn event(record: impl Into<Record>) -> Event {
@@ -38,17 +38,17 @@ fn replied(parts: Vec<Part>) -> Event {
     event(sample::replied(1, parts))
 }
 
-fn shown(stream: Stream, events: &[Event]) -> String {
+fn rendered(stream: StreamTarget, events: &[Event]) -> String {
     let mut out = Vec::new();
-    let mut progress = Progress::new(&mut out, stream);
+    let mut progress = RunProgress::new(&mut out, stream);
     events.iter().for_each(|event| progress.event(event));
     String::from_utf8(out).expect("text")
 }
 
 #[test]
 fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
-    let lines = shown(
-        Stream::Piped,
+    let lines = rendered(
+        StreamTarget::Piped,
         &[
             requested(0, "local.read_file", r#"{"offset":3,"path":"src/main.rs"}"#),
             requested(1, "docs.search", r#"{"q":"two\nlines"}"#),
@@ -73,11 +73,11 @@ fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
 // proves M3: a retry is visible, with its wait
 #[test]
 fn a_retry_says_why_and_how_long_it_waits() {
-    let lines = shown(
-        Stream::Piped,
+    let lines = rendered(
+        StreamTarget::Piped,
         &[
-            failed(Some(429), "Rate limit reached for org-x", NextAttempt::Retry { at: At(3_000) }),
-            failed(None, "the connection was reset.", NextAttempt::Retry { at: At(500) }),
+            failed(Some(429), "Rate limit reached for org-x", NextAttempt::Retry { at: Timestamp(3_000) }),
+            failed(None, "the connection was reset.", NextAttempt::Retry { at: Timestamp(500) }),
             failed(Some(503), "overloaded", NextAttempt::Model { model: "small".into() }),
             failed(None, "the stream broke", NextAttempt::Whole),
             failed(Some(401), "wrong key", NextAttempt::End),
@@ -95,19 +95,20 @@ fn a_retry_says_why_and_how_long_it_waits() {
 // proves M3: five retries for one reason are one line
 #[test]
 fn retries_for_the_same_reason_are_one_live_line_on_a_terminal_and_one_line_in_a_pipe() {
-    let down = |at| failed(None, "Nothing listens there.", NextAttempt::Retry { at: At(at) });
-    let other = failed(Some(429), "x", NextAttempt::Retry { at: At(1) });
+    let down = |at| failed(None, "Nothing listens there.", NextAttempt::Retry { at: Timestamp(at) });
+    let other = failed(Some(429), "x", NextAttempt::Retry { at: Timestamp(1) });
     let retries = [down(1_000), down(2_000), other, down(3_000)];
     assert_eq!(
-        shown(Stream::Piped, &retries),
+        rendered(StreamTarget::Piped, &retries),
         "trying again in 1 s: Nothing listens there\n\
          trying again in 1 ms: rate limited\n\
          trying again in 3 s: Nothing listens there\n"
     );
-    let live = shown(Stream::Terminal, &retries);
+    let live = rendered(StreamTarget::Terminal, &retries);
     assert!(!live.contains('\n') && live.contains("trying again in 2 s: Nothing listens there"), "{live:?}");
-    let long = failed(Some(500), &"The server is out of memory. ".repeat(9), NextAttempt::Retry { at: At(2_000) });
-    let live = shown(Stream::Terminal, &[long]);
+    let long =
+        failed(Some(500), &"The server is out of memory. ".repeat(9), NextAttempt::Retry { at: Timestamp(2_000) });
+    let live = rendered(StreamTarget::Terminal, &[long]);
     let text = live.rsplit("[2m").next().and_then(|text| text.split('\u{1b}').next()).unwrap_or_default();
     assert!(text.starts_with("trying again in 2 s: ") && text.chars().count() < 80, "a row of a terminal: {text:?}");
 }
@@ -118,7 +119,7 @@ fn the_end_of_several_tries_says_how_many_there_were() {
     let end = |attempt| {
         let mut failed = sample::failed(None, "Nothing listens there.", NextAttempt::End);
         failed.attempt = attempt;
-        shown(Stream::Piped, &[event(failed)])
+        rendered(StreamTarget::Piped, &[event(failed)])
     };
     assert_eq!((end(1).as_str(), end(6).as_str()), ("", "gave up after 6 tries\n"));
 }
@@ -129,7 +130,10 @@ fn a_run_that_goes_on_without_a_server_says_so() {
     let awaited = ["git".to_owned(), "time".to_owned()].into();
     let context = PinnedContext { awaited, ..PinnedContext::default() };
     let pinned = ContextPinned { context: Some(context), joined: <_>::default() };
-    assert_eq!(shown(Stream::Piped, &[event(pinned)]), "going on without the tools of git, time: not started yet\n");
+    assert_eq!(
+        rendered(StreamTarget::Piped, &[event(pinned)]),
+        "going on without the tools of git, time: not started yet\n"
+    );
 }
 
 // proves J8: whoever was not there reads what was said, asked and answered; whoever was has seen it
@@ -155,9 +159,9 @@ fn an_onlooker_reads_what_was_said_asked_and_answered() {
         answered(AnsweredBy::Person),
         answered(AnsweredBy::Expiry),
     ];
-    assert_eq!(shown(Stream::Piped, &events), "");
+    assert_eq!(rendered(StreamTarget::Piped, &events), "");
     let mut out = Vec::new();
-    let mut progress = Progress::new(&mut out, Stream::Piped).for_onlookers();
+    let mut progress = RunProgress::new(&mut out, StreamTarget::Piped).for_onlookers();
     events.iter().for_each(|event| progress.event(event));
     assert_eq!(
         String::from_utf8(out).expect("text"),
@@ -168,8 +172,8 @@ fn an_onlooker_reads_what_was_said_asked_and_answered() {
 #[test]
 fn text_beside_calls_is_progress_and_the_answer_is_not() {
     let text = |text: &str| Part::Text { text: text.into() };
-    let lines = shown(
-        Stream::Piped,
+    let lines = rendered(
+        StreamTarget::Piped,
         &[replied(vec![text("I will look.\n"), Part::Call { index: 0 }]), replied(vec![text("the answer")])],
     );
     assert_eq!(lines, "I will look.\n");
@@ -179,8 +183,11 @@ fn text_beside_calls_is_progress_and_the_answer_is_not() {
 fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
     let nudge =
         || event(Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: String::new(), text: "go on".into() });
-    assert_eq!(shown(Stream::Terminal, &[nudge()]), "\u{1b}[2mnudged the model: the reply was empty\u{1b}[0m\n");
-    assert_eq!(shown(Stream::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
+    assert_eq!(
+        rendered(StreamTarget::Terminal, &[nudge()]),
+        "\u{1b}[2mnudged the model: the reply was empty\u{1b}[0m\n"
+    );
+    assert_eq!(rendered(StreamTarget::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
 }
 
 // The loop goes on, and nobody has to read it a hundred times.
@@ -191,7 +198,7 @@ fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
     let end = event(ended(EndReason::TurnCap, "", None));
     let events = [empty(), empty(), empty(), cut(), cut(), empty(), end];
     assert_eq!(
-        shown(Stream::Piped, &events),
+        rendered(StreamTarget::Piped, &events),
         "nudged the model: the reply was empty\n\
          the same 2 times more\n\
          nudged the model: the reply was cut off\n\
@@ -203,11 +210,11 @@ fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
 #[test]
 fn streamed_text_is_a_live_line_on_a_terminal_only_and_leaves_nothing_behind() {
     let stream = [text_delta("hel"), text_delta("lo"), delta(DeltaBody::Cleared {})];
-    assert_eq!(shown(Stream::Piped, &stream), "");
-    let live = shown(Stream::Terminal, &stream);
+    assert_eq!(rendered(StreamTarget::Piped, &stream), "");
+    let live = rendered(StreamTarget::Terminal, &stream);
     let line = |text: &str| format!("\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
     assert_eq!(live, line("hel") + &line("hello") + "\r\u{1b}[K");
-    let long = shown(Stream::Terminal, &[text_delta(&"ü".repeat(500))]);
+    let long = rendered(StreamTarget::Terminal, &[text_delta(&"ü".repeat(500))]);
     assert_eq!(long.matches('ü').count(), 70);
 }
 
@@ -225,8 +232,8 @@ fn a_wait_for_a_server_is_one_line_in_a_file_and_live_on_a_terminal() {
         "waiting for the servers a, b to start (up to 5 s)",
         "waiting for git.log (up to 2 min 0 s)",
     ];
-    assert_eq!(shown(Stream::Piped, &events), lines.map(|line| format!("{line}\n")).concat());
-    let live = shown(Stream::Terminal, &events);
+    assert_eq!(rendered(StreamTarget::Piped, &events), lines.map(|line| format!("{line}\n")).concat());
+    let live = rendered(StreamTarget::Terminal, &events);
     assert!(lines.iter().all(|line| live.contains(line)) && !live.contains('\n'), "{live:?}");
 }
 
@@ -236,12 +243,12 @@ fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
     let id = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
     let started = event(CallStarted { call: id, arguments: None });
     let events = [turn(), text_delta("hm"), requested(0, "local.todo", "{}"), started];
-    assert_eq!(shown(Stream::Piped, &events), "");
+    assert_eq!(rendered(StreamTarget::Piped, &events), "");
     let line = |text: &str| format!("\r\u{1b}[K\u{1b}[?7l\u{1b}[2m{text}\u{1b}[0m\u{1b}[?7h");
     let live = line("turn 1: waiting for the model") + &line("hm") + &line("running todo");
-    assert_eq!(shown(Stream::Terminal, &events), live);
+    assert_eq!(rendered(StreamTarget::Terminal, &events), live);
     assert!(
-        shown(Stream::Terminal, &[turn(), finished(0, OutcomeKind::Ok, "", 1)])
+        rendered(StreamTarget::Terminal, &[turn(), finished(0, OutcomeKind::Ok, "", 1)])
             .ends_with("\r\u{1b}[Kcall 1.1.0 1 ms\n")
     );
 }
@@ -251,33 +258,33 @@ fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
 fn names_arguments_results_and_streams_can_not_steer_the_terminal() {
     let evil = "\u{1b}]0;owned\u{7}\u{9b}2J\r\u{202e}";
     let arguments = serde_json::json!({ evil: evil, "n": [evil] }).to_string();
-    let lines = shown(
-        Stream::Piped,
+    let lines = rendered(
+        StreamTarget::Piped,
         &[
             requested(0, evil, &arguments),
             finished(0, OutcomeKind::ToolError, evil, 1),
-            failed(None, evil, NextAttempt::Retry { at: At(1) }),
+            failed(None, evil, NextAttempt::Retry { at: Timestamp(1) }),
             event(Nudged { why: NudgeCause::Cycle, evidence: evil.into(), text: evil.into() }),
             replied(vec![Part::Text { text: evil.into() }, Part::Call { index: 0 }]),
         ],
     );
     assert!(!lines.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{lines:?}");
-    let live = shown(Stream::Terminal, &[text_delta(evil)]);
+    let live = rendered(StreamTarget::Terminal, &[text_delta(evil)]);
     assert!(!live.contains("\u{1b}]") && !live.contains('\u{7}') && !live.contains('\u{9b}'), "{live:?}");
 }
 
 /// What both streams got at the end of a run.
-fn at_end(stream: Stream, ended: &RunEnded) -> (String, String) {
+fn at_end(stream: StreamTarget, ended: &RunEnded) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let progress = Progress::new(&mut err, Stream::Piped);
-    View::Answer { out: &mut out, stream, progress }.ended(ended).expect("it is written");
+    let progress = RunProgress::new(&mut err, StreamTarget::Piped);
+    RunView::Answer { out: &mut out, stream, progress }.ended(ended).expect("it is written");
     (String::from_utf8(out).expect("text"), String::from_utf8(err).expect("text"))
 }
 
 // proves the contract of `windlass run`: the answer alone on standard output
 #[test]
 fn the_answer_alone_goes_to_standard_output() {
-    let both = |reason, answer: &str| at_end(Stream::Piped, &ended(reason, answer, None));
+    let both = |reason, answer: &str| at_end(StreamTarget::Piped, &ended(reason, answer, None));
     assert_eq!(both(EndReason::Completed, "done"), ("done\n".into(), String::new()));
     assert_eq!(both(EndReason::Asked, "which?\n"), ("which?\n".into(), String::new()));
     let (out, err) = both(EndReason::Unfinished, "half");
@@ -292,7 +299,7 @@ fn the_answer_alone_goes_to_standard_output() {
         assert!(out.is_empty() && err.contains(word) && err.ends_with("why\n"), "{out} {err}");
     }
     let failure = Failure::new(FailureClass::Auth, "the key was refused: check OPENAI_API_KEY");
-    let (out, err) = at_end(Stream::Piped, &ended(EndReason::Failed, "sorry", Some(failure)));
+    let (out, err) = at_end(StreamTarget::Piped, &ended(EndReason::Failed, "sorry", Some(failure)));
     assert_eq!(
         (out.as_str(), err.as_str()),
         ("", "windlass: the run failed: the key was refused: check OPENAI_API_KEY\n")
@@ -303,15 +310,15 @@ fn the_answer_alone_goes_to_standard_output() {
 #[test]
 fn the_answer_is_harmless_in_a_pipe_and_on_a_terminal() {
     let answer = ended(EndReason::Completed, "a\u{1b}[31m\tb\r\n", None);
-    assert_eq!(at_end(Stream::Piped, &answer).0, "a\u{fffd}[31m\tb\r\n");
-    assert_eq!(at_end(Stream::Terminal, &answer).0, "a\u{fffd}[31m\tb\n");
+    assert_eq!(at_end(StreamTarget::Piped, &answer).0, "a\u{fffd}[31m\tb\r\n");
+    assert_eq!(at_end(StreamTarget::Terminal, &answer).0, "a\u{fffd}[31m\tb\n");
 }
 
 // proves E1 at the command line: with --json every event is one line, and nothing else is there
 #[test]
 fn json_is_one_event_per_line_and_no_answer() {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut view = View::Json { out: &mut out, err: &mut err };
+    let mut view = RunView::Json { out: &mut out, err: &mut err };
     view.event(&text_delta("two\nlines\u{1b}")).expect("written");
     view.event(&event(ended(EndReason::Completed, "done", None))).expect("written");
     view.ended(&ended(EndReason::Completed, "done", None)).expect("written");
@@ -325,9 +332,9 @@ fn json_is_one_event_per_line_and_no_answer() {
 }
 
 /// Standard output that fails in one way.
-struct Broken(io::ErrorKind);
+struct FailingOutput(io::ErrorKind);
 
-impl Write for Broken {
+impl Write for FailingOutput {
     fn write(&mut self, _: &[u8]) -> io::Result<usize> {
         Err(self.0.into())
     }
@@ -340,11 +347,11 @@ impl Write for Broken {
 fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
     let done = ended(EndReason::Completed, "done", None);
     for (kind, fine) in [(io::ErrorKind::BrokenPipe, true), (io::ErrorKind::StorageFull, false)] {
-        let progress = Progress::new(Broken(kind), Stream::Piped);
-        let mut view = View::Answer { out: Broken(kind), stream: Stream::Piped, progress };
+        let progress = RunProgress::new(FailingOutput(kind), StreamTarget::Piped);
+        let mut view = RunView::Answer { out: FailingOutput(kind), stream: StreamTarget::Piped, progress };
         view.event(&text_delta("x")).expect("progress is never an error");
         assert_eq!(view.ended(&done).is_ok(), fine, "{kind}");
-        let mut view = View::Json { out: Broken(kind), err: Broken(kind) };
+        let mut view = RunView::Json { out: FailingOutput(kind), err: FailingOutput(kind) };
         assert_eq!(view.event(&text_delta("x")).is_ok(), fine, "{kind}");
     }
 }

@@ -30,10 +30,10 @@ fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
         (false, false) => "would remove",
     };
     let from = moved.map(|path| format!(" from {}", shown_path(path))).unwrap_or_default();
-    Some(harmless_line(&format!("{what} {}{from}", shown(path, change))) + "\n")
+    Some(harmless_line(&format!("{what} {}{from}", changed_path(path, change))) + "\n")
 }
 
-fn shown(path: &str, change: &Change) -> String {
+fn changed_path(path: &str, change: &Change) -> String {
     let is_folder = if change.now.exists() { change.now.is_folder() } else { change.was.is_folder() };
     let link = match &change.now {
         FileState::Link { target, .. } => format!(" -> {}", shown_path(target)),
@@ -46,7 +46,7 @@ fn shown(path: &str, change: &Change) -> String {
 
 /// What was undone, what was not, and how to have it back.
 pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -> String {
-    let what = named(report.of, report.tool.as_ref());
+    let what = undone_name(report.of, report.tool.as_ref());
     let in_part = if report.left_alone.is_empty() { "" } else { ", in part" };
     let mut lines = Vec::new();
     lines.push(match (report.undo, report.restored.is_empty()) {
@@ -89,7 +89,7 @@ pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -
     harmless_lines(&(lines.join("\n") + "\n"))
 }
 
-fn named(of: Undoable, tool: Option<&ToolName>) -> String {
+fn undone_name(of: Undoable, tool: Option<&ToolName>) -> String {
     match (of, tool) {
         (Undoable::Call(call), Some(tool)) => format!("call {call}, {}", tool.bare()),
         (Undoable::Call(call), None) => format!("call {call}"),
@@ -99,11 +99,11 @@ fn named(of: Undoable, tool: Option<&ToolName>) -> String {
 }
 
 /// Why nothing was undone.
-pub(crate) fn refused(error: &UndoError, force: &str) -> String {
+pub(crate) fn refusal_text(error: &UndoError, force: &str) -> String {
     let UndoError::Conflicts(conflicts) = error else { return with_undo(error) };
     let mut text = "nothing was undone:\n".to_owned();
     for conflict in conflicts.iter().take(SHOWN) {
-        text.push_str(&told(conflict));
+        text.push_str(&conflict_text(conflict));
     }
     if conflicts.len() > SHOWN {
         text.push_str(&format!("and {} more files\n", conflicts.len() - SHOWN));
@@ -126,7 +126,7 @@ fn advice(conflicts: &[UndoConflict], force: &str) -> String {
 /// Conflicts that are shown with their differences.
 const SHOWN: usize = 10;
 
-fn told(shown: &UndoConflict) -> String {
+fn conflict_text(shown: &UndoConflict) -> String {
     let path = shown_path(&shown.conflict.path);
     let why = match (shown.conflict.obstacle, shown.since) {
         (Obstacle::ChangedSince, Some(of)) => format!("was changed since by {} {of}; undo that first", of.kind()),

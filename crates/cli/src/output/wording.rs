@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use windlass_sandbox::SandboxMode;
-use windlass_setup::settings::{Mode, Origin, Place, Settings};
+use windlass_setup::settings::{ModeSetting, PlaceSettings, SettingOrigin, Settings};
 
 /// What is held less than usual, a line each: whoever starts a run knows it before anything happens (X3, T8).
 pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
@@ -12,8 +12,8 @@ pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
         SandboxMode::Workspace | SandboxMode::ReadOnly => None,
     };
     let mode = match settings.permissions.mode.value {
-        Mode::Bypass => Some("calls run without asking (mode bypass)"),
-        Mode::Default | Mode::Strict => None,
+        ModeSetting::Bypass => Some("calls run without asking (mode bypass)"),
+        ModeSetting::Default | ModeSetting::Strict => None,
     };
     sandbox.into_iter().chain(mode).collect()
 }
@@ -39,17 +39,17 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// The command that means a session of this place, as a shell reads it. `flags` begin with a space, where there are any.
-pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &Place) -> String {
+pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
     let data = match place.data_dir.origin {
-        Origin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
+        SettingOrigin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
         // Whatever else said so will say so again.
-        Origin::Variable(_)
-        | Origin::Project(_)
-        | Origin::ProjectServers(_)
-        | Origin::User(_)
-        | Origin::Default
-        | Origin::Found
-        | Origin::Session => String::new(),
+        SettingOrigin::Variable(_)
+        | SettingOrigin::Project(_)
+        | SettingOrigin::ProjectServers(_)
+        | SettingOrigin::User(_)
+        | SettingOrigin::Default
+        | SettingOrigin::Found
+        | SettingOrigin::Session => String::new(),
     };
     let key = quoted(key);
     if key.starts_with('-') {

@@ -2,13 +2,13 @@
 
 use windlass_narrate::{Activity, duration};
 
-use super::calls::Calls;
-use super::look::Look;
+use super::calls::RunningCalls;
+use super::look::TerminalLook;
 use super::style::{Style, StyledLine, text_width};
 
 /// What is waited for.
 #[derive(Debug, Default)]
-pub(super) enum Awaited {
+pub(super) enum WaitStatus {
     #[default]
     Nothing,
     /// The first word of a model.
@@ -31,14 +31,14 @@ pub(super) enum Awaited {
     Stop { since: u64, what: String },
 }
 
-impl Awaited {
+impl WaitStatus {
     /// The live lines: what is waited for, and its last words if it is a call.
-    pub(super) fn lines(&self, calls: &Calls, now: u64, look: Look) -> Vec<StyledLine> {
+    pub(super) fn lines(&self, calls: &RunningCalls, now: u64, look: TerminalLook) -> Vec<StyledLine> {
         let words = if matches!(self, Self::Calls) { calls.last_words(look) } else { None };
         self.line(calls, now, look).into_iter().chain(words).collect()
     }
 
-    fn line(&self, calls: &Calls, now: u64, look: Look) -> Option<StyledLine> {
+    fn line(&self, calls: &RunningCalls, now: u64, look: TerminalLook) -> Option<StyledLine> {
         let (what, since) = match self {
             Self::Nothing => return None,
             Self::Model { since } => (Activity::Model.to_string(), *since),
@@ -60,7 +60,7 @@ impl Awaited {
 }
 
 /// `⠋ what … 3 s`; what is too long for the row gives way, the time does not.
-fn line(what: &str, waited: Option<u64>, now: u64, look: Look) -> StyledLine {
+fn line(what: &str, waited: Option<u64>, now: u64, look: TerminalLook) -> StyledLine {
     let line = StyledLine::of(Style::DIM, &format!("{} {what}", look.glyphs.spinner(now)));
     let Some(ms) = waited.filter(|ms| *ms >= 1_000) else { return line.clipped(look.columns(), look.glyphs.dots()) };
     let time = duration(ms / 1_000 * 1_000);

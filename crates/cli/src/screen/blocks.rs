@@ -6,7 +6,7 @@
 //! their own, and so is each line of a code block; a block that grows beyond all bounds is cut where
 //! it stands.
 
-use super::marks::{Fence, ItemMark, indent, is_heading, is_quote, is_rule, is_table_rule, is_undecided};
+use super::marks::{CodeFence, ItemMark, indent, is_heading, is_quote, is_rule, is_table_rule, is_undecided};
 
 /// Bounds of what may be unfinished: it is laid out anew whenever it changes.
 const LINES: usize = 200;
@@ -15,11 +15,11 @@ const CODE_LINE: usize = 64 * 1024;
 
 /// Something finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum MarkdownPiece {
     /// A block, or several.
     Markdown(Markdown),
     /// A code block begins.
-    CodeBegins { info: String, join: Join },
+    CodeBegins { info: String, join: BlockJoin },
     /// A line of it.
     CodeLine(String),
     /// It ends.
@@ -32,14 +32,14 @@ pub(super) enum Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Markdown {
     pub(super) source: String,
-    pub(super) join: Join,
+    pub(super) join: BlockJoin,
     /// The number of the list item it is, which need not be the one written.
     pub(super) number: Option<u64>,
 }
 
 /// How a piece stands to the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Join {
+pub(super) enum BlockJoin {
     /// With a blank line between them.
     #[default]
     Apart,
@@ -48,7 +48,7 @@ pub(super) enum Join {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum BlockKind {
     Paragraph,
     Quote,
     Item(ItemMark),
@@ -56,27 +56,27 @@ enum Kind {
 
 #[derive(Debug)]
 struct Block {
-    kind: Kind,
+    kind: BlockKind,
     markdown: Markdown,
     lines: usize,
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum BlocksState {
     #[default]
     Between,
     Block(Block),
-    Code(Fence),
+    Code(CodeFence),
     /// In the rest of a block that was cut; it ends as the block would have.
     Overflow,
 }
 
 /// What came before, as far as it decides on blank lines and numbers.
 #[derive(Debug, Default)]
-struct Before {
+struct PreviousBlock {
     blank: bool,
     /// The kind of the last block; none after code, a heading or a cut.
-    kind: Option<Kind>,
+    kind: Option<BlockKind>,
     /// The number of the last item.
     number: Option<u64>,
     /// Set when a block was cut: what follows belongs to it.
@@ -86,18 +86,18 @@ struct Before {
 /// The stream, as far as it has come.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    state: State,
-    before: Before,
+    state: BlocksState,
+    before: PreviousBlock,
     /// The line that is not finished.
     partial: String,
     /// A `\r` was the last character: a `\n` now belongs to it.
     after_return: bool,
-    done: Vec<Piece>,
+    done: Vec<MarkdownPiece>,
 }
 
 impl Blocks {
     /// Takes text; what is finished now is given back.
-    pub(super) fn push(&mut self, text: &str) -> Vec<Piece> {
+    pub(super) fn push(&mut self, text: &str) -> Vec<MarkdownPiece> {
         for line in text.split_inclusive(['\n', '\r']) {
             let body = line.trim_end_matches(['\n', '\r']);
             self.grow(body);
@@ -112,47 +112,49 @@ impl Blocks {
     }
 
     /// The stream is over: everything is finished.
-    pub(super) fn finish(mut self) -> Vec<Piece> {
+    pub(super) fn finish(mut self) -> Vec<MarkdownPiece> {
         if !self.partial.is_empty() {
             let line = std::mem::take(&mut self.partial);
             self.line(&line);
         }
         self.end_block();
-        if let State::Code(_) = self.state {
-            self.done.push(Piece::CodeEnds);
+        if let BlocksState::Code(_) = self.state {
+            self.done.push(MarkdownPiece::CodeEnds);
         }
         self.done
     }
 
     /// Finishes a paragraph up to its last whole word; the rest will go on from there. What would
     /// mean something else in two parts stays unfinished.
-    pub(super) fn cut(&mut self) -> Vec<Piece> {
+    pub(super) fn cut(&mut self) -> Vec<MarkdownPiece> {
         let begun = match &self.state {
-            State::Block(block) => block.markdown.source.as_str(),
-            State::Between => self.partial.as_str(),
-            State::Code(_) | State::Overflow => return Vec::new(),
+            BlocksState::Block(block) => block.markdown.source.as_str(),
+            BlocksState::Between => self.partial.as_str(),
+            BlocksState::Code(_) | BlocksState::Overflow => return Vec::new(),
         };
-        if kind_of(begun) == Some(Kind::Paragraph) && !begun.contains('|') && indent(begun) == 0 {
+        if kind_of(begun) == Some(BlockKind::Paragraph) && !begun.contains('|') && indent(begun) == 0 {
             self.cut_partial(whole_words(&self.partial));
         }
         std::mem::take(&mut self.done)
     }
 
     /// What is not finished, as it may be shown: nothing of which it is not yet clear what it is.
-    pub(super) fn tail(&self) -> Option<Tail<'_>> {
+    pub(super) fn tail(&self) -> Option<UnfinishedTail<'_>> {
         let partial = self.partial.as_str();
         let shown = if is_undecided(partial) { "" } else { partial };
         match &self.state {
-            State::Code(fence) if fence.may_be_closed_by(partial) => None,
-            State::Code(_) | State::Overflow => (!partial.is_empty()).then_some(Tail::Code(partial)),
-            State::Between if shown.is_empty() => None,
-            State::Between => {
-                let join = self.join(kind_of(shown));
-                Some(Tail::Markdown(Markdown { source: shown.to_owned(), join, number: None }))
+            BlocksState::Code(fence) if fence.may_be_closed_by(partial) => None,
+            BlocksState::Code(_) | BlocksState::Overflow => {
+                (!partial.is_empty()).then_some(UnfinishedTail::Code(partial))
             }
-            State::Block(block) => {
+            BlocksState::Between if shown.is_empty() => None,
+            BlocksState::Between => {
+                let join = self.join(kind_of(shown));
+                Some(UnfinishedTail::Markdown(Markdown { source: shown.to_owned(), join, number: None }))
+            }
+            BlocksState::Block(block) => {
                 let source = format!("{}{shown}", block.markdown.source);
-                Some(Tail::Markdown(Markdown { source, ..block.markdown.clone() }))
+                Some(UnfinishedTail::Markdown(Markdown { source, ..block.markdown.clone() }))
             }
         }
     }
@@ -163,9 +165,9 @@ impl Blocks {
             let room = text.floor_char_boundary(self.longest_line().saturating_sub(self.partial.len()));
             self.partial.push_str(&text[..room]);
             text = &text[room..];
-            if let State::Code(fence) = &self.state {
+            if let BlocksState::Code(fence) = &self.state {
                 let line = fence.code(&self.partial).to_owned();
-                self.done.push(Piece::CodeLine(line));
+                self.done.push(MarkdownPiece::CodeLine(line));
                 self.partial.clear();
             } else {
                 let words = whole_words(&self.partial);
@@ -177,8 +179,8 @@ impl Blocks {
 
     fn longest_line(&self) -> usize {
         match self.state {
-            State::Code(_) => CODE_LINE,
-            State::Between | State::Block(_) | State::Overflow => BYTES,
+            BlocksState::Code(_) => CODE_LINE,
+            BlocksState::Between | BlocksState::Block(_) | BlocksState::Overflow => BYTES,
         }
     }
 
@@ -194,26 +196,26 @@ impl Blocks {
 
     fn line(&mut self, line: &str) {
         match &self.state {
-            State::Code(fence) => {
+            BlocksState::Code(fence) => {
                 let closed = fence.is_closed_by(line);
                 let code = fence.code(line).to_owned();
-                self.done.push(if closed { Piece::CodeEnds } else { Piece::CodeLine(code) });
+                self.done.push(if closed { MarkdownPiece::CodeEnds } else { MarkdownPiece::CodeLine(code) });
                 if closed {
-                    self.state = State::Between;
+                    self.state = BlocksState::Between;
                 }
             }
-            State::Overflow if self.overflows(line) => {
+            BlocksState::Overflow if self.overflows(line) => {
                 self.before.blank = line.trim().is_empty();
-                self.done.push(Piece::Overflow(line.to_owned()));
+                self.done.push(MarkdownPiece::Overflow(line.to_owned()));
             }
-            State::Overflow => {
-                self.state = State::Between;
+            BlocksState::Overflow => {
+                self.state = BlocksState::Between;
                 self.line(line);
             }
-            State::Between | State::Block(_) if line.trim().is_empty() => self.blank_line(),
-            State::Between => self.begin(line),
-            State::Block(block) if self.goes_on(block, line) => self.append(line),
-            State::Block(_) => {
+            BlocksState::Between | BlocksState::Block(_) if line.trim().is_empty() => self.blank_line(),
+            BlocksState::Between => self.begin(line),
+            BlocksState::Block(block) if self.goes_on(block, line) => self.append(line),
+            BlocksState::Block(_) => {
                 self.end_block();
                 self.begin(line);
             }
@@ -223,7 +225,7 @@ impl Blocks {
     /// Whether a line belongs to the block before it.
     fn goes_on(&self, block: &Block, line: &str) -> bool {
         let mark = ItemMark::of(line).filter(|_| indent(line) < 4);
-        if let Kind::Item(item) = block.kind {
+        if let BlockKind::Item(item) = block.kind {
             if indent(line) >= item.content {
                 return true;
             }
@@ -231,16 +233,16 @@ impl Blocks {
                 return false;
             }
         }
-        let interrupts = Fence::opened_by(line).is_some()
+        let interrupts = CodeFence::opened_by(line).is_some()
             || is_heading(line)
-            || (is_quote(line) && block.kind != Kind::Quote)
+            || (is_quote(line) && block.kind != BlockKind::Quote)
             || mark.is_some_and(|mark| mark.interrupts());
         !interrupts
     }
 
     /// Whether a line still belongs to the block that was cut.
     fn overflows(&self, line: &str) -> bool {
-        let begins = self.before.blank || ItemMark::of(line).is_some() || Fence::opened_by(line).is_some();
+        let begins = self.before.blank || ItemMark::of(line).is_some() || CodeFence::opened_by(line).is_some();
         line.trim().is_empty() || indent(line) > 0 || !begins
     }
 
@@ -248,56 +250,56 @@ impl Blocks {
         self.before.blank = true;
         match &mut self.state {
             // An item may go on after it.
-            State::Block(Block { kind: Kind::Item(_), markdown, lines }) => {
+            BlocksState::Block(Block { kind: BlockKind::Item(_), markdown, lines }) => {
                 markdown.source.push('\n');
                 *lines += 1;
             }
-            State::Block(Block { kind: Kind::Paragraph | Kind::Quote, .. }) => self.end_block(),
-            State::Between | State::Code(_) | State::Overflow => {}
+            BlocksState::Block(Block { kind: BlockKind::Paragraph | BlockKind::Quote, .. }) => self.end_block(),
+            BlocksState::Between | BlocksState::Code(_) | BlocksState::Overflow => {}
         }
         // Whatever was cut is over.
-        if matches!(self.state, State::Between) {
+        if matches!(self.state, BlocksState::Between) {
             self.before.cut = false;
         }
     }
 
     fn begin(&mut self, line: &str) {
-        if let Some(fence) = Fence::opened_by(line) {
+        if let Some(fence) = CodeFence::opened_by(line) {
             let join = self.join(None);
-            self.before = Before::default();
-            self.done.push(Piece::CodeBegins { info: fence.info.clone(), join });
-            self.state = State::Code(fence);
+            self.before = PreviousBlock::default();
+            self.done.push(MarkdownPiece::CodeBegins { info: fence.info.clone(), join });
+            self.state = BlocksState::Code(fence);
             return;
         }
         let kind = kind_of(line);
         let join = self.join(kind);
         let number = match (kind, self.before.kind) {
-            (Some(Kind::Item(mark)), Some(Kind::Item(last))) if mark.kind == last.kind => {
+            (Some(BlockKind::Item(mark)), Some(BlockKind::Item(last))) if mark.kind == last.kind => {
                 self.before.number.map(|number| number.saturating_add(1))
             }
-            (Some(Kind::Item(mark)), _) => mark.number,
-            (Some(Kind::Paragraph | Kind::Quote) | None, _) => None,
+            (Some(BlockKind::Item(mark)), _) => mark.number,
+            (Some(BlockKind::Paragraph | BlockKind::Quote) | None, _) => None,
         };
-        self.before = Before { blank: false, kind, number, cut: false };
+        self.before = PreviousBlock { blank: false, kind, number, cut: false };
         let markdown = Markdown { source: String::new(), join, number };
-        self.state = State::Block(Block { kind: kind.unwrap_or(Kind::Paragraph), markdown, lines: 0 });
+        self.state = BlocksState::Block(Block { kind: kind.unwrap_or(BlockKind::Paragraph), markdown, lines: 0 });
         self.append(line);
         if kind.is_none() {
             self.end_block();
         }
     }
 
-    fn join(&self, kind: Option<Kind>) -> Join {
-        let Before { blank, kind: last, cut, .. } = self.before;
+    fn join(&self, kind: Option<BlockKind>) -> BlockJoin {
+        let PreviousBlock { blank, kind: last, cut, .. } = self.before;
         match (last, kind) {
-            _ if cut => Join::Close,
-            (Some(Kind::Item(_) | Kind::Paragraph), Some(Kind::Item(_))) if !blank => Join::Close,
-            _ => Join::Apart,
+            _ if cut => BlockJoin::Close,
+            (Some(BlockKind::Item(_) | BlockKind::Paragraph), Some(BlockKind::Item(_))) if !blank => BlockJoin::Close,
+            _ => BlockJoin::Apart,
         }
     }
 
     fn append(&mut self, line: &str) {
-        let State::Block(block) = &mut self.state else { return };
+        let BlocksState::Block(block) = &mut self.state else { return };
         block.markdown.source.push_str(line);
         block.markdown.source.push('\n');
         block.lines += 1;
@@ -309,40 +311,40 @@ impl Blocks {
 
     fn end_block(&mut self) {
         match std::mem::take(&mut self.state) {
-            State::Block(block) => self.done.push(Piece::Markdown(block.markdown)),
+            BlocksState::Block(block) => self.done.push(MarkdownPiece::Markdown(block.markdown)),
             // Code and overflow are ended by their own lines.
-            other @ (State::Between | State::Code(_) | State::Overflow) => self.state = other,
+            other @ (BlocksState::Between | BlocksState::Code(_) | BlocksState::Overflow) => self.state = other,
         }
     }
 
     /// Finishes a block that is not over.
     fn cut_block(&mut self) {
-        let State::Block(block) = &self.state else { return };
+        let BlocksState::Block(block) = &self.state else { return };
         let heads = table_heads(&block.markdown.source);
         let next = match block.kind {
             // What is left of an item is not Markdown by itself.
-            Kind::Item(_) => State::Overflow,
-            Kind::Paragraph | Kind::Quote => State::Between,
+            BlockKind::Item(_) => BlocksState::Overflow,
+            BlockKind::Paragraph | BlockKind::Quote => BlocksState::Between,
         };
         self.end_block();
-        self.before = Before { cut: true, ..Before::default() };
+        self.before = PreviousBlock { cut: true, ..PreviousBlock::default() };
         self.state = next;
         if let Some(heads) = heads {
             // A table this long says its heads again.
-            let markdown = Markdown { source: heads, join: Join::Apart, number: None };
-            self.state = State::Block(Block { kind: Kind::Paragraph, markdown, lines: 2 });
+            let markdown = Markdown { source: heads, join: BlockJoin::Apart, number: None };
+            self.state = BlocksState::Block(Block { kind: BlockKind::Paragraph, markdown, lines: 2 });
         }
     }
 }
 
 /// What a line begins; nothing for what is over with its line.
-fn kind_of(line: &str) -> Option<Kind> {
+fn kind_of(line: &str) -> Option<BlockKind> {
     let whole = is_heading(line) || is_rule(line);
     let kind = match ItemMark::of(line) {
         // Too far in to be a mark: code by indentation.
-        Some(mark) if indent(line) < 4 => Kind::Item(mark),
-        Some(_) | None if is_quote(line) => Kind::Quote,
-        Some(_) | None => Kind::Paragraph,
+        Some(mark) if indent(line) < 4 => BlockKind::Item(mark),
+        Some(_) | None if is_quote(line) => BlockKind::Quote,
+        Some(_) | None => BlockKind::Paragraph,
     };
     (!whole).then_some(kind)
 }
@@ -354,7 +356,7 @@ fn whole_words(line: &str) -> usize {
 
 /// What is not finished.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Tail<'a> {
+pub(super) enum UnfinishedTail<'a> {
     Markdown(Markdown),
     /// A line that is shown as it is.
     Code(&'a str),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use windlass_narrate::{Activity, short_line};
 use windlass_vocab::CallId;
 
-use super::look::Look;
+use super::look::TerminalLook;
 use super::style::{Style, StyledLine};
 
 /// Bytes of a call's progress that are kept: enough for a last line.
@@ -15,7 +15,7 @@ const PROGRESS: usize = 1_000;
 const LAST_WORDS: usize = 200;
 
 #[derive(Debug)]
-struct Call {
+struct RunningCall {
     /// What it is called.
     name: String,
     since: Option<u64>,
@@ -25,21 +25,21 @@ struct Call {
 
 /// Calls that have no result yet.
 #[derive(Debug, Default)]
-pub(super) struct Calls(BTreeMap<CallId, Call>);
+pub(super) struct RunningCalls(BTreeMap<CallId, RunningCall>);
 
-impl Calls {
+impl RunningCalls {
     pub(super) fn requested(&mut self, call: CallId, name: String) {
-        self.0.insert(call, Call { name, since: None, progress: String::new() });
+        self.0.insert(call, RunningCall { name, since: None, progress: String::new() });
     }
 
     /// A call may have started, by this name: a person may have edited it.
     pub(super) fn started(&mut self, call: CallId, name: String, now: u64) {
         let progress = self.0.remove(&call).map(|call| call.progress).unwrap_or_default();
-        self.0.insert(call, Call { name, since: Some(now), progress });
+        self.0.insert(call, RunningCall { name, since: Some(now), progress });
     }
 
     /// What a call says as it runs; not so for one that is still being asked for.
-    pub(super) fn said(&mut self, call: CallId, text: &str) -> bool {
+    pub(super) fn add_progress(&mut self, call: CallId, text: &str) -> bool {
         let Some(call) = self.0.get_mut(&call) else { return false };
         call.progress.push_str(text);
         let start = call.progress.ceil_char_boundary(call.progress.len().saturating_sub(PROGRESS));
@@ -56,7 +56,7 @@ impl Calls {
     }
 
     /// The last line that the one call that runs has said.
-    pub(super) fn last_words(&self, look: Look) -> Option<StyledLine> {
+    pub(super) fn last_words(&self, look: TerminalLook) -> Option<StyledLine> {
         let mut running = self.0.values().filter(|call| call.since.is_some());
         let (only, None) = (running.next()?, running.next()) else { return None };
         let last = only.progress.rsplit(['\n', '\r']).find(|line| !line.trim().is_empty())?;

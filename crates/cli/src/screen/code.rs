@@ -1,7 +1,7 @@
 //! Code: every line as it is, between two lines of ours that say which language it is.
 
-use super::look::Look;
-use super::style::{Fit, Span, Style, StyledLine};
+use super::look::TerminalLook;
+use super::style::{LineFit, Span, Style, StyledLine};
 
 /// Lines of ours that go across are no longer than this.
 pub(super) const RULE: usize = 48;
@@ -9,7 +9,7 @@ pub(super) const RULE: usize = 48;
 const TAB: usize = 4;
 
 /// The line above a code block.
-pub(super) fn code_head(info: &str, look: Look) -> StyledLine {
+pub(super) fn code_head(info: &str, look: TerminalLook) -> StyledLine {
     let dash = look.glyphs.dash();
     let head = StyledLine::of(Style::DIM, &dash.repeat(2));
     let head = if info.is_empty() { head } else { head.followed_by(Style::DIM, &format!(" {info} ")) };
@@ -19,13 +19,13 @@ pub(super) fn code_head(info: &str, look: Look) -> StyledLine {
 }
 
 /// The line below a code block.
-pub(super) fn code_foot(look: Look) -> StyledLine {
+pub(super) fn code_foot(look: TerminalLook) -> StyledLine {
     StyledLine::of(Style::DIM, &look.glyphs.dash().repeat(RULE.min(look.columns())))
 }
 
 /// A line of code, kept whole.
 pub(super) fn code_line(text: &str) -> StyledLine {
-    StyledLine { spans: vec![Span::new(Style::PLAIN, &without_tabs(text))], fit: Fit::Whole }
+    StyledLine { spans: vec![Span::new(Style::PLAIN, &without_tabs(text))], fit: LineFit::Whole }
 }
 
 fn without_tabs(text: &str) -> String {

@@ -5,29 +5,29 @@ use std::io::Write;
 use windlass_narrate::{WITHDRAWN, harmless_line, thought_for, waiting};
 use windlass_vocab::{Delta, DeltaBody};
 
-use super::answer::Shown;
-use super::awaited::Awaited;
-use super::look::{Fold, Glyphs};
-use super::reply::{AttemptKey, Reply, Thought, key_of};
+use super::answer::AnswerShown;
+use super::awaited::WaitStatus;
+use super::look::{Glyphs, ThinkingFold};
+use super::reply::{ReplyKey, StreamedReply, StreamedThought, key_of};
 use super::style::{Style, StyledLine};
-use super::{Run, Screen};
+use super::{Screen, ScreenRun};
 
 impl<W: Write> Screen<W> {
     pub(super) fn delta(&mut self, delta: &Delta) {
         let key = key_of(delta);
         match &delta.body {
             DeltaBody::CallDelta { call, name, text } => {
-                if !self.calls.said(*call, text) && self.over.is_none_or(|over| over < key) {
+                if !self.calls.add_progress(*call, text) && self.over.is_none_or(|over| over < key) {
                     self.end_thought();
                     self.call_written(name.as_deref(), text.len());
                 }
             }
             DeltaBody::Waiting { call: Some(call), wait } => {
-                self.calls.said(*call, &format!("{}\n", waiting(wait)));
+                self.calls.add_progress(*call, &format!("{}\n", waiting(wait)));
             }
             DeltaBody::Waiting { call: None, wait } => {
                 self.end_thought();
-                self.awaited = Awaited::Servers { what: waiting(wait), since: self.now };
+                self.awaited = WaitStatus::Servers { what: waiting(wait), since: self.now };
             }
             _ if self.over.is_some_and(|over| key <= over) => {}
             DeltaBody::TextDelta { text } => {
@@ -48,11 +48,11 @@ impl<W: Write> Screen<W> {
     }
 
     /// Makes this attempt the one that is shown.
-    pub(super) fn turn_to(&mut self, key: AttemptKey) {
+    pub(super) fn turn_to(&mut self, key: ReplyKey) {
         if let Some(old) = self.reply.as_ref().map(|reply| reply.key).filter(|old| *old != key) {
             self.withdraw(old);
         }
-        self.reply.get_or_insert_with(|| Reply::new(key));
+        self.reply.get_or_insert_with(|| StreamedReply::new(key));
     }
 
     pub(super) fn add_text(&mut self, text: &str) {
@@ -60,8 +60,8 @@ impl<W: Write> Screen<W> {
             return;
         }
         self.end_thought();
-        if !matches!(self.awaited, Awaited::Answering { .. }) {
-            self.awaited = Awaited::Answering { since: self.now };
+        if !matches!(self.awaited, WaitStatus::Answering { .. }) {
+            self.awaited = WaitStatus::Answering { since: self.now };
         }
         let look = self.look();
         if let Some(reply) = &mut self.reply {
@@ -75,12 +75,12 @@ impl<W: Write> Screen<W> {
         let (now, look) = (self.now, self.look());
         if self.reply.as_ref().is_some_and(|reply| reply.thought.is_none()) {
             self.cut_reply();
-            self.awaited = Awaited::Thinking { since: now };
+            self.awaited = WaitStatus::Thinking { since: now };
         }
         let Some(reply) = &mut self.reply else { return };
-        let thought = reply.thought.get_or_insert_with(|| Thought::new(now));
+        let thought = reply.thought.get_or_insert_with(|| StreamedThought::new(now));
         thought.push(text);
-        if self.fold == Fold::Open {
+        if self.fold == ThinkingFold::Open {
             let lines = thought.whole_lines(look);
             lines.into_iter().for_each(|line| self.put_line(line));
         }
@@ -90,7 +90,7 @@ impl<W: Write> Screen<W> {
     pub(super) fn end_thought(&mut self) {
         let (now, look) = (self.now, self.look());
         let Some(thought) = self.reply.as_mut().and_then(|reply| reply.thought.take()) else { return };
-        if self.fold == Fold::Open {
+        if self.fold == ThinkingFold::Open {
             thought.tail(look).into_iter().for_each(|line| self.put_line(line));
         }
         self.put_line(StyledLine::of(Style::DIM, &thought_for(now.saturating_sub(thought.since))));
@@ -98,23 +98,23 @@ impl<W: Write> Screen<W> {
 
     fn call_written(&mut self, name: Option<&str>, more: usize) {
         match (&mut self.awaited, name) {
-            (Awaited::Writing { bytes, .. }, None) => *bytes += more,
+            (WaitStatus::Writing { bytes, .. }, None) => *bytes += more,
             (_, name) => {
                 let tool = harmless_line(name.unwrap_or("a tool"));
-                self.awaited = Awaited::Writing { tool, bytes: more, since: self.now };
+                self.awaited = WaitStatus::Writing { tool, bytes: more, since: self.now };
             }
         }
     }
 
     /// Drops what an attempt has shown; what can't be taken back is said to be void.
-    pub(super) fn withdraw(&mut self, key: AttemptKey) {
+    pub(super) fn withdraw(&mut self, key: ReplyKey) {
         let Some(reply) = self.reply.take_if(|reply| reply.key <= key) else { return };
         self.over = Some(reply.key);
-        if reply.answer.shown() == Shown::Something {
+        if reply.answer.shown() == AnswerShown::Something {
             let up = if self.look().glyphs == Glyphs::Unicode { "↑ " } else { "" };
-            self.say(Style::DIM, &format!("{up}{WITHDRAWN}"));
+            self.put_styled(Style::DIM, &format!("{up}{WITHDRAWN}"));
         }
-        self.awaited = Awaited::Model { since: self.now };
+        self.awaited = WaitStatus::Model { since: self.now };
     }
 
     /// Whatever was unfinished of the run is not any more.
@@ -122,8 +122,8 @@ impl<W: Write> Screen<W> {
         self.finish_reply();
         self.calls.clear();
         self.narrator.forget_calls();
-        self.awaited = Awaited::Nothing;
-        self.run = Run::None;
+        self.awaited = WaitStatus::Nothing;
+        self.run = ScreenRun::None;
     }
 
     /// The reply is whole as it stands.

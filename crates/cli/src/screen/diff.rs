@@ -8,7 +8,7 @@ use super::style::{Style, StyledLine};
 pub(crate) fn painted(text: &str, indent: &str, colour: Colour) -> String {
     let bare = |line: &str| if line.starts_with(indent) { indent.len() } else { 0 };
     let mut lines = text.lines().peekable();
-    let (mut painted, mut inside) = (String::new(), Inside::Text);
+    let (mut painted, mut inside) = (String::new(), DiffPart::Text);
     while let Some(line) = lines.next() {
         let next = lines.peek().copied().unwrap_or_default();
         let style = inside.style(&line[bare(line)..], &next[bare(next)..]);
@@ -21,14 +21,14 @@ pub(crate) fn painted(text: &str, indent: &str, colour: Colour) -> String {
 }
 
 /// What is being read.
-enum Inside {
+enum DiffPart {
     Text,
     /// One more line of a diff's head.
     Head,
     Diff,
 }
 
-impl Inside {
+impl DiffPart {
     fn style(&mut self, line: &str, next: &str) -> Style {
         let begins = line.starts_with("--- ") && next.starts_with("+++ ");
         match (&self, line.as_bytes().first()) {

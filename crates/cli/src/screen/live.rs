@@ -15,8 +15,8 @@
 
 use std::io::{self, Write};
 
-use super::look::Look;
-use super::style::{Fit, StyledLine};
+use super::look::TerminalLook;
+use super::style::{LineFit, StyledLine};
 use super::wrap::fold_at;
 
 /// Rows never wrap: one that the terminal finds wider than we do would shift all others.
@@ -31,14 +31,14 @@ const ERASE_BELOW: &str = "\r\u{1b}[J";
 
 /// A row of the live region as it stands on the screen.
 #[derive(Debug)]
-struct Row {
+struct LiveRow {
     painted: String,
     width: usize,
 }
 
 /// What a new size means for the rows of the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resized {
+pub(super) enum RowsAfterResize {
     /// Each takes one row as before.
     Unwrapped,
     /// Some are wider than the terminal now: it may have wrapped them.
@@ -46,49 +46,49 @@ pub(super) enum Resized {
 }
 
 #[derive(Debug)]
-pub(super) struct Live<W: Write> {
+pub(super) struct LiveRegion<W: Write> {
     out: W,
-    look: Look,
-    rows: Vec<Row>,
+    look: TerminalLook,
+    rows: Vec<LiveRow>,
     /// Whether the rows stand as they were written.
-    intact: Intact,
+    intact: RowsIntact,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Intact {
+enum RowsIntact {
     Yes,
     /// The terminal had another size since.
     Unknown,
 }
 
-impl<W: Write> Live<W> {
-    pub(super) fn new(out: W, look: Look) -> Self {
-        Self { out, look, rows: Vec::new(), intact: Intact::Yes }
+impl<W: Write> LiveRegion<W> {
+    pub(super) fn new(out: W, look: TerminalLook) -> Self {
+        Self { out, look, rows: Vec::new(), intact: RowsIntact::Yes }
     }
 
     pub(super) fn out(&mut self) -> &mut W {
         &mut self.out
     }
 
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn look(&self) -> TerminalLook {
         self.look
     }
 
     /// The terminal has another size now.
-    pub(super) fn resize(&mut self, width: usize, height: usize) -> Resized {
+    pub(super) fn resize(&mut self, width: usize, height: usize) -> RowsAfterResize {
         (self.look.width, self.look.height) = (width, height);
-        self.intact = Intact::Unknown;
+        self.intact = RowsIntact::Unknown;
         let wraps = self.rows.iter().any(|row| row.width > width);
-        if wraps { Resized::Wrapped } else { Resized::Unwrapped }
+        if wraps { RowsAfterResize::Wrapped } else { RowsAfterResize::Unwrapped }
     }
 
     /// Writes what is final above the live region, and the region as it is now. What is final is written
     /// though it stood in the region already: a terminal that is narrower than we know has cut it off there.
     pub(super) fn show(&mut self, done: &[StyledLine], live: &[StyledLine]) -> io::Result<()> {
-        let done: Vec<Row> = done.iter().map(|line| self.row(line)).collect();
+        let done: Vec<LiveRow> = done.iter().map(|line| self.row(line)).collect();
         let live = self.live_rows(live);
         let same = if done.is_empty() { self.unchanged(&live) } else { 0 };
-        if done.is_empty() && live.len() == same && self.rows.len() == same && self.intact == Intact::Yes {
+        if done.is_empty() && live.len() == same && self.rows.len() == same && self.intact == RowsIntact::Yes {
             return Ok(());
         }
         // The cursor stands in the last row, before and after: at least that one is written again.
@@ -105,27 +105,27 @@ impl<W: Write> Live<W> {
             bytes.push_str(&rows.join(NEXT_LINE));
             bytes.push_str(WRAP);
         }
-        (self.rows, self.intact) = (live, Intact::Yes);
+        (self.rows, self.intact) = (live, RowsIntact::Yes);
         self.write(&bytes)
     }
 
     /// How many rows at the top of the region already say what shall be there.
-    fn unchanged(&self, live: &[Row]) -> usize {
+    fn unchanged(&self, live: &[LiveRow]) -> usize {
         match self.intact {
-            Intact::Unknown => 0,
-            Intact::Yes => self.rows.iter().zip(live).take_while(|(old, new)| old.painted == new.painted).count(),
+            RowsIntact::Unknown => 0,
+            RowsIntact::Yes => self.rows.iter().zip(live).take_while(|(old, new)| old.painted == new.painted).count(),
         }
     }
 
     /// The end of what fits, long lines broken.
-    fn live_rows(&self, lines: &[StyledLine]) -> Vec<Row> {
+    fn live_rows(&self, lines: &[StyledLine]) -> Vec<LiveRow> {
         let mut rows = Vec::new();
         for line in lines {
             match line.fit {
-                Fit::Row => rows.push(self.row(line)),
-                Fit::Whole => {
+                LineFit::Row => rows.push(self.row(line)),
+                LineFit::Whole => {
                     let folded = fold_at(&line.spans, self.look.columns());
-                    rows.extend(folded.into_iter().map(|spans| self.row(&StyledLine { spans, fit: Fit::Row })));
+                    rows.extend(folded.into_iter().map(|spans| self.row(&StyledLine { spans, fit: LineFit::Row })));
                 }
             }
         }
@@ -134,10 +134,10 @@ impl<W: Write> Live<W> {
         rows
     }
 
-    fn row(&self, line: &StyledLine) -> Row {
+    fn row(&self, line: &StyledLine) -> LiveRow {
         let mut painted = String::new();
         line.paint(self.look.colour, &mut painted);
-        Row { painted, width: line.width() }
+        LiveRow { painted, width: line.width() }
     }
 
     fn write(&mut self, bytes: &str) -> io::Result<()> {

@@ -3,7 +3,7 @@
 
 /// What the terminal can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalLook {
     /// Columns.
     pub width: usize,
     /// Rows.
@@ -34,7 +34,7 @@ pub enum Glyphs {
 
 /// How thinking is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub enum ThinkingFold {
     /// As one line that says how long it took.
     Folded,
     /// As dimmed text.
@@ -46,7 +46,7 @@ const NARROWEST: usize = 10;
 /// Lower than this there is no room for a live region and what stands above it.
 const LOWEST: usize = 4;
 
-impl Look {
+impl TerminalLook {
     /// Columns there are to lay things out in.
     pub(super) fn columns(&self) -> usize {
         self.width.max(NARROWEST)

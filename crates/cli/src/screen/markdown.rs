@@ -6,14 +6,14 @@
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use super::code::{RULE, code_foot, code_head, code_line};
-use super::look::{Colour, Look};
-use super::style::{Fit, Span, Style, StyledLine, harmless_text, push, text_width};
-use super::table::Table;
+use super::look::{Colour, TerminalLook};
+use super::style::{LineFit, Span, Style, StyledLine, harmless_text, push, text_width};
+use super::table::MarkdownTable;
 use super::wrap::wrap;
 
 /// The lines of a piece of Markdown. `number` is the number of its first item, if it is one.
-pub(super) fn lay_out(source: &str, number: Option<u64>, look: Look) -> Vec<StyledLine> {
-    let mut page = Page::new(look, number);
+pub(super) fn lay_out(source: &str, number: Option<u64>, look: TerminalLook) -> Vec<StyledLine> {
+    let mut page = MarkdownLayout::new(look, number);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     for event in Parser::new_ext(source, options) {
         page.take(event);
@@ -37,29 +37,29 @@ enum Container {
 }
 
 /// A link or picture that is open: where its text begins and where it goes.
-struct Link {
+struct MarkdownLink {
     begins: usize,
     target: Option<String>,
 }
 
-struct Page {
-    look: Look,
+struct MarkdownLayout {
+    look: TerminalLook,
     lines: Vec<StyledLine>,
     containers: Vec<Container>,
     /// Text of the block under way.
     inline: Vec<Span>,
     styles: Vec<Style>,
-    links: Vec<Link>,
+    links: Vec<MarkdownLink>,
     /// Code, of a block that is not the stream's own.
     code: Option<String>,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
     /// Nothing stands above the next block in its container.
     fresh: bool,
     first_number: Option<u64>,
 }
 
-impl Page {
-    fn new(look: Look, first_number: Option<u64>) -> Self {
+impl MarkdownLayout {
+    fn new(look: TerminalLook, first_number: Option<u64>) -> Self {
         Self {
             look,
             lines: Vec::new(),
@@ -88,7 +88,7 @@ impl Page {
             Event::Rule => {
                 self.gap();
                 let rule = self.look.glyphs.dash().repeat(RULE.min(self.room()));
-                self.put(vec![vec![Span::new(Style::DIM, &rule)]], Fit::Row);
+                self.put(vec![vec![Span::new(Style::DIM, &rule)]], LineFit::Row);
             }
             Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }),
             Event::FootnoteReference(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.text(&text),
@@ -117,15 +117,15 @@ impl Page {
                     CodeBlockKind::Fenced(info) => info.as_ref(),
                     CodeBlockKind::Indented => "",
                 };
-                let head = code_head(info, Look { width: self.room(), ..self.look });
-                self.put(vec![head.spans], Fit::Row);
+                let head = code_head(info, TerminalLook { width: self.room(), ..self.look });
+                self.put(vec![head.spans], LineFit::Row);
                 self.code = Some(String::new());
             }
             Tag::List(first) => self.start_list(first),
             Tag::Item => self.start_item(),
             Tag::Table(alignments) => {
                 self.gap();
-                self.table = Some(Table::new(alignments));
+                self.table = Some(MarkdownTable::new(alignments));
             }
             Tag::Emphasis => self.mark(Style::ITALIC, "*"),
             Tag::Strong => self.mark(Style::BOLD, "**"),
@@ -133,12 +133,13 @@ impl Page {
             Tag::Link { link_type, dest_url, .. } => {
                 let bare = matches!(link_type, LinkType::Autolink | LinkType::Email) || dest_url.starts_with('#');
                 self.styles.push(self.style().with(Style::UNDERLINE));
-                self.links.push(Link { begins: self.inline.len(), target: (!bare).then(|| dest_url.into_string()) });
+                self.links
+                    .push(MarkdownLink { begins: self.inline.len(), target: (!bare).then(|| dest_url.into_string()) });
             }
             Tag::Image { dest_url, .. } => {
                 self.text("[image: ");
                 self.styles.push(self.style());
-                self.links.push(Link { begins: self.inline.len(), target: Some(dest_url.into_string()) });
+                self.links.push(MarkdownLink { begins: self.inline.len(), target: Some(dest_url.into_string()) });
             }
             Tag::HtmlBlock => self.gap(),
             Tag::TableHead | Tag::TableRow | Tag::TableCell => {}
@@ -212,7 +213,7 @@ impl Page {
         self.flush();
         if let Some(Container::Item { mark: Some(_), .. }) = self.containers.last() {
             // An empty item is still an item.
-            self.put(vec![Vec::new()], Fit::Row);
+            self.put(vec![Vec::new()], LineFit::Row);
         }
         self.containers.pop();
         self.fresh = false;
@@ -221,15 +222,15 @@ impl Page {
     fn end_code(&mut self) {
         let code = self.code.take().unwrap_or_default();
         let lines = code.strip_suffix('\n').unwrap_or(&code).split('\n').map(|line| code_line(line).spans);
-        self.put(lines.collect(), Fit::Whole);
-        let foot = code_foot(Look { width: self.room(), ..self.look });
-        self.put(vec![foot.spans], Fit::Row);
+        self.put(lines.collect(), LineFit::Whole);
+        let foot = code_foot(TerminalLook { width: self.room(), ..self.look });
+        self.put(vec![foot.spans], LineFit::Row);
     }
 
     fn end_table(&mut self) {
         if let Some(table) = self.table.take() {
             let rows = table.lay_out(self.room(), self.look.glyphs);
-            self.put(rows, Fit::Row);
+            self.put(rows, LineFit::Row);
         }
     }
 
@@ -320,7 +321,7 @@ impl Page {
         }
         if !inline.is_empty() {
             let rows = wrap(&inline, self.room());
-            self.put(rows, Fit::Row);
+            self.put(rows, LineFit::Row);
         }
     }
 
@@ -330,7 +331,7 @@ impl Page {
         self.look.columns().saturating_sub(taken).max(self.look.columns() / 2)
     }
 
-    fn put(&mut self, rows: Vec<Vec<Span>>, fit: Fit) {
+    fn put(&mut self, rows: Vec<Vec<Span>>, fit: LineFit) {
         for row in rows {
             let mut spans = self.marks();
             spans.extend(row);

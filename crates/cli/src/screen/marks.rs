@@ -15,7 +15,7 @@ pub(super) fn indent(line: &str) -> usize {
 
 /// The fence of a code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fence {
+pub(super) struct CodeFence {
     mark: char,
     length: usize,
     indent: usize,
@@ -23,7 +23,7 @@ pub(super) struct Fence {
     pub(super) info: String,
 }
 
-impl Fence {
+impl CodeFence {
     /// The fence that a line opens.
     pub(super) fn opened_by(line: &str) -> Option<Self> {
         let (indent, text) = (indent(line), line.trim());

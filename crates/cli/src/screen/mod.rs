@@ -2,7 +2,7 @@
 //!
 //! The protocol: give [`Screen::event`] every event of a session and [`Screen::tick`] the time, some
 //! ten times a second while a run is open; call [`Screen::pause`] before anybody else writes to the
-//! terminal. What the terminal is like comes in as a [`Look`], the time in milliseconds of any clock:
+//! terminal. What the terminal is like comes in as a [`TerminalLook`], the time in milliseconds of any clock:
 //! nothing here reads a clock, the environment or the terminal.
 //!
 //! ```text
@@ -26,13 +26,13 @@ mod live;
 mod look;
 mod markdown;
 mod marks;
+mod narrated_line;
 mod record;
 mod reply;
 mod style;
 mod table;
 #[cfg(test)]
 mod tests;
-mod told;
 mod wrap;
 
 use std::io::{self, Write};
@@ -40,19 +40,19 @@ use std::io::{self, Write};
 use windlass_narrate::{Detail, Narrator, RunEndWords, answer_of};
 use windlass_vocab::{CallRequested, DeltaBody, Event, RunEnded};
 
-use self::answer::{Answer, Shown};
-use self::awaited::Awaited;
-use self::calls::Calls;
-use self::live::{Live, Resized};
-use self::reply::{AttemptKey, Reply};
+use self::answer::{AnswerShown, StreamedAnswer};
+use self::awaited::WaitStatus;
+use self::calls::RunningCalls;
+use self::live::{LiveRegion, RowsAfterResize};
+use self::narrated_line::style_of;
+use self::reply::{ReplyKey, StreamedReply};
 use self::style::{Span, Style, StyledLine};
-use self::told::style_of;
 use self::wrap::wrap;
 use crate::output::{advice, harmless_lines};
 
 pub(crate) use self::diff::painted;
 pub(crate) use self::live::NEXT_LINE;
-pub use self::look::{Colour, Fold, Glyphs, Look};
+pub use self::look::{Colour, Glyphs, TerminalLook, ThinkingFold};
 pub(crate) use self::style::text_width;
 
 /// Between two repaints at least this long passes, however fast text comes.
@@ -74,7 +74,7 @@ enum Above {
 
 /// Whether a run is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Run {
+enum ScreenRun {
     None,
     Open,
 }
@@ -82,17 +82,17 @@ enum Run {
 /// A terminal that shows a session.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
-    live: Live<W>,
+    live: LiveRegion<W>,
     narrator: Narrator,
-    fold: Fold,
-    run: Run,
-    awaited: Awaited,
-    calls: Calls,
-    reply: Option<Reply>,
+    fold: ThinkingFold,
+    run: ScreenRun,
+    awaited: WaitStatus,
+    calls: RunningCalls,
+    reply: Option<StreamedReply>,
     /// The last attempt that is over: what still comes of it is not shown.
-    over: Option<AttemptKey>,
+    over: Option<ReplyKey>,
     /// The text of the run's replies, to know whether its answer was shown.
-    said: String,
+    replied_text: String,
     /// Final lines that are not written yet.
     done: Vec<StyledLine>,
     above: Above,
@@ -104,17 +104,17 @@ pub struct Screen<W: Write> {
 
 impl<W: Write> Screen<W> {
     /// A screen on a terminal that looks like this. Its cursor stands at the beginning of a line.
-    pub fn new(out: W, look: Look) -> Self {
+    pub fn new(out: W, look: TerminalLook) -> Self {
         Self {
-            live: Live::new(out, look),
+            live: LiveRegion::new(out, look),
             narrator: Narrator::new(Detail::Brief),
-            fold: Fold::Folded,
-            run: Run::None,
-            awaited: Awaited::Nothing,
-            calls: Calls::default(),
+            fold: ThinkingFold::Folded,
+            run: ScreenRun::None,
+            awaited: WaitStatus::Nothing,
+            calls: RunningCalls::default(),
             reply: None,
             over: None,
-            said: String::new(),
+            replied_text: String::new(),
             done: Vec::new(),
             above: Above::Others,
             now: 0,
@@ -126,7 +126,7 @@ impl<W: Write> Screen<W> {
     /// The terminal has another size. Seen at a later event or tick: while a window is dragged narrower, each
     /// repaint may leave rows behind, so there is but one, when it is done.
     pub fn resize(&mut self, width: usize, height: usize) {
-        if self.live.resize(width, height) == Resized::Wrapped {
+        if self.live.resize(width, height) == RowsAfterResize::Wrapped {
             self.settles_at = self.now + SETTLING_MS;
         }
     }
@@ -182,7 +182,7 @@ impl<W: Write> Screen<W> {
 
     /// Shows a line of ours.
     pub fn notice(&mut self, text: &str) -> io::Result<()> {
-        self.say(Style::DIM, text);
+        self.put_styled(Style::DIM, text);
         self.paint()
     }
 
@@ -190,23 +190,23 @@ impl<W: Write> Screen<W> {
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         self.close_run();
         let answer = ended.answer.trim();
-        let shown = self.said.trim_end().ends_with(answer);
+        let shown = self.replied_text.trim_end().ends_with(answer);
         if answer_of(ended).is_some() && !shown {
             self.put_whole(answer);
-            self.said.push_str(answer);
+            self.replied_text.push_str(answer);
         }
         if let Some(mut words) = RunEndWords::of(ended) {
             // What was stopped stands right above, as far as it came.
             if shown && ended.failure.is_none() {
                 words.detail = "";
             }
-            self.say(style_of(words.tone), &advice::end_words(&words, ended));
+            self.put_styled(style_of(words.tone), &advice::end_words(&words, ended));
         }
         self.paint()
     }
 
     /// How thinking is shown from now on.
-    pub fn fold(&mut self, thinking: Fold) {
+    pub fn fold(&mut self, thinking: ThinkingFold) {
         self.fold = thinking;
     }
 
@@ -215,7 +215,7 @@ impl<W: Write> Screen<W> {
         self.live.out()
     }
 
-    fn look(&self) -> Look {
+    fn look(&self) -> TerminalLook {
         self.live.look()
     }
 
@@ -237,14 +237,14 @@ impl<W: Write> Screen<W> {
     /// Text that comes all at once.
     fn put_whole(&mut self, text: &str) {
         let look = self.look();
-        let mut answer = Answer::default();
+        let mut answer = StreamedAnswer::default();
         let lines = answer.push(text, look);
-        self.put_text(Shown::Nothing, lines);
+        self.put_text(AnswerShown::Nothing, lines);
         let shown = answer.shown();
         self.put_text(shown, answer.finish(look));
     }
 
-    fn put_text(&mut self, shown: Shown, lines: Vec<StyledLine>) {
+    fn put_text(&mut self, shown: AnswerShown, lines: Vec<StyledLine>) {
         if !lines.is_empty() {
             self.done.extend(self.lead(shown, &lines));
             self.done.extend(lines);
@@ -262,7 +262,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// Words of ours, as many lines as they need.
-    fn say(&mut self, style: Style, text: &str) {
+    fn put_styled(&mut self, style: Style, text: &str) {
         let width = self.look().columns();
         for line in harmless_lines(text).lines() {
             for spans in wrap(&[Span::new(style, line)], width) {
@@ -272,10 +272,10 @@ impl<W: Write> Screen<W> {
     }
 
     /// The blank line between text and what stands above it.
-    fn lead(&self, shown: Shown, lines: &[StyledLine]) -> Option<StyledLine> {
+    fn lead(&self, shown: AnswerShown, lines: &[StyledLine]) -> Option<StyledLine> {
         let apart = match (self.above, shown) {
-            (Above::Line | Above::Others, _) | (Above::Text, Shown::Nothing) => true,
-            (Above::Text, Shown::Something) => false,
+            (Above::Line | Above::Others, _) | (Above::Text, AnswerShown::Nothing) => true,
+            (Above::Text, AnswerShown::Something) => false,
         };
         let already = lines.first().is_none_or(|line| line.spans.is_empty());
         (apart && !already).then(StyledLine::default)
@@ -288,7 +288,7 @@ impl<W: Write> Screen<W> {
             let tail = reply.answer.tail(look);
             lines.extend(self.lead(reply.answer.shown(), &tail));
             lines.extend(tail);
-            if let Some(thought) = reply.thought.as_ref().filter(|_| self.fold == Fold::Open) {
+            if let Some(thought) = reply.thought.as_ref().filter(|_| self.fold == ThinkingFold::Open) {
                 lines.extend(thought.tail(look));
             }
         }

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use windlass_narrate::{Line, problem_of_attempt};
+use windlass_narrate::{NarratedLine, problem_of_attempt};
 use windlass_vocab::{AttemptFailed, Envelope, ModelReplied, NextAttempt, Part, Record, StopBy};
 
-use super::awaited::Awaited;
-use super::look::Fold;
-use super::reply::{AttemptKey, Rest, dimmed};
-use super::{Run, Screen};
+use super::awaited::WaitStatus;
+use super::look::ThinkingFold;
+use super::reply::{ReplyKey, ReplyRest, dimmed};
+use super::{Screen, ScreenRun};
 use crate::output::advice::with_remedies;
 
 impl<W: Write> Screen<W> {
@@ -20,25 +20,25 @@ impl<W: Write> Screen<W> {
                 self.run_opened();
                 self.tell(&lines);
             }
-            Record::TurnStarted(_) => self.awaited = Awaited::Model { since: self.now },
+            Record::TurnStarted(_) => self.awaited = WaitStatus::Model { since: self.now },
             Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
             Record::ModelReplied(replied) => self.replied(replied, envelope),
             Record::CallRequested(call) => {
                 self.calls.requested(call.call, self.narrator.call_name(call.call));
-                self.awaited = Awaited::Calls;
+                self.awaited = WaitStatus::Calls;
             }
             Record::CallStarted(call) => {
                 self.calls.started(call.call, self.narrator.call_name(call.call), self.now);
-                self.awaited = Awaited::Calls;
+                self.awaited = WaitStatus::Calls;
             }
             Record::CallFinished(call) => {
                 self.calls.finished(call.call);
                 self.tell(&lines);
             }
             // The person is asked by the chat.
-            Record::QuestionAsked(_) => self.awaited = Awaited::Person { since: self.now },
+            Record::QuestionAsked(_) => self.awaited = WaitStatus::Person { since: self.now },
             Record::QuestionAnswered(_) => {
-                self.awaited = Awaited::Calls;
+                self.awaited = WaitStatus::Calls;
                 self.tell(&lines);
             }
             Record::CancelAsked(asked) => {
@@ -47,12 +47,12 @@ impl<W: Write> Screen<W> {
                     // Nobody here asked for it, so why it ends has to stay.
                     StopBy::Deadline | StopBy::Fork => self.tell(&lines),
                 }
-                let what = lines.first().map(Line::to_string).unwrap_or_default();
-                self.awaited = Awaited::Stop { since: self.now, what };
+                let what = lines.first().map(NarratedLine::to_string).unwrap_or_default();
+                self.awaited = WaitStatus::Stop { since: self.now, what };
             }
             Record::RunEnded(_) => self.close_run(),
             // The message that begins a run was typed right above.
-            Record::MessageAccepted(_) if self.run == Run::None => {}
+            Record::MessageAccepted(_) if self.run == ScreenRun::None => {}
             // The chat tells how its servers are.
             Record::ContextPinned(_) => {}
             // Whatever else there is, or will be, changes nothing but what is told.
@@ -64,12 +64,12 @@ impl<W: Write> Screen<W> {
         // Whatever was unfinished belongs to another run, perhaps of another session.
         self.close_run();
         self.over = None;
-        self.run = Run::Open;
-        self.said.clear();
-        self.awaited = Awaited::Model { since: self.now };
+        self.run = ScreenRun::Open;
+        self.replied_text.clear();
+        self.awaited = WaitStatus::Model { since: self.now };
     }
 
-    fn attempt_failed(&mut self, failed: &AttemptFailed, envelope: &Envelope, lines: &[Line]) {
+    fn attempt_failed(&mut self, failed: &AttemptFailed, envelope: &Envelope, lines: &[NarratedLine]) {
         let key = key_of(envelope, failed.attempt);
         if lines.is_empty() {
             // What the last attempt had to say stays; the end of the run explains.
@@ -83,12 +83,12 @@ impl<W: Write> Screen<W> {
         self.awaited = match &failed.next {
             NextAttempt::Retry { at } => {
                 let until = self.now.saturating_add(at.ms_since(envelope.at));
-                Awaited::Retry { until, why: problem_of_attempt(failed) }
+                WaitStatus::Retry { until, why: problem_of_attempt(failed) }
             }
             NextAttempt::Model { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => {
-                Awaited::Model { since: self.now }
+                WaitStatus::Model { since: self.now }
             }
-            NextAttempt::End => Awaited::Nothing,
+            NextAttempt::End => WaitStatus::Nothing,
         };
     }
 
@@ -102,8 +102,8 @@ impl<W: Write> Screen<W> {
         self.turn_to(key);
         if let Some(reply) = &self.reply {
             match reply.rest(&text) {
-                Rest::Of(rest) => self.add_text(rest),
-                Rest::Instead(whole) => {
+                ReplyRest::Of(rest) => self.add_text(rest),
+                ReplyRest::Instead(whole) => {
                     self.withdraw(key);
                     self.turn_to(key);
                     self.add_text(whole);
@@ -111,13 +111,13 @@ impl<W: Write> Screen<W> {
             }
         }
         self.finish_reply();
-        self.said.push_str(&text);
-        self.awaited = Awaited::Nothing;
+        self.replied_text.push_str(&text);
+        self.awaited = WaitStatus::Nothing;
     }
 
     /// Thoughts that were not streamed.
     fn show_thinking(&mut self, replied: &ModelReplied) {
-        if self.fold == Fold::Open {
+        if self.fold == ThinkingFold::Open {
             for part in &replied.parts {
                 if let Part::Thinking { text, .. } = part {
                     let look = self.look();
@@ -128,7 +128,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-fn key_of(envelope: &Envelope, attempt: u32) -> AttemptKey {
+fn key_of(envelope: &Envelope, attempt: u32) -> ReplyKey {
     (envelope.run.unwrap_or_default(), envelope.turn.unwrap_or_default(), attempt)
 }
 

@@ -57,7 +57,7 @@ pub(super) fn harmless_text(text: &str) -> Cow<'_, str> {
 
 /// Whether a line may be broken by us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum LineFit {
     /// It was laid out and takes one row.
     #[default]
     Row,
@@ -69,12 +69,12 @@ pub(super) enum Fit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StyledLine {
     pub(super) spans: Vec<Span>,
-    pub(super) fit: Fit,
+    pub(super) fit: LineFit,
 }
 
 impl StyledLine {
     pub(super) fn of(style: Style, text: &str) -> Self {
-        Self { spans: vec![Span::new(style, text)], fit: Fit::Row }
+        Self { spans: vec![Span::new(style, text)], fit: LineFit::Row }
     }
 
     pub(super) fn followed_by(mut self, style: Style, text: &str) -> Self {

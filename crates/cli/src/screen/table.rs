@@ -14,14 +14,14 @@ const BETWEEN: usize = 3;
 type Cell = Vec<Span>;
 
 /// A table as it is read.
-pub(super) struct Table {
+pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
     /// The first are the heads.
     rows: Vec<Vec<Cell>>,
     row: Vec<Cell>,
 }
 
-impl Table {
+impl MarkdownTable {
     pub(super) fn new(alignments: Vec<Alignment>) -> Self {
         Self { alignments, rows: Vec::new(), row: Vec::new() }
     }

@@ -12,13 +12,13 @@ use crate::prompt::PromptError;
 /// Of `ask`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Ask {
+pub(super) struct AskArguments {
     pub(super) prompt: String,
-    pub(super) session: Option<Name>,
-    pub(super) message_id: Option<Name>,
+    pub(super) session: Option<CheckedName>,
+    pub(super) message_id: Option<CheckedName>,
 }
 
-impl Ask {
+impl AskArguments {
     pub(super) fn read(arguments: Option<JsonObject>) -> Result<Self, CommandError> {
         let ask: Self = read("ask", arguments)?;
         if ask.prompt.trim().is_empty() { Err(PromptError::Empty.into()) } else { Ok(ask) }
@@ -28,31 +28,31 @@ impl Ask {
 /// Of `resume` and `stop`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OfSession {
-    pub(super) session: Name,
+pub(super) struct SessionArguments {
+    pub(super) session: CheckedName,
 }
 
 /// Of `list_sessions`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct ListSessionsArguments {
     pub(super) limit: Option<usize>,
 }
 
 /// Of `read_session`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Read {
-    pub(super) session: Name,
+pub(super) struct ReadSessionArguments {
+    pub(super) session: CheckedName,
     pub(super) after: Option<u64>,
     pub(super) limit: Option<usize>,
 }
 
 /// A key or an id, under the rules of the command line.
 #[derive(Debug)]
-pub(super) struct Name(pub(super) String);
+pub(super) struct CheckedName(pub(super) String);
 
-impl<'de> Deserialize<'de> for Name {
+impl<'de> Deserialize<'de> for CheckedName {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         name(&text).map(Self).map_err(|problem| D::Error::custom(format!("`{text}` can't be a name: {problem}")))
@@ -69,10 +69,10 @@ pub(super) fn read<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject
 mod tests {
     use serde_json::json;
 
-    use super::{Ask, OfSession, read};
+    use super::{AskArguments, SessionArguments, read};
 
     fn refused(arguments: &serde_json::Value) -> String {
-        Ask::read(arguments.as_object().cloned()).map(|_| ()).expect_err("refused").message
+        AskArguments::read(arguments.as_object().cloned()).map(|_| ()).expect_err("refused").message
     }
 
     // proves P5: wrong arguments get a sentence that says what is wrong
@@ -89,13 +89,13 @@ mod tests {
             let text = refused(&arguments);
             assert!(text.contains(said), "{arguments}: {text}");
         }
-        let none: Result<OfSession, _> = read("stop", None);
+        let none: Result<SessionArguments, _> = read("stop", None);
         assert!(none.expect_err("refused").message.contains("wrong arguments for `stop`: missing field `session`"));
     }
 
     #[test]
     fn what_is_left_out_and_what_is_null_are_the_same() {
-        let ask = Ask::read(json!({"prompt": "go", "session": null}).as_object().cloned()).expect("read");
+        let ask = AskArguments::read(json!({"prompt": "go", "session": null}).as_object().cloned()).expect("read");
         assert!(ask.session.is_none() && ask.message_id.is_none());
     }
 }

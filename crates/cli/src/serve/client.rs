@@ -11,18 +11,18 @@ use windlass_vocab::Attendance;
 
 /// How the client's person is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum ElicitationRoute {
     /// Not at all.
     Nobody,
     /// By a request of ours while the call runs.
-    InMidCall(Visits),
+    InMidCall(PageDelivery),
     /// By a result that asks for the call to be made again with the answers (2026-07-28).
-    ByResult(Visits),
+    ByResult(PageDelivery),
 }
 
 /// How a person is sent to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Visits {
+pub(super) enum PageDelivery {
     /// The client opens it.
     Opened,
     /// The address stands in a form.
@@ -32,7 +32,7 @@ pub(super) enum Visits {
 /// The client of one request.
 pub(super) struct Client {
     pub(super) peer: Peer<RoleServer>,
-    pub(super) reach: Reach,
+    pub(super) route: ElicitationRoute,
     /// Where progress goes, if the client wants to know.
     pub(super) progress: Option<ProgressToken>,
     /// The client's own name for what the call is to effect, the same for every try (J4).
@@ -48,7 +48,7 @@ impl Client {
         let version = context.protocol_version();
         Self {
             peer: context.peer.clone(),
-            reach: reach(version.as_ref(), context.client_capabilities().as_ref()),
+            route: route(version.as_ref(), context.client_capabilities().as_ref()),
             progress: context.meta.get_progress_token(),
             effect: context.meta.get(EFFECT_ID).and_then(Value::as_str).map(str::to_owned),
             cancelled: context.ct.clone(),
@@ -58,27 +58,27 @@ impl Client {
 
     /// Whether a run of this request has somebody to ask.
     pub(super) fn attendance(&self) -> Attendance {
-        match self.reach {
-            Reach::Nobody => Attendance::Unattended,
-            Reach::InMidCall(_) | Reach::ByResult(_) => Attendance::Attended,
+        match self.route {
+            ElicitationRoute::Nobody => Attendance::Unattended,
+            ElicitationRoute::InMidCall(_) | ElicitationRoute::ByResult(_) => Attendance::Attended,
         }
     }
 }
 
-fn reach(version: Option<&ProtocolVersion>, capabilities: Option<&ClientCapabilities>) -> Reach {
-    let Some(visits) = capabilities.and_then(|can| can.elicitation.as_ref()).and_then(visits) else {
-        return Reach::Nobody;
+fn route(version: Option<&ProtocolVersion>, capabilities: Option<&ClientCapabilities>) -> ElicitationRoute {
+    let Some(delivery) = capabilities.and_then(|can| can.elicitation.as_ref()).and_then(delivery) else {
+        return ElicitationRoute::Nobody;
     };
     let asks_by_result = version.is_some_and(|version| !version.has_initialize());
-    if asks_by_result { Reach::ByResult(visits) } else { Reach::InMidCall(visits) }
+    if asks_by_result { ElicitationRoute::ByResult(delivery) } else { ElicitationRoute::InMidCall(delivery) }
 }
 
 /// Forms are what everything is asked by; a client that only opens pages can't be asked.
-fn visits(can: &ElicitationCapability) -> Option<Visits> {
+fn delivery(can: &ElicitationCapability) -> Option<PageDelivery> {
     match (&can.form, &can.url) {
-        (Some(_), Some(_)) => Some(Visits::Opened),
+        (Some(_), Some(_)) => Some(PageDelivery::Opened),
         // Before there were two kinds, the capability stood alone and meant forms.
-        (Some(_) | None, None) => Some(Visits::Written),
+        (Some(_) | None, None) => Some(PageDelivery::Written),
         (None, Some(_)) => None,
     }
 }
@@ -87,25 +87,25 @@ fn visits(can: &ElicitationCapability) -> Option<Visits> {
 mod tests {
     use serde_json::json;
 
-    use super::{ClientCapabilities, ProtocolVersion, Reach, Visits, reach};
+    use super::{ClientCapabilities, ElicitationRoute, PageDelivery, ProtocolVersion, route};
 
     // proves P5: who can be asked, and how, by revision and capability
     #[test]
     fn a_client_is_asked_as_its_revision_and_its_capabilities_allow() {
         let (old, new) = (ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2026_07_28);
         for (can, version, expected) in [
-            (json!({}), &old, Reach::Nobody),
-            (json!({"elicitation": {}}), &old, Reach::InMidCall(Visits::Written)),
-            (json!({"elicitation": {"form": {}}}), &old, Reach::InMidCall(Visits::Written)),
-            (json!({"elicitation": {"form": {}, "url": {}}}), &old, Reach::InMidCall(Visits::Opened)),
-            (json!({"elicitation": {"url": {}}}), &old, Reach::Nobody),
-            (json!({}), &new, Reach::Nobody),
-            (json!({"elicitation": {}}), &new, Reach::ByResult(Visits::Written)),
-            (json!({"elicitation": {"form": {}, "url": {}}}), &new, Reach::ByResult(Visits::Opened)),
+            (json!({}), &old, ElicitationRoute::Nobody),
+            (json!({"elicitation": {}}), &old, ElicitationRoute::InMidCall(PageDelivery::Written)),
+            (json!({"elicitation": {"form": {}}}), &old, ElicitationRoute::InMidCall(PageDelivery::Written)),
+            (json!({"elicitation": {"form": {}, "url": {}}}), &old, ElicitationRoute::InMidCall(PageDelivery::Opened)),
+            (json!({"elicitation": {"url": {}}}), &old, ElicitationRoute::Nobody),
+            (json!({}), &new, ElicitationRoute::Nobody),
+            (json!({"elicitation": {}}), &new, ElicitationRoute::ByResult(PageDelivery::Written)),
+            (json!({"elicitation": {"form": {}, "url": {}}}), &new, ElicitationRoute::ByResult(PageDelivery::Opened)),
         ] {
             let capabilities: ClientCapabilities = serde_json::from_value(can.clone()).expect("capabilities");
-            assert_eq!(reach(Some(version), Some(&capabilities)), expected, "{can} at {version}");
+            assert_eq!(route(Some(version), Some(&capabilities)), expected, "{can} at {version}");
         }
-        assert_eq!(reach(None, None), Reach::Nobody);
+        assert_eq!(route(None, None), ElicitationRoute::Nobody);
     }
 }

@@ -8,11 +8,11 @@ use windlass::EndReason;
 use windlass_narrate::{RunEndWords, answer_of};
 use windlass_vocab::{Json, RunId, Usage};
 
-use super::errand::Ending;
+use super::awaited_run::RunEnding;
 use crate::output::advice::{end_advice, end_words};
 
 #[derive(Serialize)]
-struct Structured<'a> {
+struct StructuredEnding<'a> {
     session: &'a str,
     run: RunId,
     reason: EndReason,
@@ -25,8 +25,8 @@ struct Structured<'a> {
 }
 
 /// What the call is answered with. A run without an answer is an error, with what is known of it.
-pub(super) fn result(ending: &Ending) -> CallToolResult {
-    let Ending { key, run, ended } = ending;
+pub(super) fn result(ending: &RunEnding) -> CallToolResult {
+    let RunEnding { key, run, ended } = ending;
     let (words, advice) = (RunEndWords::of(ended), end_advice(ended.reason));
     let mut result = match answer_of(ended) {
         Some(answer) => {
@@ -42,7 +42,7 @@ pub(super) fn result(ending: &Ending) -> CallToolResult {
     };
     let (answer, output) = (ended.answer.as_str(), ended.output.as_ref());
     let (reason, usage, cut_off) = (ended.reason, ended.usage, ended.cut_off);
-    let structured = Structured { session: key, run: *run, reason, answer, usage, output, cut_off };
+    let structured = StructuredEnding { session: key, run: *run, reason, answer, usage, output, cut_off };
     result.structured_content = serde_json::to_value(structured).ok().filter(Value::is_object);
     result
 }

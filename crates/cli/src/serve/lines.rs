@@ -4,14 +4,14 @@
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
 use serde_json::{Value, json};
-use windlass_mcp::{Line, Meant};
+use windlass_mcp::{MessagePurpose, ProtocolLine};
 
 /// The longest line taken, in bytes; a longer one is never held whole.
 pub(super) const LONGEST: usize = 16 << 20;
 
 /// What a line is.
 #[derive(Debug)]
-pub(super) enum Said {
+pub(super) enum RequestLine {
     /// A message.
     Message(Box<ClientJsonRpcMessage>),
     /// No message; the error answer that says so.
@@ -21,27 +21,27 @@ pub(super) enum Said {
 }
 
 /// What a line says.
-pub(super) fn read(line: &Line) -> Said {
+pub(super) fn read(line: &ProtocolLine) -> RequestLine {
     match line {
-        Line::TooLong { meant, .. } => {
+        ProtocolLine::TooLong { purpose, .. } => {
             let problem = || format!("this line is longer than the {} MiB that are read", LONGEST >> 20);
-            match meant {
-                Meant::Question(id) => refused(ErrorCode::INVALID_REQUEST, problem(), &json!(id)),
-                Meant::Unclear => refused(ErrorCode::INVALID_REQUEST, problem(), &Value::Null),
-                Meant::Answer(_) | Meant::News => Said::Nothing,
+            match purpose {
+                MessagePurpose::Question(id) => refused(ErrorCode::INVALID_REQUEST, problem(), &json!(id)),
+                MessagePurpose::Unclear => refused(ErrorCode::INVALID_REQUEST, problem(), &Value::Null),
+                MessagePurpose::Answer(_) | MessagePurpose::News => RequestLine::Nothing,
             }
         }
-        Line::Whole(bytes) => whole(bytes),
+        ProtocolLine::Whole(bytes) => whole(bytes),
     }
 }
 
-fn whole(line: &[u8]) -> Said {
+fn whole(line: &[u8]) -> RequestLine {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii();
     if line.is_empty() {
-        return Said::Nothing;
+        return RequestLine::Nothing;
     }
     if let Ok(message) = serde_json::from_slice(line) {
-        return Said::Message(Box::new(message));
+        return RequestLine::Message(Box::new(message));
     }
     match serde_json::from_slice::<Value>(line) {
         Ok(value) => no_message(&value),
@@ -50,12 +50,12 @@ fn whole(line: &[u8]) -> Said {
 }
 
 /// JSON, but no message.
-fn no_message(value: &Value) -> Said {
+fn no_message(value: &Value) -> RequestLine {
     let has = |member: &str| value.get(member).is_some();
     let id = value.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64()).unwrap_or(&Value::Null);
     let is_notification = !has("id") && value["jsonrpc"] == "2.0" && value["method"].is_string();
     if is_notification || (!has("method") && (has("result") || has("error"))) {
-        return Said::Nothing;
+        return RequestLine::Nothing;
     }
     let problem = match value {
         Value::Array(_) => "a list of messages is not taken: write each on a line of its own",
@@ -67,29 +67,29 @@ fn no_message(value: &Value) -> Said {
 }
 
 /// The id is written though it is null, as JSON-RPC wants it; rmcp leaves it out.
-fn refused(code: ErrorCode, problem: String, id: &Value) -> Said {
+fn refused(code: ErrorCode, problem: String, id: &Value) -> RequestLine {
     let error = ErrorData::new(code, problem, None);
-    Said::Refused(json!({"jsonrpc": "2.0", "id": id, "error": error}))
+    RequestLine::Refused(json!({"jsonrpc": "2.0", "id": id, "error": error}))
 }
 
 #[cfg(test)]
 mod tests {
     use rmcp::model::NumberOrString;
     use serde_json::{Value, json};
-    use windlass_mcp::{Line, Lines, Meant};
+    use windlass_mcp::{LineSplitter, MessagePurpose, ProtocolLine};
 
-    use super::{LONGEST, Said, read};
+    use super::{LONGEST, RequestLine, read};
 
     /// The code and the id of the answer a line gets, if it gets one.
-    fn answered(line: &Line) -> Option<(i64, Value)> {
+    fn answered(line: &ProtocolLine) -> Option<(i64, Value)> {
         match read(line) {
-            Said::Refused(refused) => {
+            RequestLine::Refused(refused) => {
                 assert_eq!(refused["jsonrpc"], "2.0", "{refused}");
                 let id = refused.as_object()?.get("id").expect("an id, though it may be null").clone();
                 Some((refused["error"]["code"].as_i64().expect("a code"), id))
             }
-            Said::Nothing => None,
-            Said::Message(message) => panic!("{line:?} is {message:?}"),
+            RequestLine::Nothing => None,
+            RequestLine::Message(message) => panic!("{line:?} is {message:?}"),
         }
     }
 
@@ -116,10 +116,10 @@ mod tests {
             ("{\"jsonrpc\":\"1.0\",\"id\":7,\"result\":{}}", None),
             ("{\"id\":null,\"error\":\"what?\"}", None),
         ] {
-            assert_eq!(answered(&Line::Whole(line.into())), want, "{line}");
+            assert_eq!(answered(&ProtocolLine::Whole(line.into())), want, "{line}");
         }
         let ping = "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r";
-        assert!(matches!(read(&Line::Whole(ping.into())), Said::Message(_)));
+        assert!(matches!(read(&ProtocolLine::Whole(ping.into())), RequestLine::Message(_)));
     }
 
     // proves P5: no line is held that is too long; who waits for its answer is told
@@ -128,16 +128,16 @@ mod tests {
         let mut input = br#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"text":""#.to_vec();
         input.resize(LONGEST, b'x');
         input.extend_from_slice(b"\"}}\n{\"jsonrpc\":\"2.0\",\"id\":6,\"method\":\"ping\"}\n");
-        let (mut lines, mut all) = (Lines::up_to(LONGEST), Vec::new());
+        let (mut lines, mut all) = (LineSplitter::up_to(LONGEST), Vec::new());
         lines.push(&input, |line| all.push(line));
         assert_eq!(answered(&all[0]), Some((-32600, json!(5))));
-        assert!(matches!(read(&all[1]), Said::Message(_)));
-        for (meant, want) in [
-            (Meant::Answer(NumberOrString::Number(5)), None),
-            (Meant::News, None),
-            (Meant::Unclear, Some((-32600, Value::Null))),
+        assert!(matches!(read(&all[1]), RequestLine::Message(_)));
+        for (purpose, want) in [
+            (MessagePurpose::Answer(NumberOrString::Number(5)), None),
+            (MessagePurpose::News, None),
+            (MessagePurpose::Unclear, Some((-32600, Value::Null))),
         ] {
-            assert_eq!(answered(&Line::TooLong { meant, sample: Vec::new() }), want);
+            assert_eq!(answered(&ProtocolLine::TooLong { purpose, sample: Vec::new() }), want);
         }
     }
 }

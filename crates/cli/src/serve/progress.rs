@@ -21,9 +21,9 @@ const PULSE: Duration = Duration::from_secs(15);
 const QUESTION: usize = 200;
 
 /// Where lines go.
-pub(super) struct Progress(Option<(mpsc::UnboundedSender<String>, JoinHandle<()>)>);
+pub(super) struct ClientProgress(Option<(mpsc::UnboundedSender<String>, JoinHandle<()>)>);
 
-impl Progress {
+impl ClientProgress {
     pub(super) fn to(client: &Client) -> Self {
         Self(client.progress.clone().map(|token| {
             let (lines, told) = mpsc::unbounded_channel();
@@ -67,7 +67,7 @@ async fn tell(mut lines: mpsc::UnboundedReceiver<String>, peer: Peer<RoleServer>
 
 /// The lines that are told of an event. What the client is asked for and answers it sees itself, and words as they come
 /// are not progress: there are many.
-pub(super) fn told(narrator: &mut Narrator, event: &Event) -> Vec<String> {
+pub(super) fn progress_lines(narrator: &mut Narrator, event: &Event) -> Vec<String> {
     let lines = narrator.event(event).into_iter();
     lines
         .filter_map(|line| match line.tone {
@@ -95,7 +95,7 @@ mod tests {
         OutcomeKind, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, TurnId,
     };
 
-    use super::told;
+    use super::progress_lines;
     use crate::sample::{call, event, finished, requested};
 
     // proves P5: progress is a line for each thing that happens, however much is asked about or changed
@@ -114,7 +114,7 @@ mod tests {
         };
         let records: [Record; 3] = [edit.into(), asked.into(), finished(0, OutcomeKind::Ok, "", 3).into()];
         let mut narrator = Narrator::new(Detail::Brief);
-        let lines = records.into_iter().flat_map(|record| told(&mut narrator, &event(TurnId(1), record)));
+        let lines = records.into_iter().flat_map(|record| progress_lines(&mut narrator, &event(TurnId(1), record)));
         assert_eq!(lines.collect::<Vec<_>>(), ["asks: edit f", "edit_file f 3 ms"]);
     }
 }

@@ -10,10 +10,10 @@ use rmcp::service::{Peer, PeerRequestOptions};
 use serde_json::{Value, json};
 use windlass::Session;
 use windlass_narrate::{about, preview_text};
-use windlass_vocab::{Answer, Elicitation, Json, QuestionAsked, QuestionKind, QuestionOption, Wanted};
+use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, QuestionAsked, QuestionKind, QuestionOption};
 
-use super::client::Visits;
-use crate::commands::question::{Choice, choices, terms};
+use super::client::PageDelivery;
+use crate::commands::question::{AnswerOption, choices, lasting_permission};
 use crate::output::harmless_lines;
 
 /// The form's only field, where one of several options is chosen.
@@ -24,9 +24,9 @@ pub(super) async fn ask(
     peer: &Peer<RoleServer>,
     session: &Session,
     asked: &QuestionAsked,
-    visits: Visits,
+    delivery: PageDelivery,
 ) -> Option<Answer> {
-    let Some(params) = request(asked, visits) else { return Some(default(asked)) };
+    let Some(params) = request(asked, delivery) else { return Some(default(asked)) };
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
     let Ok(handle) = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await else {
         return Some(default(asked));
@@ -34,7 +34,7 @@ pub(super) async fn ask(
     let id = handle.id.clone();
     tokio::select! {
         biased;
-        () = session.moved_past(asked.question) => {
+        () = session.wait_past_question(asked.question) => {
             let taken_back = CancelledNotificationParam::new(Some(id), Some("settled".to_owned()));
             let _ = peer.notify_cancelled(taken_back).await;
             None
@@ -47,9 +47,10 @@ pub(super) async fn ask(
 }
 
 /// The question as the client is asked it; `None` when it can't be put in a form.
-pub(super) fn request(asked: &QuestionAsked, visits: Visits) -> Option<ElicitRequestParams> {
+pub(super) fn request(asked: &QuestionAsked, delivery: PageDelivery) -> Option<ElicitRequestParams> {
     let message = message(asked);
-    if let (Some(Elicitation { wants: Wanted::Visit { url }, key, .. }), Visits::Opened) = (&asked.elicitation, visits)
+    if let (Some(Elicitation { wants: ElicitationKind::Visit { url }, key, .. }), PageDelivery::Opened) =
+        (&asked.elicitation, delivery)
     {
         let (url, elicitation_id) = (url.clone(), key.clone());
         return Some(ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id });
@@ -79,7 +80,7 @@ fn accepted(asked: &QuestionAsked, content: Option<&Value>) -> Answer {
     let is_visit = matches!(asked.kind, QuestionKind::Elicitation { .. });
     match words {
         Some(words) => {
-            let chosen = offered(asked).into_iter().find(|choice| choice.words == words);
+            let chosen = choice_options(asked).into_iter().find(|choice| choice.words == words);
             chosen.map_or_else(|| default(asked), |choice| plain(choice.option))
         }
         // A page that the client opened has no field to fill in.
@@ -102,14 +103,16 @@ fn message(asked: &QuestionAsked) -> String {
         (Some(elicitation), _) => {
             let from = format!("{} asks: {}", elicitation.from, elicitation.message);
             match &elicitation.wants {
-                Wanted::Form { .. } => from,
-                Wanted::Visit { url } => format!("{from}\n{url}"),
+                ElicitationKind::Form { .. } => from,
+                ElicitationKind::Visit { url } => format!("{from}\n{url}"),
             }
         }
         (None, Some(preview)) => {
-            let terms = terms(asked, &choices(asked), |choice| format!("\"{}\"", choice.words));
-            let terms = terms.map(|terms| format!("\n{terms}")).unwrap_or_default();
-            format!("{}\n{}{terms}", about(&asked.kind), preview_text(preview, ""))
+            let lasting_permission =
+                lasting_permission(asked, &choices(asked), |choice| format!("\"{}\"", choice.words));
+            let lasting_permission =
+                lasting_permission.map(|lasting_permission| format!("\n{lasting_permission}")).unwrap_or_default();
+            format!("{}\n{}{lasting_permission}", about(&asked.kind), preview_text(preview, ""))
         }
         (None, None) => about(&asked.kind).to_owned(),
     };
@@ -117,14 +120,14 @@ fn message(asked: &QuestionAsked) -> String {
 }
 
 /// The options that a choice can carry: edited arguments are the terminal's.
-fn offered(asked: &QuestionAsked) -> Vec<Choice> {
+fn choice_options(asked: &QuestionAsked) -> Vec<AnswerOption> {
     let mut choices = choices(asked);
     choices.retain(|choice| choice.option != QuestionOption::Edit);
     choices
 }
 
 fn choice(asked: &QuestionAsked) -> Value {
-    let words: Vec<&str> = offered(asked).iter().map(|choice| choice.words).collect();
+    let words: Vec<&str> = choice_options(asked).iter().map(|choice| choice.words).collect();
     json!({
         "type": "object",
         "properties": { FIELD: { "type": "string", "title": "Answer", "enum": words } },
@@ -136,15 +139,15 @@ fn choice(asked: &QuestionAsked) -> Value {
 mod tests {
     use serde_json::{Value, json};
     use windlass_vocab::{
-        Answer, CallId, Elicitation, Json, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId,
-        TurnId, Wanted,
+        Answer, CallId, Elicitation, ElicitationKind, Json, Preview, QuestionAsked, QuestionId, QuestionKind,
+        QuestionOption, RunId, TurnId,
     };
 
-    use super::{ElicitResult, Visits, answer, request};
+    use super::{ElicitResult, PageDelivery, answer, request};
 
     const CALL: CallId = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
 
-    fn asked(kind: QuestionKind, options: &[QuestionOption], wants: Option<Wanted>) -> QuestionAsked {
+    fn asked(kind: QuestionKind, options: &[QuestionOption], wants: Option<ElicitationKind>) -> QuestionAsked {
         let elicitation =
             |wants| Elicitation { key: "k".into(), from: "git".into(), message: "Who are you?".into(), wants };
         QuestionAsked {
@@ -159,13 +162,13 @@ mod tests {
         }
     }
 
-    fn elicited(wants: Wanted) -> QuestionAsked {
+    fn elicited(wants: ElicitationKind) -> QuestionAsked {
         use QuestionOption::{Dismiss, No, Submit};
         asked(QuestionKind::Elicitation { call: CALL }, &[Dismiss, No, Submit], Some(wants))
     }
 
-    fn shown(asked: &QuestionAsked, visits: Visits) -> Value {
-        serde_json::to_value(request(asked, visits).expect("a form")).expect("JSON")
+    fn preview_text(asked: &QuestionAsked, delivery: PageDelivery) -> Value {
+        serde_json::to_value(request(asked, delivery).expect("a form")).expect("JSON")
     }
 
     fn answered(asked: &QuestionAsked, result: Value) -> Answer {
@@ -177,7 +180,7 @@ mod tests {
     fn an_approval_is_a_choice_of_its_options() {
         use QuestionOption::{Always, Edit, No, Once, Session};
         let asked = asked(QuestionKind::Approval { call: CALL }, &[No, Once, Session, Always, Edit], None);
-        let shown = shown(&asked, Visits::Opened);
+        let shown = preview_text(&asked, PageDelivery::Opened);
         assert_eq!(shown["message"], "May this call run?\nrm\u{fffd}[2J -r x", "harmless, and whole");
         let words = &shown["requestedSchema"]["properties"]["answer"]["enum"];
         assert_eq!(words, &json!(["no", "yes, once", "yes, for this session", "always"]));
@@ -202,8 +205,8 @@ mod tests {
     #[test]
     fn a_form_of_another_server_is_handed_through() {
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
-        let asked = elicited(Wanted::Form { schema: Json::from(&schema) });
-        let shown = shown(&asked, Visits::Written);
+        let asked = elicited(ElicitationKind::Form { schema: Json::from(&schema) });
+        let shown = preview_text(&asked, PageDelivery::Written);
         assert_eq!((&shown["message"], &shown["requestedSchema"]), (&json!("git asks: Who are you?"), &schema));
         let accepted = answered(&asked, json!({"action": "accept", "content": {"name": "me"}}));
         assert_eq!(accepted.option, QuestionOption::Submit);
@@ -211,21 +214,21 @@ mod tests {
         assert_eq!(answered(&asked, json!({"action": "decline"})).option, QuestionOption::No);
         assert_eq!(answered(&asked, json!({"action": "cancel"})).option, QuestionOption::Dismiss);
         let ordered = r#"{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}}}"#;
-        let ordered = elicited(Wanted::Form { schema: Json::parse(ordered).expect("JSON") });
-        let sent = serde_json::to_string(&request(&ordered, Visits::Written)).expect("JSON");
+        let ordered = elicited(ElicitationKind::Form { schema: Json::parse(ordered).expect("JSON") });
+        let sent = serde_json::to_string(&request(&ordered, PageDelivery::Written)).expect("JSON");
         assert!(sent.find("\"z\"") < sent.find("\"a\""), "the order is the server's: {sent}");
-        let odd = elicited(Wanted::Form { schema: Json::from(&json!({"type": "array"})) });
-        assert!(request(&odd, Visits::Written).is_none(), "what is no form is not shown as one");
+        let odd = elicited(ElicitationKind::Form { schema: Json::from(&json!({"type": "array"})) });
+        assert!(request(&odd, PageDelivery::Written).is_none(), "what is no form is not shown as one");
     }
 
     // proves P4, P5
     #[test]
     fn a_page_is_opened_by_the_client_or_written_into_a_form() {
-        let asked = elicited(Wanted::Visit { url: "https://example.org/login".into() });
-        let opened = shown(&asked, Visits::Opened);
+        let asked = elicited(ElicitationKind::Visit { url: "https://example.org/login".into() });
+        let opened = preview_text(&asked, PageDelivery::Opened);
         assert_eq!((&opened["mode"], &opened["url"]), (&json!("url"), &json!("https://example.org/login")));
         assert_eq!(answered(&asked, json!({"action": "accept"})).option, QuestionOption::Submit);
-        let written = shown(&asked, Visits::Written);
+        let written = preview_text(&asked, PageDelivery::Written);
         assert_eq!(written["message"], "git asks: Who are you?\nhttps://example.org/login");
         let done = json!({"action": "accept", "content": {"answer": "done"}});
         assert_eq!(answered(&asked, done).option, QuestionOption::Submit);

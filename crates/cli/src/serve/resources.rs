@@ -5,9 +5,9 @@ use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use windlass_store::SessionRow;
 
-use super::premises::Premises;
+use super::server_context::ServerContext;
 use super::sessions::entries;
-use super::transcript::Entry;
+use super::transcript::TranscriptEntry;
 use crate::error::CommandError;
 
 const SCHEME: &str = "windlass://session/";
@@ -29,13 +29,16 @@ pub(super) fn template() -> ResourceTemplate {
 }
 
 /// A page of them, the last used first; the cursor is the number of those before.
-pub(super) async fn list(premises: &Premises, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
+pub(super) async fn list(
+    server_context: &ServerContext,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
     let before = match cursor.map(str::parse::<usize>) {
         None => 0,
         Some(Ok(before)) => before,
         Some(Err(_)) => return Err(ErrorData::invalid_params("the cursor is not one this server gave", None)),
     };
-    let rows = premises.sessions().await.map_err(|error| failed(&error))?;
+    let rows = server_context.sessions().await.map_err(|error| failed(&error))?;
     let page: Vec<Resource> = rows.iter().skip(before).take(PAGE).map(resource).collect();
     let read = before.saturating_add(page.len());
     let mut result = ListResourcesResult::with_all_items(page);
@@ -51,12 +54,12 @@ fn resource(row: &SessionRow) -> Resource {
     }
 }
 
-pub(super) async fn read(premises: &Premises, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(server_context: &ServerContext, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = || ErrorData::resource_not_found(format!("there is no resource `{uri}`"), None);
     let key = key(uri).ok_or_else(missing)?;
-    let row = premises.found(&key).await.map_err(|error| failed(&error))?.ok_or_else(missing)?;
-    let entries = entries(premises, &row, 0).await.map_err(|error| failed(&error))?;
-    let text = entries[entries.len().saturating_sub(LONGEST)..].iter().map(Entry::line).collect::<String>();
+    let row = server_context.find(&key).await.map_err(|error| failed(&error))?.ok_or_else(missing)?;
+    let entries = entries(server_context, &row, 0).await.map_err(|error| failed(&error))?;
+    let text = entries[entries.len().saturating_sub(LONGEST)..].iter().map(TranscriptEntry::line).collect::<String>();
     Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri)]))
 }
 

@@ -12,15 +12,15 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
-use windlass_runtime::{OpenApprovals, Standing};
+use windlass_runtime::{OpenApprovals, SessionActivity};
 
-use super::arguments::{self, Ask, OfSession};
+use super::arguments::{self, AskArguments, SessionArguments};
+use super::awaited_run::{self, AskOutcome, AwaitedRun};
 use super::client::Client;
-use super::errand::{self, Begun, Errand};
-use super::live::Live;
-use super::offered::Offered;
-use super::premises::{Premises, Purpose};
-use super::pursuit::{Outcome, pursue};
+use super::follow_run::{FollowResult, follow_to_result};
+use super::open_sessions::OpenSessions;
+use super::served_tools::ServedTool;
+use super::server_context::{Purpose, ServerContext};
 use super::{ending, questions, resources, sessions, state, stop};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -44,65 +44,81 @@ const METHODS: [&str; 8] = [
 ];
 
 /// The server of one client.
-pub(super) struct Server {
-    premises: Arc<Premises>,
-    live: Arc<Live>,
+pub(super) struct AgentServer {
+    server_context: Arc<ServerContext>,
+    open_sessions: Arc<OpenSessions>,
     gone: CancellationToken,
 }
 
-impl Server {
-    pub(super) fn new(premises: Arc<Premises>, live: Arc<Live>, gone: CancellationToken) -> Self {
-        Self { premises, live, gone }
+impl AgentServer {
+    pub(super) fn new(
+        server_context: Arc<ServerContext>,
+        open_sessions: Arc<OpenSessions>,
+        gone: CancellationToken,
+    ) -> Self {
+        Self { server_context, open_sessions, gone }
     }
 
     async fn call(
         &self,
-        offered: Offered,
+        offered: ServedTool,
         request: CallToolRequestParams,
         client: &Client,
     ) -> Result<CallToolResponse, CommandError> {
         let arguments = request.arguments;
         let brought = request.request_state.map(|state| (state, request.input_responses.unwrap_or_default()));
         let result = match (offered, brought) {
-            (Offered::Ask | Offered::Resume, Some((state, answers))) => {
-                let errand = self.go_on(&state, &answers, client).await?;
-                return self.pursued(errand, client).await;
+            (ServedTool::Ask | ServedTool::Resume, Some((state, answers))) => {
+                let awaited_run = self.go_on(&state, &answers, client).await?;
+                return self.follow_to_response(awaited_run, client).await;
             }
-            (Offered::Ask, None) => return self.ask(arguments, client).await,
-            (Offered::Resume, None) => {
-                let wanted: OfSession = arguments::read(offered.name(), arguments)?;
-                let errand = errand::take_up(&self.premises, &self.live, &wanted.session, client).await?;
-                return self.pursued(errand, client).await;
+            (ServedTool::Ask, None) => return self.ask(arguments, client).await,
+            (ServedTool::Resume, None) => {
+                let wanted: SessionArguments = arguments::read(offered.name(), arguments)?;
+                let awaited_run =
+                    awaited_run::take_up(&self.server_context, &self.open_sessions, &wanted.session, client).await?;
+                return self.follow_to_response(awaited_run, client).await;
             }
-            (Offered::Stop, _) => {
-                let wanted: OfSession = arguments::read(offered.name(), arguments)?;
-                stop::stop(&self.premises, &self.live, &wanted.session).await?
+            (ServedTool::Stop, _) => {
+                let wanted: SessionArguments = arguments::read(offered.name(), arguments)?;
+                stop::stop(&self.server_context, &self.open_sessions, &wanted.session).await?
             }
-            (Offered::ListSessions, _) => {
-                sessions::list(&self.premises, &arguments::read(offered.name(), arguments)?).await?
+            (ServedTool::ListSessions, _) => {
+                sessions::list(&self.server_context, &arguments::read(offered.name(), arguments)?).await?
             }
-            (Offered::ReadSession, _) => {
-                sessions::read(&self.premises, &arguments::read(offered.name(), arguments)?).await?
+            (ServedTool::ReadSession, _) => {
+                sessions::read(&self.server_context, &arguments::read(offered.name(), arguments)?).await?
             }
         };
         Ok(result.into())
     }
 
     async fn ask(&self, arguments: Option<JsonObject>, client: &Client) -> Result<CallToolResponse, CommandError> {
-        match errand::say(&self.premises, &self.live, Ask::read(arguments)?, client).await? {
-            Begun::Over(ended) => Ok(ending::result(&ended).into()),
-            Begun::Underway(errand) => self.pursued(*errand, client).await,
+        match awaited_run::send_message(
+            &self.server_context,
+            &self.open_sessions,
+            AskArguments::read(arguments)?,
+            client,
+        )
+        .await?
+        {
+            AskOutcome::Over(ended) => Ok(ending::result(&ended).into()),
+            AskOutcome::Running(awaited_run) => self.follow_to_response(*awaited_run, client).await,
         }
     }
 
-    async fn pursued(&self, errand: Errand, client: &Client) -> Result<CallToolResponse, CommandError> {
-        match pursue(errand, &self.live, client).await? {
-            Outcome::Ended(ended) => Ok(ending::result(&ended).into()),
-            Outcome::Asks { questions, visits, state } => {
+    async fn follow_to_response(
+        &self,
+        awaited_run: AwaitedRun,
+        client: &Client,
+    ) -> Result<CallToolResponse, CommandError> {
+        match follow_to_result(awaited_run, &self.open_sessions, client).await? {
+            FollowResult::Ended(ended) => Ok(ending::result(&ended).into()),
+            FollowResult::Asks { questions, delivery, state } => {
                 let requests: BTreeMap<String, InputRequest> = questions
                     .iter()
                     .filter_map(|asked| {
-                        let params = questions::request(asked, visits)?;
+                        let params = questions::request(asked, delivery)?;
                         Some((asked.question.to_string(), InputRequest::Elicitation(ElicitRequest::new(params))))
                     })
                     .collect();
@@ -112,21 +128,22 @@ impl Server {
     }
 
     /// Goes on with a run that waited for the client's answers, in this process or in one before it.
-    async fn go_on(&self, state: &str, answers: &InputResponses, client: &Client) -> Result<Errand, CommandError> {
+    async fn go_on(&self, state: &str, answers: &InputResponses, client: &Client) -> Result<AwaitedRun, CommandError> {
         let (session, awaited) = state::read(state)?;
-        let row = self.premises.store().row(session).await?;
+        let row = self.server_context.store().row(session).await?;
         let row = row.ok_or_else(|| CommandError::new(Exit::Usage, "the session of this call is no longer there"))?;
-        let mut errand = match self.live.take(session, &row.key)? {
+        let mut awaited_run = match self.open_sessions.take(session, &row.key)? {
             Some(parked) => parked,
             None => {
-                let hired = self.premises.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
-                errand::open(&self.live, hired, session, row.key, awaited, OpenApprovals::Answered).await?
+                let built_agent = self.server_context.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
+                awaited_run::open(&self.open_sessions, built_agent, session, row.key, awaited, OpenApprovals::Answered)
+                    .await?
             }
         };
-        match hand_over(&mut errand, answers).await {
-            Ok(()) => Ok(errand),
+        match hand_over(&mut awaited_run, answers).await {
+            Ok(()) => Ok(awaited_run),
             Err(error) => {
-                errand.end(&self.live).await;
+                awaited_run.end(&self.open_sessions).await;
                 Err(error)
             }
         }
@@ -134,12 +151,12 @@ impl Server {
 }
 
 /// Gives a run the answers the client brought, as far as it still waits for them.
-async fn hand_over(errand: &mut Errand, answers: &InputResponses) -> Result<(), CommandError> {
-    let Standing::Waiting(waiting) = errand.session.standing() else { return Ok(()) };
+async fn hand_over(awaited_run: &mut AwaitedRun, answers: &InputResponses) -> Result<(), CommandError> {
+    let SessionActivity::Waiting(waiting) = awaited_run.session.activity() else { return Ok(()) };
     for asked in waiting {
         let brought = answers.get(&asked.question.to_string()).cloned();
         if let Some(result) = brought.and_then(|value| serde_json::from_value::<ElicitResult>(value).ok()) {
-            errand.answer(&asked, questions::answer(&asked, &result)).await?;
+            awaited_run.answer(&asked, questions::answer(&asked, &result)).await?;
         }
     }
     Ok(())
@@ -149,7 +166,7 @@ fn refusal(error: &CommandError) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(harmless_lines(&error.message))])
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for AgentServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         let us = Implementation::new("windlass", env!("CARGO_PKG_VERSION"))
@@ -163,11 +180,11 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(Offered::ALL.map(Offered::tool).into()))
+        Ok(ListToolsResult::with_all_items(ServedTool::ALL.map(ServedTool::tool).into()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        Offered::named(name).map(Offered::tool)
+        ServedTool::named(name).map(ServedTool::tool)
     }
 
     async fn call_tool(
@@ -175,14 +192,14 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(offered) = Offered::named(&request.name) else {
-            let known = Offered::ALL.map(Offered::name).join(", ");
+        let Some(offered) = ServedTool::named(&request.name) else {
+            let known = ServedTool::ALL.map(ServedTool::name).join(", ");
             let text = format!("there is no tool `{}`; there are: {known}", request.name);
             return Err(ErrorData::invalid_params(text, None));
         };
         let client = Client::of(&context, &self.gone);
         let response = self.call(offered, request, &client).await;
-        self.premises.tell_news();
+        self.server_context.tell_news();
         Ok(response.unwrap_or_else(|error| refusal(&error).into()))
     }
 
@@ -191,7 +208,7 @@ impl ServerHandler for Server {
         request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.premises, request.and_then(|request| request.cursor).as_deref()).await
+        resources::list(&self.server_context, request.and_then(|request| request.cursor).as_deref()).await
     }
 
     async fn list_resource_templates(
@@ -207,7 +224,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(&self.premises, &request.uri).await?.into())
+        Ok(resources::read(&self.server_context, &request.uri).await?.into())
     }
 
     async fn on_custom_request(

@@ -6,9 +6,9 @@ use serde::Serialize;
 use windlass_narrate::{Detail, Narrator};
 use windlass_store::SessionRow;
 
-use super::arguments::{List, Name, Read};
-use super::premises::Premises;
-use super::transcript::{self, Entry};
+use super::arguments::{CheckedName, ListSessionsArguments, ReadSessionArguments};
+use super::server_context::ServerContext;
+use super::transcript::{self, TranscriptEntry};
 use crate::commands::sessions;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ const LONGEST_PAGE: usize = 1_000;
 const LISTED: usize = 50;
 
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListedSession<'a> {
     session: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
@@ -34,7 +34,7 @@ struct Listed<'a> {
     runs: u32,
 }
 
-impl<'a> From<&'a SessionRow> for Listed<'a> {
+impl<'a> From<&'a SessionRow> for ListedSession<'a> {
     fn from(row: &'a SessionRow) -> Self {
         Self {
             session: &row.key,
@@ -49,12 +49,15 @@ impl<'a> From<&'a SessionRow> for Listed<'a> {
 }
 
 #[derive(Serialize)]
-struct Listing<'a> {
-    sessions: Vec<Listed<'a>>,
+struct SessionListing<'a> {
+    sessions: Vec<ListedSession<'a>>,
 }
 
-pub(super) async fn list(premises: &Premises, list: &List) -> Result<CallToolResult, CommandError> {
-    let mut rows = premises.sessions().await?;
+pub(super) async fn list(
+    server_context: &ServerContext,
+    list: &ListSessionsArguments,
+) -> Result<CallToolResult, CommandError> {
+    let mut rows = server_context.sessions().await?;
     let all = rows.len();
     rows.truncate(list.limit.unwrap_or(LISTED).max(1));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
@@ -64,38 +67,45 @@ pub(super) async fn list(premises: &Premises, list: &List) -> Result<CallToolRes
     } else if rows.len() < all {
         text.push_str(&format!("({} more; give a larger limit)", all - rows.len()));
     }
-    structured(text, &Listing { sessions: rows.iter().map(Listed::from).collect() })
+    structured(text, &SessionListing { sessions: rows.iter().map(ListedSession::from).collect() })
 }
 
 #[derive(Serialize)]
-struct Page<'a> {
+struct SessionPage<'a> {
     session: &'a str,
     status: &'static str,
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
 }
 
-pub(super) async fn read(premises: &Premises, read: &Read) -> Result<CallToolResult, CommandError> {
-    let Name(key) = &read.session;
-    let row = premises.named(key).await?;
+pub(super) async fn read(
+    server_context: &ServerContext,
+    read: &ReadSessionArguments,
+) -> Result<CallToolResult, CommandError> {
+    let CheckedName(key) = &read.session;
+    let row = server_context.named(key).await?;
     let limit = read.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
-    let mut entries = entries(premises, &row, read.after.unwrap_or(0)).await?;
+    let mut entries = entries(server_context, &row, read.after.unwrap_or(0)).await?;
     let more = entries.len() > limit;
     entries.truncate(limit);
     let next = entries.last().filter(|_| more).map(|last| last.seq);
-    let mut text: String = entries.iter().map(Entry::line).collect();
+    let mut text: String = entries.iter().map(TranscriptEntry::line).collect();
     match next {
         Some(next) => text.push_str(&format!("(there is more; read on with after={next})")),
         None if entries.is_empty() => text.push_str("(nothing)"),
         None => {}
     }
-    structured(text, &Page { session: key, status: row.status.as_str(), entries, next })
+    structured(text, &SessionPage { session: key, status: row.status.as_str(), entries, next })
 }
 
 /// What was said and done after a record.
-pub(super) async fn entries(premises: &Premises, row: &SessionRow, after: u64) -> Result<Vec<Entry>, CommandError> {
-    let records = premises.store().read(row.session, after).await?;
+pub(super) async fn entries(
+    server_context: &ServerContext,
+    row: &SessionRow,
+    after: u64,
+) -> Result<Vec<TranscriptEntry>, CommandError> {
+    let records = server_context.store().read(row.session, after).await?;
     let mut narrator = Narrator::new(Detail::Full);
     Ok(records.iter().filter_map(|record| transcript::entry(&mut narrator, record)).collect())
 }

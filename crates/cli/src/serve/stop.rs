@@ -2,43 +2,47 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
-use windlass::door::{Awaited, FollowError};
+use windlass::door::{AwaitedEnd, FollowError};
 use windlass_runtime::OpenApprovals;
-use windlass_runtime::Stopped;
+use windlass_runtime::StopOutcome;
 use windlass_vocab::{Attendance, RunId, StopBy};
 
-use super::arguments::Name;
-use super::errand;
-use super::live::Live;
-use super::premises::{Premises, Purpose};
+use super::arguments::CheckedName;
+use super::awaited_run;
+use super::open_sessions::OpenSessions;
+use super::server_context::{Purpose, ServerContext};
 use crate::commands::session::is_open;
 use crate::error::CommandError;
 
 /// Stops the session's run and drops what waits.
-pub(super) async fn stop(premises: &Premises, live: &Live, Name(key): &Name) -> Result<CallToolResult, CommandError> {
-    let row = premises.named(key).await?;
-    if let Some(session) = live.followed(row.session) {
+pub(super) async fn stop(
+    server_context: &ServerContext,
+    open_sessions: &OpenSessions,
+    CheckedName(key): &CheckedName,
+) -> Result<CallToolResult, CommandError> {
+    let row = server_context.named(key).await?;
+    if let Some(session) = open_sessions.followed(row.session) {
         // Whoever follows it sees it end.
         let stopped = session.stop(StopBy::Person).await.map_err(FollowError::from)?;
         session.settled().await;
         return Ok(result(key, stopped));
     }
-    let errand = match live.take(row.session, key)? {
+    let awaited_run = match open_sessions.take(row.session, key)? {
         Some(parked) => parked,
-        None if !is_open(&row) => return Ok(result(key, Stopped { runs: 0, dropped: 0 })),
+        None if !is_open(&row) => return Ok(result(key, StopOutcome { runs: 0, dropped: 0 })),
         None => {
-            let hired = premises.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
+            let built_agent = server_context.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
             // What waits for approval must not run before it is stopped.
-            let (awaited, approvals) = (Awaited::Run(RunId(row.runs)), OpenApprovals::Answered);
-            errand::open(live, hired, row.session, row.key, awaited, approvals).await?
+            let (awaited, approvals) = (AwaitedEnd::Run(RunId(row.runs)), OpenApprovals::Answered);
+            awaited_run::open(open_sessions, built_agent, row.session, row.key, awaited, approvals).await?
         }
     };
-    let stopped = errand.stop().await;
-    errand.end(live).await;
+    let stopped = awaited_run.stop().await;
+    awaited_run.end(open_sessions).await;
     Ok(result(key, stopped?))
 }
 
-fn result(key: &str, Stopped { runs, dropped }: Stopped) -> CallToolResult {
+fn result(key: &str, StopOutcome { runs, dropped }: StopOutcome) -> CallToolResult {
     let text = match (runs, dropped) {
         (0, 0) => format!("no run of session `{key}` was open"),
         (0, _) => format!("no run of session `{key}` was open; {dropped} unread messages were dropped"),

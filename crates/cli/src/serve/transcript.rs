@@ -1,7 +1,7 @@
 //! What was said and done in a session, for a reader who was not there.
 
 use serde::Serialize;
-use windlass_narrate::{Line, Narrator, Speaker, Tone};
+use windlass_narrate::{LineSpeaker, NarratedLine, Narrator, Tone};
 use windlass_vocab::Envelope;
 
 use crate::output::advice::with_remedies;
@@ -11,7 +11,7 @@ const LONGEST: usize = 4_000;
 
 /// Something that was said or done.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Entry {
+pub(super) struct TranscriptEntry {
     pub(super) seq: u64,
     pub(super) at: String,
     /// Who said or did it.
@@ -19,16 +19,16 @@ pub(super) struct Entry {
     pub(super) text: String,
 }
 
-const fn name(speaker: Speaker) -> &'static str {
+const fn name(speaker: LineSpeaker) -> &'static str {
     match speaker {
-        Speaker::Person => "person",
-        Speaker::Model => "model",
-        Speaker::Tool => "tool",
-        Speaker::Windlass => "windlass",
+        LineSpeaker::Person => "person",
+        LineSpeaker::Model => "model",
+        LineSpeaker::Tool => "tool",
+        LineSpeaker::Windlass => "windlass",
     }
 }
 
-impl Entry {
+impl TranscriptEntry {
     /// `12 2026-01-02T03:04:05Z model: Hello.`
     pub(super) fn line(&self) -> String {
         format!("{} {} {}: {}\n", self.seq, self.at, self.who, self.text)
@@ -37,16 +37,16 @@ impl Entry {
 
 /// The entry a record is worth; what only keeps the books is worth none. One record is one entry, so that reading on
 /// after its number misses nothing.
-pub(super) fn entry(narrator: &mut Narrator, envelope: &Envelope) -> Option<Entry> {
+pub(super) fn entry(narrator: &mut Narrator, envelope: &Envelope) -> Option<TranscriptEntry> {
     let mut lines = with_remedies(narrator.record(&envelope.record, envelope.at));
     lines.retain(|line| line.tone != Tone::Bookkeeping);
     let who = name(lines.first()?.by);
-    let text = lines.iter().map(Line::to_string).collect::<Vec<_>>().join("\n");
+    let text = lines.iter().map(NarratedLine::to_string).collect::<Vec<_>>().join("\n");
     let text = match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{}… (cut; {} bytes in all)", &text[..end], text.len()),
         None => text,
     };
-    Some(Entry { seq: envelope.seq, at: envelope.at.to_string(), who, text })
+    Some(TranscriptEntry { seq: envelope.seq, at: envelope.at.to_string(), who, text })
 }
 
 #[cfg(test)]

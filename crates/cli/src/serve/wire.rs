@@ -16,9 +16,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, Stdout};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
-use windlass_mcp::{Line, Lines};
+use windlass_mcp::{LineSplitter, ProtocolLine};
 
-use super::lines::{self, LONGEST, Said};
+use super::lines::{self, LONGEST, RequestLine};
 
 /// Messages read ahead of the service.
 const AHEAD: usize = 16;
@@ -27,12 +27,12 @@ const CHUNK: usize = 64 << 10;
 
 /// What is known of the wire from outside.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hold {
+pub(super) struct WireHandle {
     gone: CancellationToken,
     begun: Arc<AtomicBool>,
 }
 
-impl Hold {
+impl WireHandle {
     /// Cancelled once the client is gone.
     pub(super) fn gone(&self) -> CancellationToken {
         self.gone.clone()
@@ -48,18 +48,18 @@ impl Hold {
 pub(super) struct Wire {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     output: Arc<Mutex<Stdout>>,
-    hold: Hold,
+    handle: WireHandle,
 }
 
 impl Wire {
     /// The wire on this process's standard input and output. SIGTERM and SIGINT end it as the end of
     /// input does.
-    pub(super) fn of_process() -> (Self, Hold) {
-        let hold = Hold::default();
+    pub(super) fn of_process() -> (Self, WireHandle) {
+        let handle = WireHandle::default();
         for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
             // Where signals can't be watched they end the process, and the journal bears that too.
             if let Ok(mut signal) = signal(kind) {
-                let gone = hold.gone();
+                let gone = handle.gone();
                 tokio::spawn(async move {
                     signal.recv().await;
                     gone.cancel();
@@ -69,35 +69,35 @@ impl Wire {
         let output = Arc::new(Mutex::new(tokio::io::stdout()));
         let (sender, messages) = mpsc::channel(AHEAD);
         let reading = listen(sender, Arc::clone(&output));
-        let gone = hold.gone();
+        let gone = handle.gone();
         tokio::spawn(async move {
             // Input that can't be read is input that has ended.
             let _ = reading.await;
             gone.cancel();
         });
-        (Self { messages, output, hold: hold.clone() }, hold)
+        (Self { messages, output, handle: handle.clone() }, handle)
     }
 }
 
 async fn listen(messages: mpsc::Sender<ClientJsonRpcMessage>, output: Arc<Mutex<Stdout>>) -> io::Result<()> {
     let (mut input, mut chunk) = (tokio::io::stdin(), vec![0; CHUNK]);
-    let (mut lines, mut ready) = (Lines::up_to(LONGEST), Vec::new());
+    let (mut lines, mut ready) = (LineSplitter::up_to(LONGEST), Vec::new());
     loop {
         let read = input.read(&mut chunk).await?;
         if read == 0 {
             // What has no end was not meant yet.
             return Ok(());
         }
-        lines.push(&chunk[..read], |line: Line| ready.push(line));
+        lines.push(&chunk[..read], |line: ProtocolLine| ready.push(line));
         for line in ready.drain(..) {
             match lines::read(&line) {
-                Said::Message(message) => {
+                RequestLine::Message(message) => {
                     if messages.send(*message).await.is_err() {
                         return Ok(());
                     }
                 }
-                Said::Refused(refused) => write(&output, &refused).await?,
-                Said::Nothing => {}
+                RequestLine::Refused(refused) => write(&output, &refused).await?,
+                RequestLine::Nothing => {}
             }
         }
     }
@@ -115,7 +115,7 @@ impl Transport<RoleServer> for Wire {
     type Error = io::Error;
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (output, gone) = (Arc::clone(&self.output), self.hold.gone());
+        let (output, gone) = (Arc::clone(&self.output), self.handle.gone());
         // Whoever closes standard output reads no answer either.
         async move { write(&output, &message).await.inspect_err(|_| gone.cancel()) }
     }
@@ -125,10 +125,10 @@ impl Transport<RoleServer> for Wire {
             let message = tokio::select! {
                 biased;
                 message = self.messages.recv() => message?,
-                () = self.hold.gone.cancelled() => return None,
+                () = self.handle.gone.cancelled() => return None,
             };
             // A stray notification before the handshake would end it.
-            if matches!(message, JsonRpcMessage::Request(_)) || self.hold.begun.load(Ordering::Relaxed) {
+            if matches!(message, JsonRpcMessage::Request(_)) || self.handle.begun.load(Ordering::Relaxed) {
                 return Some(message);
             }
         }

@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use windlass_tools::Secrets;
-use windlass_vocab::At;
+use windlass_vocab::Timestamp;
 
 use super::fields::Fields;
 
@@ -69,7 +69,7 @@ impl LogFile {
     /// One write for a line, so that processes may share the file. What can't be written is lost: the work goes on.
     fn write(&self, level: Level, line: &str) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at = At(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+        let at = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
         let line = format!("{at} {level} {line}\n");
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = file.write_all(self.secrets.scrub(&line).as_bytes());

@@ -10,14 +10,14 @@ mod papers;
 use std::process::Command;
 
 use crate::support::{Bench, Ran, ran};
-use windlass_testkit::{After, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
 
 /// A port that nobody listens on.
 const DEAD: &str = "http://127.0.0.1:1/v1";
 
 /// A bench whose server answers whatever is said.
 fn bench() -> Bench {
-    Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)))
+    Bench::new(Script::default().scene(Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast)))
 }
 
 /// The binary of somebody who has configured nothing, on a machine where no server runs.

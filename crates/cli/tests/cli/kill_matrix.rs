@@ -8,7 +8,7 @@ use crate::support::deaths::{Death, Fates, Person, Rules, Seen, Undisturbed};
 use crate::support::person::Attended;
 use crate::support::{Bench, Ran, count, script_under, writes};
 use serde_json::{Value, json};
-use windlass_testkit::{Killed, Script, Step, count_ways_to_die};
+use windlass_testkit::{KillTarget, Script, ScriptStep, count_ways_to_die};
 
 /// A command that appends the id of its effect to `effects.log`; it ends in the id of the call.
 fn effect() -> Value {
@@ -16,40 +16,40 @@ fn effect() -> Value {
 }
 
 /// How a run ends under a preset.
-fn last(preset: &str, text: &str) -> Step {
+fn last(preset: &str, text: &str) -> ScriptStep {
     match preset {
-        "task" => Step::call("task_completion", json!({ "result": text })),
-        _ => Step::say(text),
+        "task" => ScriptStep::call("task_completion", json!({ "result": text })),
+        _ => ScriptStep::say(text),
     }
 }
 
 /// A job with every class of effect that the built-in tools have.
-fn job(preset: &str) -> Vec<Step> {
+fn job(preset: &str) -> Vec<ScriptStep> {
     if preset == "durable-chat" {
         // It offers the tools of servers alone, and there are none: a run is one model call (L1).
         return vec![last(preset, "All done.")];
     }
     vec![
-        Step::call("write_file", json!({"path": "a.txt", "content": "one\n"})),
-        Step::call("run_command", effect()).and_call("list_directory", json!({"path": "."})),
-        Step::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
+        ScriptStep::call("write_file", json!({"path": "a.txt", "content": "one\n"})),
+        ScriptStep::call("run_command", effect()).and_call("list_directory", json!({"path": "."})),
+        ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
             .and_call("run_command", effect()),
-        Step::call("move_file", json!({"from": "a.txt", "to": "b.txt"})),
+        ScriptStep::call("move_file", json!({"from": "a.txt", "to": "b.txt"})),
         last(preset, "All done."),
     ]
 }
 
 /// A run whose command a person must allow.
-fn asking(preset: &str) -> Vec<Step> {
+fn asking(preset: &str) -> Vec<ScriptStep> {
     vec![
-        Step::call("write_file", json!({"path": "a.txt", "content": "one\n"})),
-        Step::call("run_command", effect()),
+        ScriptStep::call("write_file", json!({"path": "a.txt", "content": "one\n"})),
+        ScriptStep::call("run_command", effect()),
         last(preset, "Allowed."),
     ]
 }
 
 /// The default is killed as people have it, with every write synced; the others are quicker.
-fn bench(preset: &str, steps: Vec<Step>) -> Bench {
+fn bench(preset: &str, steps: Vec<ScriptStep>) -> Bench {
     let bench = Bench::new(script_under(preset, steps));
     if preset == "default" { bench.synced() } else { bench }
 }
@@ -234,7 +234,7 @@ fn approvals_that_count(journal: &[Value]) -> usize {
 }
 
 fn counted(matrix: &str, ways: usize) {
-    count_ways_to_die(Killed::Binary, matrix, ways).expect("as stated");
+    count_ways_to_die(KillTarget::Binary, matrix, ways).expect("as stated");
 }
 
 fn print_all(preset: &str) {
@@ -284,7 +284,11 @@ fn the_kill_matrix_on_the_binary_for_durable_chat() {
 /// A run whose command changed three files and made a folder.
 fn undoable() -> Bench {
     let command = json!({"command": "echo new > a; rm b; mkdir d; echo c > d/c"});
-    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Done."), Step::say("On.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", command),
+        ScriptStep::say("Done."),
+        ScriptStep::say("On."),
+    ]));
     for name in ["a", "b"] {
         std::fs::write(bench.workspace().join(name), "old\n").expect("a file");
     }
@@ -365,7 +369,7 @@ fn the_kill_matrix_in_the_middle_of_a_command_leaves_no_survivors() {
     let command = "echo $WINDLASS_EFFECT_ID >> effects.log; \
         setsid sleep 300 & (trap '' TERM; sleep 300) & (sleep 300 & exec sleep 300) & \
         touch started; sleep 300";
-    let call = || Step::call("run_command", json!({"command": command, "timeout_seconds": 200}));
+    let call = || ScriptStep::call("run_command", json!({"command": command, "timeout_seconds": 200}));
     let presets = ["default", "local-model", "assistant", "task", "operator"];
     for preset in presets {
         let bench = bench(preset, vec![call(), last(preset, "Over it.")]);

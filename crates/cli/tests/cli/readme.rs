@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{Bench, Ran, ran};
-use windlass_testkit::{After, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -34,7 +34,7 @@ fn lines(language: &str) -> Vec<&'static str> {
 }
 
 fn bench() -> Bench {
-    let always = Scene { steps: vec![Step::say("Aye.")], then: After::RepeatLast, ..Scene::default() };
+    let always = Scene { steps: vec![ScriptStep::say("Aye.")], then: AfterSteps::RepeatLast, ..Scene::default() };
     let bench = Bench::new(Script::default().scene(always));
     let bin = bench.dir.path().join("bin");
     fs::create_dir(&bin).expect("a folder");

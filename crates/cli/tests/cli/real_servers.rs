@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use windlass_testkit::{Packages, Script, Step, node};
+use windlass_testkit::{Packages, Script, ScriptStep, node};
 
 use crate::support::Bench;
 
@@ -28,8 +28,8 @@ fn offered(request: &Value) -> Vec<String> {
 #[test]
 fn a_run_uses_the_server_that_works_and_waits_neither_for_the_dead_nor_for_the_hanging() {
     let Some(npm) = Packages::Npm.folder(env!("CARGO_TARGET_TMPDIR")) else { return };
-    let echo = || Step::call("everything__echo", json!({"message": "heave"}));
-    let bench = Bench::new(Script::of([echo(), Step::say("It said heave.")]));
+    let echo = || ScriptStep::call("everything__echo", json!({"message": "heave"}));
+    let bench = Bench::new(Script::of([echo(), ScriptStep::say("It said heave.")]));
     let file = bench.dir.path().join("servers.json");
     std::fs::write(&file, config(&npm).to_string()).expect("written");
     let file = file.display().to_string();

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_store::{Batch, Entry, Sealed, SessionLog as _, SqliteOptions, SqliteStore, StoreError, Writer, hash_of};
-use windlass_vocab::{At, Envelope, Json, Record, SessionId, Unknown};
+use windlass_store::{
+    Batch, Entry, SealedBatch, SessionLog as _, SqliteOptions, SqliteStore, StoreError, Writer, hash_of,
+};
+use windlass_vocab::{Envelope, Json, Record, SessionId, Timestamp, Unknown};
 
 fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().expect("a thread").block_on(work)
@@ -15,12 +17,12 @@ fn store(data: &Path) -> SqliteStore {
 }
 
 /// Appends to a session what `write` makes of the sealed batch.
-pub(crate) fn append(data: &Path, key: &str, record: Record, write: impl FnOnce(Sealed) -> Sealed) {
+pub(crate) fn append(data: &Path, key: &str, record: Record, write: impl FnOnce(SealedBatch) -> SealedBatch) {
     block_on(async {
         let store = store(data);
         let session = store.find("local", key).await?.expect("a session");
         let mut writer = Writer::new(session, store.head(session).await?, 7);
-        let sealed = writer.seal(Batch { at: At(1), entries: vec![Entry::new(record)], ..Batch::default() })?;
+        let sealed = writer.seal(Batch { at: Timestamp(1), entries: vec![Entry::new(record)], ..Batch::default() })?;
         Ok::<(), StoreError>(store.append(write(sealed)).await?)
     })
     .expect("appended");
@@ -32,7 +34,7 @@ pub(crate) fn unknown() -> Record {
 }
 
 /// The same batch as a version to come would write it.
-pub(crate) fn of_version_two(mut sealed: Sealed) -> Sealed {
+pub(crate) fn of_version_two(mut sealed: SealedBatch) -> SealedBatch {
     let text = String::from_utf8(sealed.bytes).expect("text").replace(r#"{"v":1,"#, r#"{"v":2,"moon":"full","#);
     sealed.bytes = text.into_bytes();
     sealed.head.hash = hash_of(&sealed.bytes);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) mod glass;
 
 use serde_json::Value;
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep};
 
 #[cfg(target_os = "linux")]
 pub(crate) mod deaths;
@@ -250,9 +250,9 @@ pub(crate) fn count(journal: &[Value], kind: &str) -> usize {
 }
 
 /// These steps as a model gives them under a preset: `task` has its calls written as `<tool>` blocks.
-pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = Step>) -> Script {
+pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = ScriptStep>) -> Script {
     match preset {
-        "task" => Script::of(steps.into_iter().flat_map(Step::in_blocks)),
+        "task" => Script::of(steps.into_iter().flat_map(ScriptStep::in_blocks)),
         _ => Script::of(steps),
     }
 }

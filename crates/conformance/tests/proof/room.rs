@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use windlass_conformance::person::{self, Made};
-use windlass_mcp::{Options, ServerState, Servers, servers_from_json};
+use windlass_conformance::person::{self, MadeCall};
+use windlass_mcp::{McpOptions, ServerState, Servers, servers_from_json};
 use windlass_testkit::{Packages, node};
 use windlass_tools::{GuardProgram, Tool, ToolServers as _};
 use windlass_vocab::OutcomeKind;
@@ -54,19 +54,19 @@ impl Room {
         let mut configs = servers_from_json(&Value::Object(entries)).unwrap();
         for config in configs.values_mut() {
             config.startup_timeout = PATIENCE;
-            let windlass_mcp::Reach::Stdio { env, .. } = &mut config.reach else { unreachable!() };
+            let windlass_mcp::ServerTransport::Stdio { env, .. } = &mut config.reach else { unreachable!() };
             env.insert("WINDLASS_PROOF".into(), dir.path().display().to_string());
         }
         let notices = Arc::<Mutex<Vec<String>>>::default();
         let told = Arc::clone(&notices);
-        let options = Options {
+        let options = McpOptions {
             guard: Some(GuardProgram {
                 program: env!("CARGO_BIN_EXE_windlass-conformance").into(),
                 args: vec![windlass_conformance::GUARD.into()],
             }),
             root: Some(dir.path().to_owned()),
             notice: Arc::new(move |notice| told.lock().unwrap().push(notice.to_string())),
-            ..Options::default()
+            ..McpOptions::default()
         };
         Self { servers: Servers::new(configs, options), dir, notices, mark }
     }
@@ -93,7 +93,7 @@ impl Room {
     }
 
     /// Makes a call that must succeed.
-    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Made {
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> MadeCall {
         let made = person::call(self.tool(name).await.as_ref(), &arguments).await;
         assert_eq!(made.outcome.kind, OutcomeKind::Ok, "{name}: {}", made.outcome.text);
         made

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use windlass_conformance::person;
-use windlass_mcp::State;
+use windlass_mcp::ConnectionState;
 use windlass_tools::ToolServers as _;
-use windlass_vocab::{Outcome, OutcomeKind, Wanted};
+use windlass_vocab::{ElicitationKind, Outcome, OutcomeKind};
 
 use crate::room::{Room, from_npm, from_python, npm, python};
 
@@ -24,7 +24,7 @@ async fn server_everything_gives_words_structure_and_images() {
     let Some(npm) = npm() else { return };
     let room = Room::new(folder(), [from_npm(&npm, "everything", "mcp-server-everything", &[])]);
     let state = room.connect("everything").await;
-    assert_eq!((state.state, state.revision.as_deref()), (State::Connected, Some("2025-11-25")));
+    assert_eq!((state.state, state.revision.as_deref()), (ConnectionState::Connected, Some("2025-11-25")));
 
     let echo = room.call("everything.echo", json!({"message": "Grüße"})).await;
     assert_eq!(echo.outcome.text, "Echo: Grüße");
@@ -53,12 +53,19 @@ async fn server_everything_shows_progress_and_asks_the_person() {
 
     // What depends on who the client is joins the listing after the handshake.
     let form = room.call("everything.trigger-elicitation-request", json!({})).await;
-    assert!(matches!(&form.asked[..], [asked] if matches!(asked.wants, Wanted::Form { .. })), "{:?}", form.asked);
+    assert!(
+        matches!(&form.asked[..], [asked] if matches!(asked.wants, ElicitationKind::Form { .. })),
+        "{:?}",
+        form.asked
+    );
     assert!(form.outcome.text.contains("It was a dark and stormy night."), "{}", form.outcome.text);
 
     let arguments = json!({"url": "https://example.com/agree", "errorPath": true});
     let visits = room.call("everything.trigger-url-elicitation", arguments).await.asked;
-    assert!(visits.len() == 2 && visits.iter().all(|asked| matches!(asked.wants, Wanted::Visit { .. })), "{visits:?}");
+    assert!(
+        visits.len() == 2 && visits.iter().all(|asked| matches!(asked.wants, ElicitationKind::Visit { .. })),
+        "{visits:?}"
+    );
 
     let roots = room.call("everything.get-roots-list", json!({})).await.outcome.text;
     assert!(roots.contains(room.dir.path().to_str().unwrap()), "{roots}");
@@ -186,12 +193,12 @@ async fn a_server_that_dies_at_its_start_is_reported_and_the_others_go_on_and_pr
     for state in room.servers.states() {
         let name = state.name.as_str();
         if name == "sqlite" {
-            assert_eq!(state.state, State::Failed);
+            assert_eq!(state.state, ConnectionState::Failed);
             let why = state.last_error.unwrap();
             assert!(why.contains("exit") && why.contains("list_resources"), "{why}");
             println!("{name}: {why}");
         } else {
-            assert_eq!(state.state, State::Connected, "{name}: {:?}", state.last_error);
+            assert_eq!(state.state, ConnectionState::Connected, "{name}: {:?}", state.last_error);
             println!("{name}: {}, revision {}", state.about.unwrap(), state.revision.unwrap());
         }
     }

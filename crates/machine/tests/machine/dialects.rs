@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::support::{Move, World, policy};
-use windlass_machine::{Effect, Fact, Replayed, replay};
+use windlass_machine::{Effect, Fact, ReplayOutcome, replay};
 use windlass_vocab::{
     ContextPinned, Dialect, EndReason, Failure, FailureClass, NextAttempt, Nudge, NudgeCause, Part, PinnedContext,
     Policy, Record, StopReason, Usage,
@@ -67,7 +67,7 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
         assert_eq!(batch, [Record::from(ContextPinned { context: Some(context), joined: BTreeSet::new() })]);
         assert!(matches!(&world.owed()[..], [Effect::CallModel { key: again, .. }] if again.attempt == 2));
         assert_eq!(world.finish().reason, EndReason::Completed);
-        assert!(matches!(replay(world.state.session, &world.envelopes()), Replayed::Same { .. }));
+        assert!(matches!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { .. }));
         // And the session's next run begins with it.
         world.say("more");
         assert_eq!(world.state.control.dialect(), Some(dialect));
@@ -115,7 +115,7 @@ fn a_call_that_can_not_be_read_counts_as_none_and_goes_back_to_the_model() {
             panic!("{name}: {batch:?}")
         };
         assert_eq!((nudged.why, nudged.text.as_str()), (NudgeCause::Reply(Nudge::NoToolCall), "Write it again."));
-        assert!(matches!(replay(world.state.session, &world.envelopes()), Replayed::Same { .. }));
+        assert!(matches!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { .. }));
     }
 }
 

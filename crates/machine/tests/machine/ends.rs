@@ -12,7 +12,7 @@ fn ended(world: &mut World) -> (EndReason, String) {
 
 fn words(world: &World) -> Vec<String> {
     let said = |message: &Message| if let Message::User { text } = message { Some(text.clone()) } else { None };
-    world.state.book.history.iter().filter_map(said).collect()
+    world.state.transcript.history.iter().filter_map(said).collect()
 }
 
 #[test]
@@ -162,10 +162,10 @@ fn a_stop_drops_words_that_came_while_a_person_was_asked_whether_to_go_on() {
         let fact = world.perform(&effect);
         world.put(fact);
     }
-    let before = world.state.book.history.len();
+    let before = world.state.transcript.history.len();
     world.say("do something else");
     world.put(Fact::Stopped(StopBy::Person));
-    assert_eq!(world.state.book.history.len(), before);
+    assert_eq!(world.state.transcript.history.len(), before);
     world.script = vec![Move::Text("yes")];
     world.say("afterwards");
     world.finish();

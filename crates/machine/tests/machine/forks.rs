@@ -1,7 +1,7 @@
 //! Forking in mid-run, and deciding a journal again.
 
 use crate::support::{Move, World, call};
-use windlass_machine::{Difference, Fact, Replayed, replay};
+use windlass_machine::{Difference, Fact, ReplayOutcome, replay};
 use windlass_vocab::EffectClass::Once;
 use windlass_vocab::{
     EndReason, FailureClass, Json, NextAttempt, OutcomeKind, Record, RunId, StopBy, Unknown, Verdict,
@@ -76,7 +76,7 @@ fn an_interrupted_run_of_a_fork_can_be_tried_again() {
     let world = calling();
     let mut fork = world.forked_after(world.journal.len());
     fork.script = vec![Move::Calls(vec![call("task_completion", Once).ending(windlass_vocab::Ending::Completed)])];
-    fork.put(Fact::Retried(Box::new(fork.terms.clone())));
+    fork.put(Fact::Retried(Box::new(fork.run_settings.clone())));
     assert_eq!(fork.finish().reason, EndReason::Completed);
 }
 
@@ -87,12 +87,15 @@ fn a_message_belongs_to_the_newest_try_of_its_run() {
     world.say("go");
     assert_eq!(world.finish().reason, EndReason::Failed);
     for tries in 2..=3 {
-        world.put(Fact::Retried(Box::new(world.terms.clone())));
-        assert_eq!(world.state.book.seen[&"m1".into()], RunId(tries), "while it is open");
+        world.put(Fact::Retried(Box::new(world.run_settings.clone())));
+        assert_eq!(world.state.transcript.seen[&"m1".into()], RunId(tries), "while it is open");
         assert_eq!(world.finish().reason, EndReason::Failed);
     }
     world.say("another");
-    assert_eq!((world.state.book.seen[&"m1".into()], world.state.book.seen[&"m2".into()]), (RunId(3), RunId(4)));
+    assert_eq!(
+        (world.state.transcript.seen[&"m1".into()], world.state.transcript.seen[&"m2".into()]),
+        (RunId(3), RunId(4))
+    );
 }
 
 /// A run with retries (whose waits derive from the session's id), calls and a crash.
@@ -115,8 +118,8 @@ fn a_journal_is_decided_again_as_it_stands() {
     // proves J8
     let world = eventful();
     let batches = world.journal.len() as u64;
-    assert_eq!(replay(world.state.session, &world.envelopes()), Replayed::Same { batches });
-    assert_eq!(replay(world.state.session, &[]), Replayed::Same { batches: 0 });
+    assert_eq!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { batches });
+    assert_eq!(replay(world.state.session, &[]), ReplayOutcome::Same { batches: 0 });
 }
 
 #[test]
@@ -128,14 +131,17 @@ fn what_a_fork_took_over_is_decided_as_its_writer_would() {
     fork.finish();
     let mut journal = fork.envelopes();
     let batches = fork.journal.len() as u64;
-    assert_eq!(replay(fork.state.session, &journal), Replayed::Same { batches });
+    assert_eq!(replay(fork.state.session, &journal), ReplayOutcome::Same { batches });
     let waits =
         |record: &Record| matches!(record, Record::AttemptFailed(f) if matches!(f.next, NextAttempt::Retry { .. }));
     assert!(journal.iter().any(|envelope| waits(&envelope.record)), "there is a wait to tell sessions apart by");
     if let Record::SessionOpened(opened) = &mut journal[0].record {
         opened.forked_from.clear();
     }
-    assert!(matches!(replay(fork.state.session, &journal), Replayed::Differs(_)), "without its origin nobody knows");
+    assert!(
+        matches!(replay(fork.state.session, &journal), ReplayOutcome::Differs(_)),
+        "without its origin nobody knows"
+    );
 }
 
 #[test]
@@ -145,7 +151,7 @@ fn the_first_difference_is_named() {
     let whole = world.envelopes();
     let place = |kind: &str| whole.iter().position(|envelope| envelope.record.kind() == kind).expect("it is there");
     let differs = |journal: &[windlass_vocab::Envelope]| match replay(world.state.session, journal) {
-        Replayed::Differs(difference) => *difference,
+        ReplayOutcome::Differs(difference) => *difference,
         other => panic!("{other:?}"),
     };
     // Another turn than the loop would begin.
@@ -175,5 +181,5 @@ fn from_a_record_of_a_newer_version_on_nobody_can_tell() {
     let mut journal = world.envelopes();
     let body = Json::empty_object();
     journal[4].record = Record::Unknown(Unknown { kind: "Dreamt".into(), body });
-    assert_eq!(replay(world.state.session, &journal), Replayed::Unknown { seq: 5, kind: "Dreamt".into() });
+    assert_eq!(replay(world.state.session, &journal), ReplayOutcome::Unknown { seq: 5, kind: "Dreamt".into() });
 }

@@ -101,9 +101,9 @@ fn a_read_whose_earlier_result_was_cut_shortened_or_dropped_is_shown_again() {
     world.put(fact);
     let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("it runs") };
     let (call, text) = (request.call, "x".repeat(10_000));
-    let result = |text: String, cut| windlass_machine::Finished {
+    let result = |text: String, cut| windlass_machine::CallResult {
         cut,
-        ..windlass_machine::Finished::new(OutcomeKind::Ok, text)
+        ..windlass_machine::CallResult::new(OutcomeKind::Ok, text)
     };
     world.put(Fact::CallDone { call, finished: result(text.clone(), None) });
     while !matches!(world.owed()[..], [Effect::RunCall { .. }]) {

@@ -167,7 +167,7 @@ proptest! {
         let mut script: Vec<Move> = with_progress(turns).into_iter().enumerate().map(turn).collect();
         script.push(Move::Text("done"));
         let mut world = World::with_policy(policy, script);
-        world.terms.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
+        world.run_settings.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
         world.say("begin");
         for event in events {
             if world.state.control.run.is_some() {
@@ -193,7 +193,7 @@ proptest! {
         let asks: Vec<Ask> = calls.map(|(index, drawn)| ask(0, index, drawn)).collect();
         prop_assume!(!asks.is_empty());
         let mut world = World::new("default", vec![Move::Calls(asks)]);
-        world.terms.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
+        world.run_settings.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
         world.say("begin");
         for _ in 0..1_000 {
             let parked = world.state.control.run.as_ref().is_none_or(|run| run.parked.is_some());

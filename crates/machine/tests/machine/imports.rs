@@ -1,10 +1,10 @@
 //! A session that was brought in from elsewhere, and calls that are judged again before they run.
 
 use crate::support::{KEEPS, Move, World, call};
-use windlass_machine::{Agreed, Effect, Fact, Ledger, Replayed, UndoAsked, replay};
+use windlass_machine::{CallApproval, CheckedUndo, Effect, Fact, Ledger, ReplayOutcome, replay};
 use windlass_vocab::EffectClass::{self, Idempotent, Once, ReadOnly};
 use windlass_vocab::{
-    Answer, AnsweredBy, Change, Changes, EndReason, FileState, Imported, OutcomeKind, Preview, QuestionKind,
+    Answer, AnsweredBy, Change, Changes, EndReason, FileState, ImportDetails, OutcomeKind, Preview, QuestionKind,
     QuestionOption, Record, Remedy, SessionChanged, Undoable, Verdict,
 };
 
@@ -25,7 +25,7 @@ fn called(effect: EffectClass, verdict: Verdict) -> World {
 }
 
 fn import(world: &mut World) -> Vec<Record> {
-    let imported = Some(Imported { workspace: Some("/here".into()) });
+    let imported = Some(ImportDetails { workspace: Some("/here".into()) });
     world.put(Fact::Changed(SessionChanged { imported, ..SessionChanged::default() }))
 }
 
@@ -37,7 +37,7 @@ fn answer(world: &mut World, option: QuestionOption) {
 
 fn is_same(world: &World) {
     let replayed = replay(world.state.session, &world.envelopes());
-    assert!(matches!(replayed, Replayed::Same { .. }), "{replayed:?}");
+    assert!(matches!(replayed, ReplayOutcome::Same { .. }), "{replayed:?}");
 }
 
 // proves X6, J8: whatever a run was doing when its journal was written, nothing of it goes on here
@@ -84,7 +84,7 @@ fn what_was_granted_elsewhere_is_not_granted_here() {
     import(&mut world);
     world.say("go on");
     let run = world.state.control.run.as_ref().map(|run| run.id).expect("a run");
-    assert_eq!(world.state.book.grants, vec![]);
+    assert_eq!(world.state.transcript.grants, vec![]);
     // A file may say anything, also that somebody agreed after it was imported.
     let forged = windlass_vocab::QuestionAnswered {
         question: asked.question,
@@ -93,9 +93,9 @@ fn what_was_granted_elsewhere_is_not_granted_here() {
         grant: Some(windlass_vocab::Grant { rule: "run_command(*)".into() }),
     };
     windlass_machine::apply(&mut world.state, &forged.into());
-    assert_eq!(world.state.book.grants.len(), 1, "{run}");
+    assert_eq!(world.state.transcript.grants.len(), 1, "{run}");
     import(&mut world);
-    assert_eq!(world.state.book.grants, vec![]);
+    assert_eq!(world.state.transcript.grants, vec![]);
 }
 
 // proves X6, T9: files that a journal from elsewhere speaks of are not put back here
@@ -105,12 +105,12 @@ fn nothing_of_an_imported_session_is_undone() {
     world.say("go");
     world.finish();
     let ledger = |world: &World| Ledger::fold(world.journal.iter().flatten());
-    let deed = ledger(&world).last().cloned().expect("it changed something");
+    let file_effect = ledger(&world).last().cloned().expect("it changed something");
     let forged = Changes::from([(
         ".git/hooks/post-commit".to_owned(),
         Change { was: FileState::Absent, now: FileState::Folder { mode: 0o755, inode: None } },
     )]);
-    let asked = UndoAsked { of: deed.of, tool: None, changes: forged, unable: Default::default() };
+    let asked = CheckedUndo { of: file_effect.of, tool: None, changes: forged, unable: Default::default() };
     world.put(Fact::Undo(Box::new(asked)));
     assert!(matches!(world.owed()[..], [Effect::Restore(_)]), "{:?}", world.owed());
     import(&mut world);
@@ -131,17 +131,17 @@ fn a_call_that_the_rules_of_today_ask_about_is_asked_about_before_it_runs() {
     for effect in [ReadOnly, Idempotent, Once] {
         for (option, runs) in [(QuestionOption::Once, true), (QuestionOption::No, false)] {
             let mut world = called(effect, Verdict::Allow);
-            let [Effect::RunCall { request, agreed, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
-            assert_eq!(*agreed, Agreed::No);
+            let [Effect::RunCall { request, approved, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
+            assert_eq!(*approved, CallApproval::No);
             let call = request.call;
-            world.put(Fact::CallHeld { call, preview: shown(), because: None });
+            world.put(Fact::CallNeedsApproval { call, preview: shown(), because: None });
             let asks =
                 |effect: &Effect| matches!(effect, Effect::Ask(asked) if asked.kind == QuestionKind::Approval { call });
             assert!(world.owed().iter().all(asks), "{:?}", world.owed());
             answer(&mut world, option);
             if runs {
-                let [Effect::RunCall { agreed, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
-                assert_eq!(*agreed, Agreed::Yes, "it is not asked about again");
+                let [Effect::RunCall { approved, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
+                assert_eq!(*approved, CallApproval::Yes, "it is not asked about again");
             } else {
                 assert_eq!(world.results()[0].0, OutcomeKind::Denied);
             }
@@ -160,7 +160,7 @@ fn a_call_that_nobody_can_be_asked_about_is_denied_with_the_rule() {
     step(&mut world);
     let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
     let call = request.call;
-    world.put(Fact::CallHeld { call, preview: shown(), because: None });
+    world.put(Fact::CallNeedsApproval { call, preview: shown(), because: None });
     let (outcome, text) = world.results()[0].clone();
     assert!(outcome == OutcomeKind::Denied && !text.contains("act"), "{text}");
     assert_eq!(world.last_remedy(), Some(Remedy::Allow { rule: "act".into() }));

@@ -3,7 +3,8 @@
 use crate::support::{Move, World, call, policy};
 use windlass_machine::read_output;
 use windlass_vocab::{
-    AtCap, EffectClass, EndReason, FailureClass, Message, NudgeCause, Policy, Record, RunEnded, StopReason, TurnMode,
+    EffectClass, EndReason, FailureClass, Message, NudgeCause, Policy, Record, RunEnded, StopReason, TurnCapAction,
+    TurnMode,
 };
 
 const FITS: Move = Move::Text("{\"n\": 1}");
@@ -56,7 +57,7 @@ fn an_answer_that_does_not_fit_is_sent_back_with_what_is_wrong() {
     assert!(nudges[0].1.contains("not well-formed JSON"), "{}", nudges[0].1);
     assert!(nudges[1].1.contains("It does not fit."), "{}", nudges[1].1);
     let said = |message: &Message| matches!(message, Message::User { text } if text.contains("It does not fit."));
-    assert!(world.state.book.history.iter().any(said), "the model sees it");
+    assert!(world.state.transcript.history.iter().any(said), "the model sees it");
 }
 
 // proves L10
@@ -83,7 +84,7 @@ fn after_so_many_corrections_the_run_fails_and_says_what_was_wrong() {
 // proves L10, L5
 #[test]
 fn corrections_count_as_turns() {
-    let policy = Policy { turn_cap: 1, at_cap: AtCap::WrapUp, ..policy("default") };
+    let policy = Policy { turn_cap: 1, at_cap: TurnCapAction::WrapUp, ..policy("default") };
     let (_, ended) = run_under(policy, vec![Move::Misfit("{}")]);
     assert_eq!((ended.reason, ended.output), (EndReason::Unfinished, None));
 }

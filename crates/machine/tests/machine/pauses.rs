@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::support::{Move, World, call};
-use windlass_machine::{Agreed, Effect, Fact};
+use windlass_machine::{CallApproval, Effect, Fact};
 use windlass_vocab::{
-    Answer, AnsweredBy, CallId, CallRequested, EffectClass, Elicitation, EndReason, Json, Pause, QuestionAsked,
-    QuestionOption, Record, Resumption, TurnMode, Wanted,
+    Answer, AnsweredBy, CallId, CallRequested, EffectClass, Elicitation, ElicitationKind, EndReason, Json, Pause,
+    QuestionAsked, QuestionOption, Record, Resumption, TurnMode,
 };
 
 fn asks(key: &str) -> Elicitation {
-    let wants = Wanted::Form { schema: Json::empty_object() };
+    let wants = ElicitationKind::Form { schema: Json::empty_object() };
     Elicitation { key: key.into(), from: "hub".into(), message: format!("Which {key}?"), wants }
 }
 
@@ -132,8 +132,12 @@ fn a_call_that_asks_while_it_runs_goes_on_running_and_its_question_dies_with_it(
     assert!(asked(&world).is_none(), "whoever would have heard the answer is gone");
     world.put(Fact::Elicited { call, elicitation: asks("once more") });
     let (request, _) = running(&world).expect("it was run again");
-    let done =
-        world.perform(&Effect::RunCall { request: request.into(), edited: None, resumed: None, agreed: Agreed::No });
+    let done = world.perform(&Effect::RunCall {
+        request: request.into(),
+        edited: None,
+        resumed: None,
+        approved: CallApproval::No,
+    });
     world.put(done);
     assert!(asked(&world).is_none());
     assert_eq!(world.finish().reason, EndReason::Completed);

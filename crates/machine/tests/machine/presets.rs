@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use crate::support::{Move, World, policy};
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{
-    AtCap, Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Parallel,
-    Planning, Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, UnfinishedCall,
+    Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Parallel,
+    Planning, Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
+    UnfinishedCall,
 };
 
 /// Where the table names no ceiling: above every wait it names.
@@ -61,7 +62,7 @@ fn durable_chat() -> Policy {
     Policy {
         preset: "durable-chat".into(),
         turn_cap: 20,
-        at_cap: AtCap::Fail,
+        at_cap: TurnCapAction::Fail,
         retry: Retry { tries: 3, first_wait_ms: 3_000, ceiling_ms: UNREACHED_MS },
         dialects: vec![Dialect::Native],
         tools: BTreeSet::from([ToolSource::Mcp]),
@@ -102,7 +103,7 @@ fn local_model() -> Policy {
     Policy {
         preset: "local-model".into(),
         turn_cap: 10,
-        at_cap: AtCap::WrapUp,
+        at_cap: TurnCapAction::WrapUp,
         retry: Retry { tries: 2, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
         // The table's three, and the one that decision 0012 adds.
         dialects: vec![Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
@@ -148,7 +149,7 @@ fn assistant() -> Policy {
     Policy {
         preset: "assistant".into(),
         turn_cap: 40,
-        at_cap: AtCap::WrapUp,
+        at_cap: TurnCapAction::WrapUp,
         retry: Retry { tries: 4, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
         dialects: vec![Dialect::Native],
         tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
@@ -193,7 +194,7 @@ fn task() -> Policy {
     Policy {
         preset: "task".into(),
         turn_cap: 100,
-        at_cap: AtCap::Fail,
+        at_cap: TurnCapAction::Fail,
         retry: Retry { tries: 3, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
         dialects: vec![Dialect::ToolBlock],
         tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp, ToolSource::Ending]),
@@ -234,7 +235,7 @@ fn operator() -> Policy {
     Policy {
         preset: "operator".into(),
         turn_cap: 50,
-        at_cap: AtCap::WrapUp,
+        at_cap: TurnCapAction::WrapUp,
         retry: Retry { tries: 6, first_wait_ms: 500, ceiling_ms: 32_000 },
         dialects: vec![Dialect::Native],
         tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp, ToolSource::Remote]),
@@ -280,7 +281,7 @@ fn default() -> Policy {
     Policy {
         preset: "default".into(),
         turn_cap: 50,
-        at_cap: AtCap::WrapUp,
+        at_cap: TurnCapAction::WrapUp,
         retry: operator().retry,
         dialects: vec![Dialect::Native, Dialect::Probe],
         tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),

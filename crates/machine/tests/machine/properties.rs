@@ -3,7 +3,7 @@
 use crate::support::{Ask, Move, World, call};
 use proptest::prelude::*;
 use windlass_machine::legal;
-use windlass_machine::{Effect, Fact, PRESETS, Replayed, replay};
+use windlass_machine::{Effect, Fact, PRESETS, ReplayOutcome, replay};
 use windlass_vocab::{
     Attendance, CallId, CallInHistory, EffectClass, EndReason, Ending, FailureClass, Json, Message, OutcomeKind, RunId,
     StopBy, TurnId, Verdict,
@@ -131,7 +131,7 @@ proptest! {
     ) {
         let world = World::new(PRESETS[preset], script);
         let mut world = if typed { world.typed() } else { world };
-        world.terms.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
+        world.run_settings.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
         world.say("begin");
         for event in events {
             happen(&mut world, event);
@@ -165,7 +165,7 @@ proptest! {
         fork.say("another way");
         fork.finish();
         let batches = fork.journal.len() as u64;
-        prop_assert_eq!(replay(fork.state.session, &fork.envelopes()), Replayed::Same { batches });
+        prop_assert_eq!(replay(fork.state.session, &fork.envelopes()), ReplayOutcome::Same { batches });
     }
 }
 

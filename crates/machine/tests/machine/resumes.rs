@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use crate::support::{KEEPS, Move, World, call};
-use windlass_machine::{Agreed, Effect, Fact, Finished, OpenApprovals, Replayed, replay};
+use windlass_machine::{CallApproval, CallResult, Effect, Fact, OpenApprovals, ReplayOutcome, replay};
 use windlass_vocab::EffectClass::{self, Idempotent, Once, ReadOnly, Verifiable};
 use windlass_vocab::{
-    Answer, AnsweredBy, Attendance, Because, EndReason, Json, OutcomeKind, Preview, QuestionAsked, QuestionKind,
-    QuestionOption, Record, Remedy, TextOrigin, Verdict,
+    Answer, AnsweredBy, Attendance, EndReason, Json, OutcomeKind, Preview, QuestionAsked, QuestionKind, QuestionOption,
+    Record, Remedy, TextOrigin, Verdict, VerdictReason,
 };
 
 fn step(world: &mut World) {
@@ -45,19 +45,19 @@ fn answer(world: &mut World, option: QuestionOption) {
     assert_ne!(answer_with(world, &asked, Answer::plain(option)), []);
 }
 
-fn agreed(world: &World) -> Agreed {
-    let [Effect::RunCall { agreed, .. }] = &world.owed()[..] else { panic!("it does not run: {:?}", world.owed()) };
-    agreed.clone()
+fn approved(world: &World) -> CallApproval {
+    let [Effect::RunCall { approved, .. }] = &world.owed()[..] else { panic!("it does not run: {:?}", world.owed()) };
+    approved.clone()
 }
 
 fn judged(world: &World) -> windlass_vocab::CallId {
-    let [Effect::JudgeCall { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
+    let [Effect::CheckPermission { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
     request.call
 }
 
 fn is_same(world: &World) {
     let replayed = replay(world.state.session, &world.envelopes());
-    assert!(matches!(replayed, Replayed::Same { .. }), "{replayed:?}");
+    assert!(matches!(replayed, ReplayOutcome::Same { .. }), "{replayed:?}");
 }
 
 fn preview(body: &str) -> Option<Preview> {
@@ -74,7 +74,7 @@ fn an_open_approval_is_withdrawn_by_a_resume_and_its_call_judged_again() {
         let id = judged(&world);
         let yes = Answer::plain(QuestionOption::Once);
         assert_eq!(answer_with(&mut world, &old, yes.clone()), [], "a yes to the old question is none");
-        world.put(Fact::CallHeld { call: id, preview: preview("outside"), because: None });
+        world.put(Fact::CallNeedsApproval { call: id, preview: preview("outside"), because: None });
         let fresh = question(&world);
         assert_eq!(
             (fresh.preview.clone(), fresh.kind.clone()),
@@ -83,7 +83,7 @@ fn an_open_approval_is_withdrawn_by_a_resume_and_its_call_judged_again() {
         assert!(fresh.question != old.question && fresh.expires > old.expires, "{fresh:?}");
         assert_eq!(answer_with(&mut world, &old, yes), []);
         answer(&mut world, QuestionOption::Once);
-        assert_eq!(agreed(&world), Agreed::Yes);
+        assert_eq!(approved(&world), CallApproval::Yes);
         assert_eq!(world.finish().reason, EndReason::Completed);
         assert!(world.executed.values().all(|times| *times == 1), "{:?}", world.executed);
         is_same(&world);
@@ -96,18 +96,18 @@ fn a_call_that_is_judged_again_runs_unasked_or_is_refused() {
     for attendance in [Attendance::Attended, Attendance::Unattended] {
         for effect in [ReadOnly, Once] {
             let mut world = asking(&[effect]);
-            world.terms.attendance = attendance;
+            world.run_settings.attendance = attendance;
             world.crash();
             let call = judged(&world);
-            world.put(Fact::CallCleared { call });
-            assert_eq!(agreed(&world), Agreed::No, "it is judged once more right before it runs");
+            world.put(Fact::CallAllowed { call });
+            assert_eq!(approved(&world), CallApproval::No, "it is judged once more right before it runs");
             is_same(&world);
 
             let mut world = asking(&[effect]);
-            world.terms.attendance = attendance;
+            world.run_settings.attendance = attendance;
             world.crash();
             let call = judged(&world);
-            world.put(Fact::CallDone { call, finished: Finished::new(OutcomeKind::Denied, "A rule forbids it.") });
+            world.put(Fact::CallDone { call, finished: CallResult::new(OutcomeKind::Denied, "A rule forbids it.") });
             assert_eq!(world.results(), [(OutcomeKind::Denied, "A rule forbids it.".to_owned())]);
             is_same(&world);
         }
@@ -118,11 +118,11 @@ fn a_call_that_is_judged_again_runs_unasked_or_is_refused() {
 #[test]
 fn a_call_that_is_still_asked_about_is_denied_where_nobody_is_there() {
     let mut world = asking(&[Once]);
-    world.terms.attendance = Attendance::Unattended;
+    world.run_settings.attendance = Attendance::Unattended;
     world.crash();
-    let because = Some(Because::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() });
+    let because = Some(VerdictReason::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() });
     let call = judged(&world);
-    world.put(Fact::CallHeld { call, preview: preview(""), because });
+    world.put(Fact::CallNeedsApproval { call, preview: preview(""), because });
     let (outcome, text) = world.results()[0].clone();
     assert!(outcome == OutcomeKind::Denied && text.contains("AGENTS.md is protected"), "{text}");
     assert_eq!(world.last_remedy(), Some(Remedy::Unprotect { path: "AGENTS.md".into() }));
@@ -163,7 +163,7 @@ fn a_call_that_was_not_asked_about_yet_is_judged_again_when_its_turn_comes() {
     answer(&mut world, QuestionOption::No);
     let second = judged(&world);
     assert_ne!(first, second);
-    world.put(Fact::CallHeld { call: second, preview: preview("outside"), because: None });
+    world.put(Fact::CallNeedsApproval { call: second, preview: preview("outside"), because: None });
     assert_eq!(question(&world).preview, preview("outside"));
     assert_eq!(world.finish().reason, EndReason::Completed);
     is_same(&world);
@@ -187,7 +187,7 @@ fn no_more_than_sixteen_calls_are_judged_or_run_at_once() {
         // The last first: what is judged is let run before anything has ended.
         let effect = owed.last().expect("something is owed");
         let fact = match effect {
-            Effect::JudgeCall { request, .. } => Fact::CallCleared { call: request.call },
+            Effect::CheckPermission { request, .. } => Fact::CallAllowed { call: request.call },
             effect => world.perform(effect),
         };
         world.put(fact);
@@ -203,7 +203,7 @@ fn what_a_person_agreed_to_counts_after_a_crash_if_the_same_is_shown() {
         let mut world = asking(&[effect]);
         let shown = question(&world).preview.expect("a preview");
         answer(&mut world, QuestionOption::Once);
-        assert_eq!(agreed(&world), Agreed::Yes);
+        assert_eq!(approved(&world), CallApproval::Yes);
         world.crash();
         match effect {
             // It may have run, so a person is asked what to do; that shows them nothing new.
@@ -211,14 +211,14 @@ fn what_a_person_agreed_to_counts_after_a_crash_if_the_same_is_shown() {
             Verifiable => step(&mut world),
             ReadOnly | Idempotent => {}
         }
-        assert_eq!(agreed(&world), Agreed::IfShown(shown.into()), "{effect:?}");
+        assert_eq!(approved(&world), CallApproval::IfShown(shown.into()), "{effect:?}");
         let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
         let call = request.call;
-        world.put(Fact::CallHeld { call, preview: preview("outside"), because: None });
+        world.put(Fact::CallNeedsApproval { call, preview: preview("outside"), because: None });
         world.crash();
         judged(&world);
-        world.put(Fact::CallCleared { call });
-        assert_eq!(agreed(&world), Agreed::No, "asking anew took the old yes back");
+        world.put(Fact::CallAllowed { call });
+        assert_eq!(approved(&world), CallApproval::No, "asking anew took the old yes back");
         is_same(&world);
     }
 }
@@ -231,19 +231,19 @@ fn a_yes_to_a_late_question_is_compared_with_what_that_question_showed() {
     world.crash();
     let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
     let call = request.call;
-    world.put(Fact::CallHeld { call, preview: preview("outside"), because: None });
+    world.put(Fact::CallNeedsApproval { call, preview: preview("outside"), because: None });
     answer(&mut world, QuestionOption::Once);
     world.crash();
-    assert_eq!(agreed(&world), Agreed::IfShown(preview("outside").expect("one").into()));
+    assert_eq!(approved(&world), CallApproval::IfShown(preview("outside").expect("one").into()));
 }
 
 // proves T8, X5: a late question offers what the same question would have offered early, and its reason is recorded
 #[test]
 fn a_late_question_offers_what_its_reason_allows() {
     use QuestionOption::{Always, Edit, No, Once as JustOnce, Session};
-    let protected = Because::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() };
-    let outside = Because::OutsideText { origin: TextOrigin::Page { url: "https://a.example".into() } };
-    let mode = Because::Mode { mode: "default".into() };
+    let protected = VerdictReason::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() };
+    let outside = VerdictReason::OutsideText { origin: TextOrigin::Page { url: "https://a.example".into() } };
+    let mode = VerdictReason::Mode { mode: "default".into() };
     for (because, options) in [
         (protected, vec![No, JustOnce, Session, Edit]),
         (outside, vec![No, JustOnce, Edit]),
@@ -256,7 +256,7 @@ fn a_late_question_offers_what_its_reason_allows() {
         step(&mut world);
         let [Effect::RunCall { request, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
         let call = request.call;
-        world.put(Fact::CallHeld { call, preview: preview(""), because: Some(because.clone()) });
+        world.put(Fact::CallNeedsApproval { call, preview: preview(""), because: Some(because.clone()) });
         let asked = question(&world);
         assert_eq!((asked.options, asked.because), (options, Some(because)));
         is_same(&world);
@@ -269,7 +269,7 @@ fn an_answer_that_is_brought_along_is_for_what_the_earlier_process_showed() {
     let brought = |option| {
         let mut world = asking(&[Once]);
         let asked = question(&world);
-        let (attendance, approvals) = (world.terms.attendance, OpenApprovals::Answered);
+        let (attendance, approvals) = (world.run_settings.attendance, OpenApprovals::Answered);
         world.put(Fact::Resumed { attendance, deadline: None, approvals });
         assert_eq!(question(&world), asked, "it is still there to be answered");
         answer(&mut world, option);
@@ -277,7 +277,7 @@ fn an_answer_that_is_brought_along_is_for_what_the_earlier_process_showed() {
         (world, asked)
     };
     let (world, asked) = brought(QuestionOption::Once);
-    assert_eq!(agreed(&world), Agreed::IfShown(Arc::new(asked.preview.expect("a preview"))));
+    assert_eq!(approved(&world), CallApproval::IfShown(Arc::new(asked.preview.expect("a preview"))));
     let (world, _) = brought(QuestionOption::No);
     assert_eq!((world.results()[0].0, world.executed.len()), (OutcomeKind::Denied, 0));
 }
@@ -290,15 +290,15 @@ fn to_run_again_what_was_never_asked_about_is_judged_like_any_call() {
     world.say("go");
     step(&mut world);
     step(&mut world);
-    assert_eq!(agreed(&world), Agreed::No);
+    assert_eq!(approved(&world), CallApproval::No);
     world.crash();
     answer(&mut world, QuestionOption::RunAgain);
-    assert_eq!(agreed(&world), Agreed::No);
+    assert_eq!(approved(&world), CallApproval::No);
 }
 
 /// Taken up by a version that left open questions as they were.
 fn resume_as_of_old(world: &mut World) {
-    let (attendance, approvals) = (world.terms.attendance, OpenApprovals::LeftAlone);
+    let (attendance, approvals) = (world.run_settings.attendance, OpenApprovals::LeftAlone);
     world.put(Fact::Resumed { attendance, deadline: None, approvals });
 }
 
@@ -311,8 +311,8 @@ fn an_answer_that_an_older_version_took_after_a_resume_counts() {
     resume_as_of_old(&mut world);
     let asked = question(&world);
     answer_with(&mut world, &asked, edit);
-    let [Effect::RunCall { edited, agreed, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
-    assert_eq!((edited.as_ref(), agreed), (Some(&arguments), &Agreed::Yes));
+    let [Effect::RunCall { edited, approved, .. }] = &world.owed()[..] else { panic!("{:?}", world.owed()) };
+    assert_eq!((edited.as_ref(), approved), (Some(&arguments), &CallApproval::Yes));
     step(&mut world);
     assert_eq!(question(&world).because, None, "the second is asked about as it was first judged");
     is_same(&world);
@@ -322,7 +322,7 @@ fn an_answer_that_an_older_version_took_after_a_resume_counts() {
     is_same(&world);
 
     let mut world = asking(&[Once]);
-    world.terms.attendance = Attendance::Unattended;
+    world.run_settings.attendance = Attendance::Unattended;
     resume_as_of_old(&mut world);
     assert_eq!(world.results()[0].0, OutcomeKind::Denied, "nobody was there to ask");
     is_same(&world);

@@ -3,7 +3,7 @@
 use crate::support::{Move, World, policy};
 use windlass_machine::{Effect, Fact, PRESETS, State, outstanding};
 use windlass_vocab::{
-    At, AttemptFailed, EndReason, Failure, FailureClass, ModelName, NextAttempt, Policy, Record, Retry,
+    AttemptFailed, EndReason, Failure, FailureClass, ModelName, NextAttempt, Policy, Record, Retry, Timestamp,
 };
 
 /// A policy that tries so often and waits so long.
@@ -14,7 +14,7 @@ fn retrying(tries: u32, first_wait_ms: u64, ceiling_ms: u64) -> Policy {
 /// A world whose model fails as often as it is tried.
 fn failing(policy: Policy) -> World {
     let mut world = World::with_policy(policy, vec![Move::Fails(99, FailureClass::Transient, Box::new(Move::Empty))]);
-    world.terms.chain.truncate(1);
+    world.run_settings.chain.truncate(1);
     world.say("go");
     world.finish();
     world
@@ -70,13 +70,13 @@ fn go_on(world: &mut World) {
 /// What follows a stream that dies after its first token, so long before the deadline.
 fn after_dying(tries: u32, chain: &[&str], room: Room) -> NextAttempt {
     let mut world = World::with_policy(retrying(tries, 500, 32_000), vec![Move::Text("x")]);
-    world.terms.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
+    world.run_settings.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
     // Every fact comes 10 ms after the one before it: the message, the pinned context, the failure.
     let dies = world.now.plus_ms(30);
-    world.terms.deadline = match room {
+    world.run_settings.deadline = match room {
         Room::Endless => None,
         Room::Left(ms) => Some(dies.plus_ms(ms)),
-        Room::Over => Some(At(dies.0 - 1)),
+        Room::Over => Some(Timestamp(dies.0 - 1)),
     };
     world.say("go");
     go_on(&mut world);
@@ -128,7 +128,7 @@ fn asks_to_wait(ms: u64) -> Failure {
 /// A run with this chain, at its first attempt.
 fn at_its_first_attempt(policy: Policy, chain: &[&str]) -> World {
     let mut world = World::with_policy(policy, vec![Move::Text("x")]);
-    world.terms.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
+    world.run_settings.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
     world.say("go");
     go_on(&mut world);
     world
@@ -184,8 +184,8 @@ fn a_wait_that_ends_after_the_deadline_is_not_begun() {
     // proves M3
     for (left, kept) in [(MINUTE_MS, true), (MINUTE_MS - 1, false)] {
         let mut world = World::with_policy(policy("default"), vec![Move::Text("x")]);
-        world.terms.chain.truncate(1);
-        world.terms.deadline = Some(world.now.plus_ms(30 + left));
+        world.run_settings.chain.truncate(1);
+        world.run_settings.deadline = Some(world.now.plus_ms(30 + left));
         world.say("go");
         go_on(&mut world);
         let next = fail(&mut world, &asks_to_wait(MINUTE_MS));

@@ -139,7 +139,7 @@ fn a_message_during_a_run_joins_it_at_the_next_turn_or_waits() {
     world.finish();
     let words: Vec<_> = world
         .state
-        .book
+        .transcript
         .history
         .iter()
         .map(|message| match message {
@@ -236,7 +236,7 @@ fn parallel_calls_start_together_as_far_as_the_policy_lets_them() {
         assert_eq!(waves, expected, "{parallel:?}");
         let shown: Vec<_> = world
             .state
-            .book
+            .transcript
             .history
             .iter()
             .filter_map(|message| match message {
@@ -255,7 +255,7 @@ fn a_filtered_reply_fails_the_run_and_stays_out_of_the_history() {
     world.say("go");
     let ended = world.finish();
     assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Failed, "I can't"));
-    assert_eq!(world.state.book.history.len(), 1);
+    assert_eq!(world.state.transcript.history.len(), 1);
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn on_overflow_the_oldest_turns_go_and_the_goal_stays() {
     let mut world = World::new("operator", script);
     world.say("the goal");
     assert_eq!(world.finish().answer, "done");
-    let history = &world.state.book.history;
+    let history = &world.state.transcript.history;
     assert_eq!(history[0], Message::User { text: "the goal".into() });
     assert!(history.len() < 16, "{}", history.len());
     assert_eq!(world.fold(), world.state);
@@ -397,20 +397,20 @@ fn a_failed_run_can_be_tried_again_on_the_same_history() {
     world.say("go");
     assert_eq!(world.finish().reason, EndReason::Failed);
     world.script = vec![Move::Text("now")];
-    let terms = Box::new(world.terms.clone());
-    world.put(Fact::Retried(terms.clone()));
+    let run_settings = Box::new(world.run_settings.clone());
+    world.put(Fact::Retried(run_settings.clone()));
     let ended = world.finish();
     assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Completed, "now"));
-    assert_eq!(world.state.book.history.len(), 2);
-    assert!(world.put(Fact::Retried(terms)).is_empty(), "a completed run is not tried again");
+    assert_eq!(world.state.transcript.history.len(), 2);
+    assert!(world.put(Fact::Retried(run_settings)).is_empty(), "a completed run is not tried again");
 }
 
 #[test]
 fn the_same_message_id_never_counts_twice() {
     // proves J6
     let mut world = World::new("default", vec![Move::Text("x")]);
-    let terms = Box::new(world.terms.clone());
-    let message = || Fact::Message { message_id: "one".into(), text: "hi".into(), terms: terms.clone() };
+    let run_settings = Box::new(world.run_settings.clone());
+    let message = || Fact::Message { message_id: "one".into(), text: "hi".into(), run_settings: run_settings.clone() };
     assert!(!world.put(message()).is_empty());
     assert!(world.put(message()).is_empty());
     world.finish();
@@ -446,7 +446,7 @@ fn approvals_ask_where_a_person_is_and_deny_where_nobody_is() {
     let judged = left.perform(&judge);
     left.put(judged);
     assert!(matches!(left.owed()[..], [Effect::Ask(_)]), "still asked after a crash");
-    left.terms.attendance = windlass_vocab::Attendance::Unattended;
+    left.run_settings.attendance = windlass_vocab::Attendance::Unattended;
     left.crash();
     left.finish();
     assert_eq!(left.results()[0].0, OutcomeKind::Denied);
@@ -558,7 +558,7 @@ fn a_complete_answer_at_the_cap_stays_one_whatever_was_said_meanwhile() {
     // proves L5, L7
     let mut policy = policy("default");
     policy.turn_cap = 1;
-    policy.at_cap = windlass_vocab::AtCap::Fail;
+    policy.at_cap = windlass_vocab::TurnCapAction::Fail;
     let mut world = World::with_policy(policy, vec![Move::Text("the answer")]);
     world.say("go");
     go(&mut world, 1);
@@ -576,7 +576,7 @@ fn a_settlement_asked_of_a_person_is_taken_as_interrupted_where_nobody_is() {
     go(&mut world, 2);
     world.crash();
     assert!(matches!(world.owed()[..], [Effect::Ask(_)]));
-    world.terms.attendance = windlass_vocab::Attendance::Unattended;
+    world.run_settings.attendance = windlass_vocab::Attendance::Unattended;
     world.crash();
     assert_eq!(world.finish().reason, EndReason::Completed);
     assert_eq!(world.results()[0].0, OutcomeKind::Interrupted);
@@ -585,7 +585,7 @@ fn a_settlement_asked_of_a_person_is_taken_as_interrupted_where_nobody_is() {
     asks.say("go");
     go(&mut asks, 2);
     asks.crash();
-    asks.terms.attendance = windlass_vocab::Attendance::Unattended;
+    asks.run_settings.attendance = windlass_vocab::Attendance::Unattended;
     asks.crash();
     assert!(matches!(asks.owed()[..], [Effect::Ask(_)]), "this policy wants a person");
 }
@@ -599,10 +599,10 @@ fn the_goal_of_a_retried_run_is_what_the_person_said() {
     world.say("the real request");
     world.finish();
     world.script = vec![Move::Fails(3, FailureClass::Overflow, Box::new(Move::Text("ok")))];
-    let terms = Box::new(world.terms.clone());
-    world.put(Fact::Retried(terms));
+    let run_settings = Box::new(world.run_settings.clone());
+    world.put(Fact::Retried(run_settings));
     world.finish();
-    assert_eq!(world.state.book.history[0], Message::User { text: "the real request".into() });
+    assert_eq!(world.state.transcript.history[0], Message::User { text: "the real request".into() });
 }
 
 #[test]
@@ -630,7 +630,7 @@ fn a_stopped_attempt_is_charged_by_estimate() {
 fn a_resumed_run_has_the_deadline_of_whoever_resumes_it() {
     // proves L8
     let mut world = World::new("default", vec![Move::Text("x")]);
-    world.terms.deadline = Some(windlass_vocab::At(5_000));
+    world.run_settings.deadline = Some(windlass_vocab::Timestamp(5_000));
     world.say("go");
     world.crash();
     assert_eq!(world.state.control.run.as_ref().and_then(|run| run.deadline), None);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::{KEEPS, Move, World, call};
-use windlass_machine::{Effect, Fact, Force, Known, Ledger, Obstacle, Replayed, UndoAsked, replay};
+use windlass_machine::{CheckedUndo, Effect, Fact, Force, KnownChanges, Ledger, Obstacle, ReplayOutcome, replay};
 use windlass_vocab::EffectClass::{self, Once};
 use windlass_vocab::{
     CallId, Change, Changes, FileState, MessageId, OutcomeKind, Record, RunId, StopBy, TurnId, UndoId, Undoable,
@@ -35,12 +35,12 @@ fn first_call() -> CallId {
 /// Undoes this deed as a driver would; every file is as the journal says.
 fn undo(world: &mut World, of: Undoable) {
     let ledger = ledger(world);
-    let deed = ledger.find(of).expect("a deed").clone();
-    let Known::Changes(changes) = &deed.known else { panic!("{deed:?}") };
+    let file_effect = ledger.find(of).expect("a deed").clone();
+    let KnownChanges::Changes(changes) = &file_effect.known else { panic!("{file_effect:?}") };
     let now = changes.iter().map(|(path, change)| (path.clone(), change.now.clone())).collect();
-    let plan = deed.plan(&now, Force::No);
+    let plan = file_effect.plan(&now, Force::No);
     assert_eq!(plan.conflicts, []);
-    let asked = UndoAsked { of, tool: deed.tool, changes: plan.changes, unable: plan.unable };
+    let asked = CheckedUndo { of, tool: file_effect.tool, changes: plan.changes, unable: plan.unable };
     world.put(Fact::Undo(Box::new(asked)));
     step(world);
 }
@@ -79,12 +79,12 @@ fn an_undo_is_told_to_the_model_and_decided_the_same_again() {
     let mut world = keeping(Once);
     world.finish();
     undo(&mut world, Undoable::Call(first_call()));
-    let last = world.state.book.history.last().cloned();
+    let last = world.state.transcript.history.last().cloned();
     let Some(windlass_vocab::Message::User { text }) = last else { panic!("{last:?}") };
     assert!(text.contains("undid what call 1.1.0 (t1) did to files") && text.contains("again: f."), "{text}");
     assert_eq!(world.owed(), []);
     let envelopes = world.envelopes();
-    assert!(matches!(replay(world.state.session, &envelopes), Replayed::Same { .. }));
+    assert!(matches!(replay(world.state.session, &envelopes), ReplayOutcome::Same { .. }));
     world.say("and now?");
     world.finish();
 }
@@ -94,13 +94,16 @@ fn an_undo_is_told_to_the_model_and_decided_the_same_again() {
 fn nothing_is_taken_up_while_files_are_put_back() {
     let mut world = keeping(Once);
     let asked =
-        UndoAsked { of: Undoable::Call(first_call()), tool: None, changes: Changes::new(), unable: BTreeMap::new() };
+        CheckedUndo { of: Undoable::Call(first_call()), tool: None, changes: Changes::new(), unable: BTreeMap::new() };
     assert_eq!(world.put(Fact::Undo(Box::new(asked.clone()))), []);
     world.finish();
     world.put(Fact::Undo(Box::new(asked.clone())));
     assert_eq!(world.put(Fact::Undo(Box::new(asked))), []);
-    let message =
-        Fact::Message { message_id: MessageId("x".into()), text: "hi".into(), terms: Box::new(world.terms.clone()) };
+    let message = Fact::Message {
+        message_id: MessageId("x".into()),
+        text: "hi".into(),
+        run_settings: Box::new(world.run_settings.clone()),
+    };
     assert_eq!(world.put(message), []);
     world.crash();
     assert!(matches!(world.owed()[..], [Effect::Restore(_)]));
@@ -119,7 +122,7 @@ fn an_undo_can_be_undone_and_a_bare_one_goes_on_to_the_call_before() {
     world.say("go");
     world.finish();
     let (first, second) = (Undoable::Call(first_call()), Undoable::Call(CallId { index: 1, ..first_call() }));
-    let last = |world: &World| ledger(world).last().map(|deed| deed.of);
+    let last = |world: &World| ledger(world).last().map(|file_effect| file_effect.of);
     let taken_back = |world: &World, of| ledger(world).find(of).unwrap().taken_back;
     assert_eq!(last(&world), Some(second));
     undo(&mut world, second);
@@ -139,11 +142,11 @@ fn what_a_stopped_call_left_is_known_once_it_has_ended_and_not_before() {
     step(&mut world);
     world.put(Fact::Stopped(StopBy::Person));
     let of = Undoable::Call(first_call());
-    assert!(matches!(ledger(&world).find(of).unwrap().known, Known::BeforeOnly(_)));
+    assert!(matches!(ledger(&world).find(of).unwrap().known, KnownChanges::BeforeOnly(_)));
     let changes = Changes::from([("f".into(), Change { was: FileState::Absent, now: link("x") })]);
     let changed = windlass_vocab::FilesChanged { call: first_call(), changes: changes.clone(), unseen: None };
     world.put(Fact::FilesChanged(changed));
-    assert_eq!(ledger(&world).find(of).unwrap().known, Known::Changes(changes));
+    assert_eq!(ledger(&world).find(of).unwrap().known, KnownChanges::Changes(changes));
     assert!(matches!(world.journal.last().unwrap()[..], [Record::FilesChanged(_)]));
 }
 
@@ -156,17 +159,17 @@ fn link(target: &str) -> FileState {
 fn what_is_not_as_the_call_left_it_stands_in_the_way() {
     let mut world = keeping(Once);
     world.finish();
-    let book = ledger(&world);
-    let deed = book.last().unwrap();
+    let transcript = ledger(&world);
+    let file_effect = transcript.last().unwrap();
     let now = |state: FileState| BTreeMap::from([("f".to_owned(), state), ("other".to_owned(), link("y"))]);
     let left = link("1.1.0");
-    let plan = deed.plan(&now(left.clone()), Force::No);
+    let plan = file_effect.plan(&now(left.clone()), Force::No);
     assert_eq!(plan.changes, Changes::from([("f".into(), Change { was: left, now: FileState::Absent })]));
-    let plan = deed.plan(&now(link("z")), Force::No);
+    let plan = file_effect.plan(&now(link("z")), Force::No);
     assert_eq!(plan.conflicts.iter().map(|conflict| conflict.obstacle).collect::<Vec<_>>(), [Obstacle::ChangedSince]);
     assert!(plan.changes.is_empty());
-    assert_eq!(deed.plan(&now(link("z")), Force::Yes).changes.len(), 1);
-    assert_eq!(deed.plan(&now(FileState::Absent), Force::No), Default::default(), "it is as it was already");
+    assert_eq!(file_effect.plan(&now(link("z")), Force::Yes).changes.len(), 1);
+    assert_eq!(file_effect.plan(&now(FileState::Absent), Force::No), Default::default(), "it is as it was already");
 }
 
 // proves T9: a folder that was moved is moved back, with whatever is in it by now
@@ -179,14 +182,15 @@ fn a_moved_folder_is_put_back_only_from_where_it_was_moved_to() {
     ]);
     let mut world = keeping(Once);
     world.finish();
-    let book = ledger(&world);
-    let deed = windlass_machine::Deed { known: Known::Changes(changes), ..book.last().unwrap().clone() };
+    let transcript = ledger(&world);
+    let file_effect =
+        windlass_machine::FileEffect { known: KnownChanges::Changes(changes), ..transcript.last().unwrap().clone() };
     let now = |a, b| BTreeMap::from([("a".to_owned(), a), ("b".to_owned(), b)]);
-    let plan = deed.plan(&now(FileState::Absent, folder(7)), Force::No);
+    let plan = file_effect.plan(&now(FileState::Absent, folder(7)), Force::No);
     assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0));
-    let plan = deed.plan(&now(FileState::Absent, folder(8)), Force::No);
+    let plan = file_effect.plan(&now(FileState::Absent, folder(8)), Force::No);
     assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (0, 1, 1), "another folder is there");
-    let plan = deed.plan(&now(folder(9), folder(7)), Force::No);
+    let plan = file_effect.plan(&now(folder(9), folder(7)), Force::No);
     assert_eq!((plan.changes.len(), plan.conflicts.len()), (1, 1), "its old place is taken");
 }
 
@@ -196,15 +200,15 @@ fn what_is_not_kept_is_neither_taken_away_nor_claimed_to_be_put_back() {
     let large = |inode| FileState::Unkept { size: 9, modified: 1, inode };
     let mut world = keeping(Once);
     world.finish();
-    let book = ledger(&world);
-    let deed = |was, now| windlass_machine::Deed {
-        known: Known::Changes(Changes::from([("f".into(), Change { was, now })])),
-        ..book.last().unwrap().clone()
+    let transcript = ledger(&world);
+    let file_effect = |was, now| windlass_machine::FileEffect {
+        known: KnownChanges::Changes(Changes::from([("f".into(), Change { was, now })])),
+        ..transcript.last().unwrap().clone()
     };
     let now = |state| BTreeMap::from([("f".to_owned(), state)]);
-    let plan = deed(FileState::Absent, large(1)).plan(&now(large(1)), Force::No);
+    let plan = file_effect(FileState::Absent, large(1)).plan(&now(large(1)), Force::No);
     assert_eq!(plan.conflicts[0].obstacle, Obstacle::WouldBeLost);
-    let plan = deed(large(1), FileState::Absent).plan(&now(FileState::Absent), Force::Yes);
+    let plan = file_effect(large(1), FileState::Absent).plan(&now(FileState::Absent), Force::Yes);
     assert_eq!((plan.changes.len(), plan.unable.len()), (0, 1));
 }
 
@@ -219,8 +223,11 @@ fn what_is_not_kept_is_moved_back_from_what_it_replaced() {
         ]);
         let mut world = keeping(Once);
         world.finish();
-        let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
-        let plan = deed.plan(&BTreeMap::from([("b".to_owned(), large.clone())]), Force::No);
+        let file_effect = windlass_machine::FileEffect {
+            known: KnownChanges::Changes(changes),
+            ..ledger(&world).last().unwrap().clone()
+        };
+        let plan = file_effect.plan(&BTreeMap::from([("b".to_owned(), large.clone())]), Force::No);
         assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
     }
 }
@@ -235,12 +242,15 @@ fn a_folder_that_a_call_made_a_link_of_is_put_back_with_what_was_in_it() {
     ]);
     let mut world = keeping(Once);
     world.finish();
-    let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
+    let file_effect = windlass_machine::FileEffect {
+        known: KnownChanges::Changes(changes),
+        ..ledger(&world).last().unwrap().clone()
+    };
     let now = |d| BTreeMap::from([("d".to_owned(), d), ("d/a".to_owned(), FileState::OUT_OF_REACH)]);
-    let plan = deed.plan(&now(link("e")), Force::No);
+    let plan = file_effect.plan(&now(link("e")), Force::No);
     assert_eq!((plan.changes.len(), plan.conflicts.len(), plan.unable.len()), (2, 0, 0), "{plan:?}");
     assert_eq!(plan.changes["d/a"], Change { was: FileState::Absent, now: link("x") });
-    let plan = deed.plan(&now(link("theirs")), Force::No);
+    let plan = file_effect.plan(&now(link("theirs")), Force::No);
     assert_eq!(plan.conflicts[1].obstacle, Obstacle::Blocked, "another link is somebody else's");
 }
 
@@ -256,13 +266,19 @@ fn what_can_be_kept_by_now_is_no_obstacle_and_what_moves_needs_no_keeping() {
     ]);
     let mut world = keeping(Once);
     world.finish();
-    let deed = windlass_machine::Deed { known: Known::Changes(changes), ..ledger(&world).last().unwrap().clone() };
+    let file_effect = windlass_machine::FileEffect {
+        known: KnownChanges::Changes(changes),
+        ..ledger(&world).last().unwrap().clone()
+    };
     let now = BTreeMap::from([("b".to_owned(), large(5)), ("made".to_owned(), large(6))]);
     let could = BTreeMap::from([("b".to_owned(), kept(5)), ("made".to_owned(), kept(6))]);
     for force in [Force::No, Force::Yes] {
-        let plan = deed.plan(&now, force).keeping(&could);
+        let plan = file_effect.plan(&now, force).keeping(&could);
         assert_eq!((plan.conflicts.len(), plan.changes["b"].was.clone()), (0, large(5)));
         assert_eq!(plan.changes["made"], Change { was: kept(6), now: FileState::Absent });
     }
-    assert_eq!(deed.plan(&now, Force::No).keeping(&BTreeMap::new()).conflicts[0].obstacle, Obstacle::WouldBeLost);
+    assert_eq!(
+        file_effect.plan(&now, Force::No).keeping(&BTreeMap::new()).conflicts[0].obstacle,
+        Obstacle::WouldBeLost
+    );
 }

@@ -10,12 +10,12 @@ use super::*;
 use crate::stdio::LineTransport;
 
 /// The other end of a pipe: reads what is asked, answers as told.
-struct Scripted {
+struct ScriptedPeer {
     asked: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
     out: WriteHalf<DuplexStream>,
 }
 
-impl Scripted {
+impl ScriptedPeer {
     async fn next(&mut self) -> Value {
         serde_json::from_str(&self.asked.next_line().await.unwrap().unwrap()).unwrap()
     }
@@ -54,12 +54,12 @@ fn probe() -> Approach {
 /// Shakes hands with a server that does as `script` says.
 async fn shaken<F: Future<Output = ()> + Send + 'static>(
     approach: Approach,
-    script: impl FnOnce(Scripted) -> F,
+    script: impl FnOnce(ScriptedPeer) -> F,
 ) -> Result<(Era, String), NoHandshake> {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let ((output, input), (asked, out)) = (tokio::io::split(ours), tokio::io::split(theirs));
     let mut transport = LineTransport::new(output, input, 1 << 20, Arc::new(|_| {}));
-    let script = tokio::spawn(script(Scripted { asked: BufReader::new(asked).lines(), out }));
+    let script = tokio::spawn(script(ScriptedPeer { asked: BufReader::new(asked).lines(), out }));
     let about = ClientConfig::new(ClientCapabilities::default(), Implementation::new("w", "1"));
     let introduction = Introduction { about, root: Some("file:///w/".into()) };
     let shaken = shake(&mut transport, &introduction, approach).await;
@@ -77,14 +77,14 @@ fn is(known: &Result<(Era, String), NoHandshake>, era: Era, revision: &str) -> b
 // proves P1
 #[tokio::test(start_paused = true)]
 async fn every_revision_is_spoken() {
-    let modern = shaken(probe(), async |mut server: Scripted| {
+    let modern = shaken(probe(), async |mut server: ScriptedPeer| {
         let question = server.next().await;
         assert_eq!(question["method"], "server/discover");
         server.answer(&question, discovered(&["2026-07-28"])).await;
     });
     assert!(is(&modern.await, Era::Modern, "2026-07-28"));
     for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
-        let legacy = shaken(probe(), move |mut server: Scripted| async move {
+        let legacy = shaken(probe(), move |mut server: ScriptedPeer| async move {
             let question = server.next().await;
             server.refuse(&question, -32601, Value::Null).await;
             let question = server.next().await;
@@ -102,7 +102,7 @@ async fn every_revision_is_spoken() {
 // proves P1, P2
 #[tokio::test(start_paused = true)]
 async fn a_legacy_server_that_takes_eleven_seconds_to_start_works() {
-    let known = shaken(probe(), async |mut server: Scripted| {
+    let known = shaken(probe(), async |mut server: ScriptedPeer| {
         tokio::time::sleep(Duration::from_secs(11)).await;
         let (first, second) = (server.next().await, server.next().await);
         assert_eq!(second["method"], "initialize");
@@ -116,7 +116,7 @@ async fn a_legacy_server_that_takes_eleven_seconds_to_start_works() {
 // proves P1
 #[tokio::test(start_paused = true)]
 async fn a_server_that_ignores_the_probe_is_asked_the_old_way() {
-    let known = shaken(probe(), async |mut server: Scripted| {
+    let known = shaken(probe(), async |mut server: ScriptedPeer| {
         server.next().await;
         let second = server.next().await;
         server.answer(&second, initialized("2024-11-05")).await;
@@ -128,7 +128,7 @@ async fn a_server_that_ignores_the_probe_is_asked_the_old_way() {
 // proves P1
 #[tokio::test(start_paused = true)]
 async fn a_modern_server_that_was_slow_is_to_be_asked_anew() {
-    let known = shaken(probe(), async |mut server: Scripted| {
+    let known = shaken(probe(), async |mut server: ScriptedPeer| {
         let (first, second) = (server.next().await, server.next().await);
         server.answer(&first, discovered(&["2026-07-28"])).await;
         server.refuse(&second, -32601, Value::Null).await;
@@ -140,7 +140,7 @@ async fn a_modern_server_that_was_slow_is_to_be_asked_anew() {
 // proves P4
 #[tokio::test(start_paused = true)]
 async fn whoever_asks_back_first_is_answered() {
-    let known = shaken(Approach::As(Era::Legacy), async |mut server: Scripted| {
+    let known = shaken(Approach::As(Era::Legacy), async |mut server: ScriptedPeer| {
         let question = server.next().await;
         for (id, method, want) in [
             (1, "ping", "result"),
@@ -169,7 +169,7 @@ async fn whoever_asks_back_first_is_answered() {
 // proves P4
 #[tokio::test(start_paused = true)]
 async fn answers_to_other_questions_are_left_alone() {
-    let known = shaken(Approach::As(Era::Legacy), async |mut server: Scripted| {
+    let known = shaken(Approach::As(Era::Legacy), async |mut server: ScriptedPeer| {
         let question = server.next().await;
         server.say(json!({"jsonrpc": "2.0", "id": 17, "result": initialized("1999-01-01")})).await;
         server
@@ -186,13 +186,13 @@ async fn answers_to_other_questions_are_left_alone() {
 // proves P1
 #[tokio::test(start_paused = true)]
 async fn what_can_not_be_spoken_is_refused() {
-    let unknown = shaken(Approach::As(Era::Legacy), async |mut server: Scripted| {
+    let unknown = shaken(Approach::As(Era::Legacy), async |mut server: ScriptedPeer| {
         let question = server.next().await;
         server.answer(&question, initialized("1999-01-01")).await;
         server.hear_out().await;
     });
     assert!(matches!(unknown.await, Err(NoHandshake::Revision(version)) if version == "1999-01-01"));
-    let older = shaken(probe(), async |mut server: Scripted| {
+    let older = shaken(probe(), async |mut server: ScriptedPeer| {
         let question = server.next().await;
         server.refuse(&question, -32022, json!({"supported": ["2024-11-05"], "requested": "2026-07-28"})).await;
         let question = server.next().await;
@@ -201,10 +201,10 @@ async fn what_can_not_be_spoken_is_refused() {
         server.next().await;
     });
     assert!(is(&older.await, Era::Legacy, "2024-11-05"));
-    let gone = shaken(probe(), async |mut server: Scripted| {
+    let gone = shaken(probe(), async |mut server: ScriptedPeer| {
         server.next().await;
     });
     assert!(matches!(gone.await, Err(NoHandshake::Closed)));
-    let silent = shaken(probe(), async |mut server: Scripted| server.hear_out().await);
+    let silent = shaken(probe(), async |mut server: ScriptedPeer| server.hear_out().await);
     assert!(matches!(silent.await, Err(NoHandshake::Silent)));
 }

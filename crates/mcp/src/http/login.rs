@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::Clients;
+use super::HttpClients;
 use super::oauth::manager;
-use super::tokens::Tokens;
+use super::tokens::ServerTokens;
 use crate::config::OAuth;
 
 /// How long a person may take.
@@ -58,10 +58,10 @@ impl From<AuthError> for LoginError {
 
 /// Logs in: `show` is given the address the person must open.
 pub(crate) async fn login(
-    clients: &Clients,
+    clients: &HttpClients,
     url: &str,
     oauth: &OAuth,
-    tokens: &Tokens,
+    tokens: &ServerTokens,
     challenge: Option<&str>,
     show: &(dyn Fn(&str) + Send + Sync),
 ) -> Result<(), LoginError> {
@@ -145,7 +145,7 @@ fn outcome(target: &str) -> Option<Result<(), String>> {
     match (member("code"), member("error")) {
         (_, Some(error)) => {
             let more = member("error_description").map(|text| format!(": {text}")).unwrap_or_default();
-            Some(Err(crate::notice::shown(&format!("{error}{more}"), 300)))
+            Some(Err(crate::notice::printable(&format!("{error}{more}"), 300)))
         }
         (Some(_), None) => Some(Ok(())),
         (None, None) => None,

@@ -9,8 +9,8 @@ use rmcp::transport::{
     OAuthHttpClient, OAuthHttpClientError, OAuthHttpClientFuture, OAuthHttpRedirectPolicy, OAuthHttpRequest,
 };
 
-use super::Clients;
-use super::tokens::Tokens;
+use super::HttpClients;
+use super::tokens::ServerTokens;
 use crate::config::OAuth;
 
 /// How long one request may take, and how much may come back.
@@ -41,9 +41,9 @@ impl OAuthHttpClient for OAuthClient {
     }
 }
 
-type Body = http::Response<Vec<u8>>;
+type OAuthBody = http::Response<Vec<u8>>;
 
-async fn send(client: reqwest::Client, request: http::Request<Vec<u8>>) -> Result<Body, OAuthHttpClientError> {
+async fn send(client: reqwest::Client, request: http::Request<Vec<u8>>) -> Result<OAuthBody, OAuthHttpClientError> {
     let response = client.execute(reqwest::Request::try_from(request)?).await?;
     let mut answer = http::Response::builder().status(response.status()).version(response.version());
     for (name, value) in response.headers() {
@@ -60,7 +60,11 @@ async fn send(client: reqwest::Client, request: http::Request<Vec<u8>>) -> Resul
 }
 
 /// A manager for the server at `url`, with what is known of its authorization.
-pub(crate) async fn manager(clients: &Clients, url: &str, tokens: &Tokens) -> Result<AuthorizationManager, AuthError> {
+pub(crate) async fn manager(
+    clients: &HttpClients,
+    url: &str,
+    tokens: &ServerTokens,
+) -> Result<AuthorizationManager, AuthError> {
     let client = clients.oauth().map_err(AuthError::InternalError)?;
     let mut manager = AuthorizationManager::new_with_oauth_http_client(url, Arc::new(client)).await?;
     manager.set_credential_store(tokens.clone());
@@ -69,10 +73,10 @@ pub(crate) async fn manager(clients: &Clients, url: &str, tokens: &Tokens) -> Re
 
 /// A manager ready to hand out tokens, if there are any.
 pub(crate) async fn ready(
-    clients: &Clients,
+    clients: &HttpClients,
     url: &str,
     oauth: &OAuth,
-    tokens: &Tokens,
+    tokens: &ServerTokens,
 ) -> Result<AuthorizationManager, AuthError> {
     let mut manager = manager(clients, url, tokens).await?;
     if manager.initialize_from_store().await?
@@ -87,10 +91,10 @@ pub(crate) async fn ready(
 
 /// Gets a token for the program itself, by its id and secret.
 pub(crate) async fn as_program(
-    clients: &Clients,
+    clients: &HttpClients,
     url: &str,
     oauth: &OAuth,
-    tokens: &Tokens,
+    tokens: &ServerTokens,
     challenge: Option<&str>,
 ) -> Result<(), AuthError> {
     let (Some(client_id), Some(client_secret)) = (oauth.client_id.clone(), oauth.client_secret.clone()) else {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
-use windlass_tools::{Readers, write_whole};
+use windlass_tools::{ReadableBy, write_whole};
 
 use crate::name::ServerName;
 
@@ -23,8 +23,8 @@ pub enum Logout {
 
 /// The tokens of one server. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Tokens {
-    place: Place,
+pub(crate) struct ServerTokens {
+    place: TokenPlace,
     /// Servers of the same name at other addresses have tokens of their own.
     key: String,
     /// One refresh at a time.
@@ -32,17 +32,17 @@ pub(crate) struct Tokens {
 }
 
 #[derive(Clone, Debug)]
-enum Place {
+enum TokenPlace {
     File(PathBuf),
     Memory(Arc<Mutex<Option<StoredCredentials>>>),
 }
 
-impl Tokens {
+impl ServerTokens {
     /// The tokens of `server` at `url`.
     pub(crate) fn of(server: &ServerName, url: &str, file: Option<&Path>) -> Self {
         let place = match file {
-            Some(file) => Place::File(file.to_owned()),
-            None => Place::Memory(Arc::default()),
+            Some(file) => TokenPlace::File(file.to_owned()),
+            None => TokenPlace::Memory(Arc::default()),
         };
         Self { place, key: format!("{server} {url}"), refreshing: Arc::default() }
     }
@@ -56,11 +56,11 @@ impl Tokens {
 
     fn put(&self, credentials: Option<StoredCredentials>) -> io::Result<()> {
         match &self.place {
-            Place::Memory(kept) => {
+            TokenPlace::Memory(kept) => {
                 *kept.lock().unwrap_or_else(PoisonError::into_inner) = credentials;
                 Ok(())
             }
-            Place::File(path) => {
+            TokenPlace::File(path) => {
                 let _lock = lock(path)?;
                 let mut all = read(path)?;
                 let changed = match credentials {
@@ -70,29 +70,29 @@ impl Tokens {
                     }
                     None => all.remove(&self.key).is_some(),
                 };
-                if changed { write_whole(path, &serde_json::to_vec_pretty(&all)?, Readers::Owner) } else { Ok(()) }
+                if changed { write_whole(path, &serde_json::to_vec_pretty(&all)?, ReadableBy::Owner) } else { Ok(()) }
             }
         }
     }
 
     fn get(&self) -> io::Result<Option<StoredCredentials>> {
         match &self.place {
-            Place::Memory(kept) => Ok(kept.lock().unwrap_or_else(PoisonError::into_inner).clone()),
-            Place::File(path) => {
+            TokenPlace::Memory(kept) => Ok(kept.lock().unwrap_or_else(PoisonError::into_inner).clone()),
+            TokenPlace::File(path) => {
                 Ok(read(path)?.remove(&self.key).and_then(|credentials| serde_json::from_value(credentials).ok()))
             }
         }
     }
 }
 
-type All = BTreeMap<String, serde_json::Value>;
+type AllTokens = BTreeMap<String, serde_json::Value>;
 
-fn read(path: &Path) -> io::Result<All> {
+fn read(path: &Path) -> io::Result<AllTokens> {
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text).map_err(|error| {
             io::Error::other(format!("{} can't be read ({error}): mend or remove it", path.display()))
         }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(All::new()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(AllTokens::new()),
         Err(error) => Err(error),
     }
 }
@@ -112,7 +112,7 @@ fn failed(error: &io::Error) -> AuthError {
 }
 
 #[async_trait]
-impl CredentialStore for Tokens {
+impl CredentialStore for ServerTokens {
     async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
         self.get().map_err(|error| failed(&error))
     }
@@ -146,8 +146,8 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let path = room.path().join("state/mcp-tokens.json");
         let name: ServerName = "s".parse().unwrap();
-        let one = Tokens::of(&name, "https://a", Some(&path));
-        let other = Tokens::of(&name, "https://b", Some(&path));
+        let one = ServerTokens::of(&name, "https://a", Some(&path));
+        let other = ServerTokens::of(&name, "https://b", Some(&path));
         one.save(credentials("first")).await.unwrap();
         other.save(credentials("second")).await.unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -163,7 +163,7 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let path = room.path().join("tokens.json");
         std::fs::write(&path, "{broken").unwrap();
-        let tokens = Tokens::of(&"s".parse().unwrap(), "https://a", Some(&path));
+        let tokens = ServerTokens::of(&"s".parse().unwrap(), "https://a", Some(&path));
         assert!(tokens.save(credentials("x")).await.is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{broken");
     }

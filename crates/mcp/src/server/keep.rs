@@ -7,13 +7,13 @@ use tokio::time::{Instant, sleep, timeout};
 use tracing::field::Empty;
 use tracing::{Instrument, info, info_span};
 
-use super::{Server, Standing, Start};
-use crate::config::Reach;
-use crate::connect::Unreached;
-use crate::connection::Connection;
-use crate::listing::{self, Listing};
+use super::{ConnectionPhase, Server, Start};
+use crate::config::ServerTransport;
+use crate::connect::ConnectError;
+use crate::connection::ServerConnection;
+use crate::listing::{self, ToolListing};
 use crate::notice::{NoticeKind, WANTS_LOGIN};
-use crate::state::LeftOut;
+use crate::state::UnofferedTool;
 
 /// How long a program that nobody waits for is not started: whoever woke the server has a request to send, and
 /// starting a dozen processes would hold that up.
@@ -29,7 +29,7 @@ const GATHER: Duration = Duration::from_millis(250);
 const BETWEEN: Duration = Duration::from_secs(5);
 
 /// How a time of being connected ended.
-enum Parting {
+enum ConnectionEnd {
     Gone,
     Stopped,
 }
@@ -37,7 +37,7 @@ enum Parting {
 impl Server {
     /// Whether reaching it means starting a program; what is wrong with an entry is told at once.
     fn starts_a_program(&self) -> bool {
-        matches!(self.config.expanded(&self.name, &*self.options.variables), Ok(Reach::Stdio { .. }))
+        matches!(self.config.expanded(&self.name, &*self.options.variables), Ok(ServerTransport::Stdio { .. }))
     }
 
     /// The life of a server, from being woken to being given up.
@@ -47,31 +47,31 @@ impl Server {
         if self.starts_a_program()
             && stop.run_until_cancelled(timeout(HEAD_START, self.hurry.notified())).await.is_none()
         {
-            return self.set(Standing::Closed);
+            return self.set(ConnectionPhase::Closed);
         }
         loop {
             let reached = tokio::select! {
                 reached = self.reach_in_span() => reached,
-                () = stop.cancelled() => return self.set(Standing::Closed),
+                () = stop.cancelled() => return self.set(ConnectionPhase::Closed),
             };
             let reason = match reached {
                 Ok((connection, listing)) => {
                     let since = Instant::now();
                     self.forget_failure();
                     self.take_in(&connection, listing);
-                    self.set(Standing::Connected(Arc::new(connection)));
+                    self.set(ConnectionPhase::Connected(Arc::new(connection)));
                     match self.attend().await {
-                        Parting::Stopped => return self.set(Standing::Closed),
-                        Parting::Gone => {}
+                        ConnectionEnd::Stopped => return self.set(ConnectionPhase::Closed),
+                        ConnectionEnd::Gone => {}
                     }
                     if since.elapsed() >= STEADY {
                         deaths = 0;
                     }
                     self.lock().last_error.clone().unwrap_or_default()
                 }
-                Err(Unreached::NeedsAuth { challenge }) => return self.needs_auth(challenge),
-                Err(Unreached::Failed(reason)) if deaths == 0 => return self.give_up(&reason),
-                Err(Unreached::Failed(reason)) => {
+                Err(ConnectError::NeedsAuth { challenge }) => return self.needs_auth(challenge),
+                Err(ConnectError::Failed(reason)) if deaths == 0 => return self.give_up(&reason),
+                Err(ConnectError::Failed(reason)) => {
                     self.lock().start = Start::Missed;
                     reason
                 }
@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// Reaches it in a span of its own: its name, and how that went (0020).
-    async fn reach_in_span(self: &Arc<Self>) -> Result<(Connection, Listing), Unreached> {
+    async fn reach_in_span(self: &Arc<Self>) -> Result<(ServerConnection, ToolListing), ConnectError> {
         let span = info_span!("connect", server = self.name.as_str(), outcome = Empty, tools = Empty);
         let reached = self.reach_logging_in().instrument(span.clone()).await;
         match &reached {
@@ -93,10 +93,10 @@ impl Server {
                 span.record("outcome", "ok");
                 span.record("tools", listing.tools.len());
             }
-            Err(Unreached::NeedsAuth { .. }) => {
+            Err(ConnectError::NeedsAuth { .. }) => {
                 span.record("outcome", "needs_login");
             }
-            Err(Unreached::Failed(_)) => {
+            Err(ConnectError::Failed(_)) => {
                 span.record("outcome", "failed");
             }
         }
@@ -112,7 +112,7 @@ impl Server {
     async fn restart_later(&self, reason: &str, attempt: u32) {
         let reason = self.options.secrets.scrub(reason).into_owned();
         self.lock().last_error = Some(reason.clone());
-        self.set(Standing::Restarting);
+        self.set(ConnectionPhase::Restarting);
         info!(server = self.name.as_str(), attempt, "restart");
         self.tell(NoticeKind::Restarting { reason, attempt });
         let wait = FIRST_WAIT * 2u32.pow(attempt - 1);
@@ -125,25 +125,25 @@ impl Server {
     fn give_up(&self, reason: &str) {
         let reason = self.options.secrets.scrub(reason).into_owned();
         self.lock().last_error = Some(reason.clone());
-        self.set(Standing::Failed);
+        self.set(ConnectionPhase::Failed);
         self.tell(NoticeKind::Unavailable { reason });
     }
 
     fn needs_auth(&self, challenge: Option<String>) {
         self.lock().last_error = Some(WANTS_LOGIN.into());
-        self.set(Standing::NeedsAuth { challenge });
+        self.set(ConnectionPhase::NeedsAuth { challenge });
         self.tell(NoticeKind::NeedsAuth);
     }
 
     /// Stays with a connected server until it is gone or Windlass is.
-    async fn attend(self: &Arc<Self>) -> Parting {
+    async fn attend(self: &Arc<Self>) -> ConnectionEnd {
         let mut refreshed: Option<Instant> = None;
         loop {
             // A login in mid-call may have put another connection in its place.
-            let Standing::Connected(connection) = self.standing() else {
+            let ConnectionPhase::Connected(connection) = self.phase() else {
                 self.settled().await;
-                if self.stop.is_cancelled() || !matches!(self.standing(), Standing::Connected(_)) {
-                    return Parting::Stopped;
+                if self.stop.is_cancelled() || !matches!(self.phase(), ConnectionPhase::Connected(_)) {
+                    return ConnectionEnd::Stopped;
                 }
                 continue;
             };
@@ -151,13 +151,13 @@ impl Server {
                 biased;
                 () = self.stop.cancelled() => {
                     connection.close().await;
-                    return Parting::Stopped;
+                    return ConnectionEnd::Stopped;
                 }
                 () = connection.gone.cancelled() => {
-                    if matches!(self.standing(), Standing::Connected(other) if Arc::ptr_eq(&other, &connection)) {
+                    if matches!(self.phase(), ConnectionPhase::Connected(other) if Arc::ptr_eq(&other, &connection)) {
                         self.lock().last_error = Some(connection.why_gone());
                         connection.close().await;
-                        return Parting::Gone;
+                        return ConnectionEnd::Gone;
                     }
                 }
                 () = connection.changed.notified() => {
@@ -175,7 +175,7 @@ impl Server {
     }
 
     /// Asks for the tools again, because the server said that they changed.
-    async fn refresh(self: &Arc<Self>, connection: &Connection) {
+    async fn refresh(self: &Arc<Self>, connection: &ServerConnection) {
         // If it does not answer, it goes on with what it had; if it is gone, that shows elsewhere.
         if let Ok(Ok(listing)) = timeout(self.config.startup_timeout, listing::list(&connection.peer)).await {
             self.take_in(connection, listing);
@@ -183,7 +183,7 @@ impl Server {
     }
 
     /// Takes a listing in, tells of what is wrong with it, and remembers it.
-    pub(super) fn take_in(self: &Arc<Self>, connection: &Connection, listing: Listing) {
+    pub(super) fn take_in(self: &Arc<Self>, connection: &ServerConnection, listing: ToolListing) {
         let notices: Vec<NoticeKind> = listing.notices.into_iter().map(|notice| self.scrubbed(notice)).collect();
         self.lock().left_out = notices.iter().filter_map(left_out).collect();
         for notice in notices {
@@ -207,9 +207,9 @@ impl Server {
 }
 
 /// What a notice says of a tool that can't be offered, if it is about one.
-fn left_out(notice: &NoticeKind) -> Option<LeftOut> {
+fn left_out(notice: &NoticeKind) -> Option<UnofferedTool> {
     match notice {
-        NoticeKind::ToolSkipped { tool, reason } => Some(LeftOut { tool: tool.clone(), reason: reason.clone() }),
+        NoticeKind::ToolSkipped { tool, reason } => Some(UnofferedTool { tool: tool.clone(), reason: reason.clone() }),
         NoticeKind::Garbage { .. }
         | NoticeKind::ToolChanged { .. }
         | NoticeKind::ListingCut { .. }

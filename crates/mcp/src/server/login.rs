@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Server, Standing};
-use crate::config::Reach;
-use crate::connect::{Attempt, Unreached};
-use crate::connection::Connection;
+use super::{ConnectionPhase, Server};
+use crate::config::ServerTransport;
+use crate::connect::{ConnectAttempt, ConnectError};
+use crate::connection::ServerConnection;
 use crate::handshake::Era;
 use crate::http::login::{LoginError, login};
-use crate::http::tokens::{Logout, Tokens};
-use crate::listing::Listing;
+use crate::http::tokens::{Logout, ServerTokens};
+use crate::listing::ToolListing;
 use crate::notice::{NoticeKind, WANTS_LOGIN};
 use crate::options::ShowUrl;
 
@@ -19,24 +19,24 @@ const LOGINS: usize = 2;
 
 impl Server {
     /// Reaches it, logging in on the way if a person watches.
-    pub(super) async fn reach_logging_in(self: &Arc<Self>) -> Result<(Connection, Listing), Unreached> {
+    pub(super) async fn reach_logging_in(self: &Arc<Self>) -> Result<(ServerConnection, ToolListing), ConnectError> {
         let era = self.lock().memory.handshake.map(Era::from);
         let mut reached = self.reach_once(era).await;
         for _ in 0..LOGINS {
-            let (Err(Unreached::NeedsAuth { challenge }), Some(show), Some(tokens)) =
+            let (Err(ConnectError::NeedsAuth { challenge }), Some(show), Some(tokens)) =
                 (&reached, &self.options.log_in, &self.tokens)
             else {
                 break;
             };
             self.authorize(tokens, challenge.as_deref(), show)
                 .await
-                .map_err(|error| Unreached::Failed(format!("could not be logged in to: {error}")))?;
+                .map_err(|error| ConnectError::Failed(format!("could not be logged in to: {error}")))?;
             reached = self.reach_once(era).await;
         }
         reached
     }
 
-    async fn reach_once(self: &Arc<Self>, era: Option<Era>) -> Result<(Connection, Listing), Unreached> {
+    async fn reach_once(self: &Arc<Self>, era: Option<Era>) -> Result<(ServerConnection, ToolListing), ConnectError> {
         self.attempt(era).reach().await
     }
 
@@ -45,21 +45,26 @@ impl Server {
         let Some(tokens) = &self.tokens else {
             return Err(LoginError::NotHttp);
         };
-        let told = if let Standing::NeedsAuth { challenge } = self.standing() { challenge } else { None };
+        let told = if let ConnectionPhase::NeedsAuth { challenge } = self.phase() { challenge } else { None };
         let challenge = match told {
             Some(challenge) => Some(challenge),
             None => match self.attempt(None).reach().await {
-                Err(Unreached::NeedsAuth { challenge }) => challenge,
-                Err(Unreached::Failed(_)) | Ok(_) => None,
+                Err(ConnectError::NeedsAuth { challenge }) => challenge,
+                Err(ConnectError::Failed(_)) | Ok(_) => None,
             },
         };
         self.authorize(tokens, challenge.as_deref(), show).await
     }
 
-    async fn authorize(&self, tokens: &Tokens, challenge: Option<&str>, show: &ShowUrl) -> Result<(), LoginError> {
+    async fn authorize(
+        &self,
+        tokens: &ServerTokens,
+        challenge: Option<&str>,
+        show: &ShowUrl,
+    ) -> Result<(), LoginError> {
         match self.config.expanded(&self.name, &*self.options.variables)? {
-            Reach::Stdio { .. } => Err(LoginError::NotHttp),
-            Reach::Http { url, oauth, .. } => {
+            ServerTransport::Stdio { .. } => Err(LoginError::NotHttp),
+            ServerTransport::Http { url, oauth, .. } => {
                 let shown = |address: &str| show(&self.name, address);
                 login(&self.clients, &url, &oauth, tokens, challenge, &shown).await
             }
@@ -75,17 +80,17 @@ impl Server {
             return Err(WANTS_LOGIN.into());
         };
         self.authorize(tokens, challenge, show).await.map_err(|error| error.to_string())?;
-        if let Standing::Connected(connection) = self.standing() {
-            self.set(Standing::Connecting);
+        if let ConnectionPhase::Connected(connection) = self.phase() {
+            self.set(ConnectionPhase::Connecting);
             let (fresh, listing) = match self.reach_once(None).await {
                 Ok(reached) => reached,
                 Err(unreached) => {
-                    self.set(Standing::Connected(connection));
+                    self.set(ConnectionPhase::Connected(connection));
                     return Err(self.sentence(&unreached));
                 }
             };
             self.take_in(&fresh, listing);
-            self.set(Standing::Connected(Arc::new(fresh)));
+            self.set(ConnectionPhase::Connected(Arc::new(fresh)));
             connection.close().await;
         }
         Ok(())
@@ -96,9 +101,9 @@ impl Server {
         self.tokens.as_ref().ok_or(LoginError::NotHttp)?.forget().map_err(LoginError::Kept)
     }
 
-    fn attempt(self: &Arc<Self>, era: Option<Era>) -> Attempt<'_> {
+    fn attempt(self: &Arc<Self>, era: Option<Era>) -> ConnectAttempt<'_> {
         let server = Arc::downgrade(self);
-        Attempt {
+        ConnectAttempt {
             server: &self.name,
             config: &self.config,
             options: &self.options,

@@ -15,38 +15,38 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::lines::Line;
-use super::scan::{Meant, Scan};
-use crate::notice::Fault;
+use super::lines::ProtocolLine;
+use super::scan::{IdScan, MessagePurpose};
+use crate::notice::OutputFault;
 
 /// What a line turned out to be.
 #[derive(Debug, Default)]
-pub(super) struct Read {
+pub(super) struct ReadLine {
     /// The messages in it.
     pub(super) messages: Vec<ServerJsonRpcMessage>,
     /// What was wrong with it.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<OutputFault>,
 }
 
 /// What was asked and has no answer yet.
-pub(super) type Asked = HashMap<RequestId, String>;
+pub(super) type OpenRequests = HashMap<RequestId, String>;
 
 const MARK: &str = "\u{feff}";
 
 /// Reads a line.
-pub(super) fn read(line: &Line, asked: &mut Asked) -> Read {
-    let mut read = Read::default();
+pub(super) fn read(line: &ProtocolLine, asked: &mut OpenRequests) -> ReadLine {
+    let mut read = ReadLine::default();
     match line {
-        Line::TooLong { meant, .. } => {
-            read.faults.push(Fault::TooLong);
-            if let Meant::Answer(id) = meant {
-                read.messages.extend(unreadable(id.clone(), Fault::TooLong, asked));
+        ProtocolLine::TooLong { purpose, .. } => {
+            read.faults.push(OutputFault::TooLong);
+            if let MessagePurpose::Answer(id) = purpose {
+                read.messages.extend(unreadable(id.clone(), OutputFault::TooLong, asked));
             }
         }
-        Line::Whole(bytes) => match std::str::from_utf8(bytes) {
+        ProtocolLine::Whole(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => text_line(text, asked, &mut read),
             Err(_) => {
-                read.faults.push(Fault::NotUtf8);
+                read.faults.push(OutputFault::NotUtf8);
                 text_line(&String::from_utf8_lossy(bytes), asked, &mut read);
             }
         },
@@ -54,24 +54,24 @@ pub(super) fn read(line: &Line, asked: &mut Asked) -> Read {
     read
 }
 
-fn text_line(text: &str, asked: &mut Asked, read: &mut Read) {
+fn text_line(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
     let mut text = text;
     if let Some(rest) = text.strip_prefix(MARK) {
-        read.faults.push(Fault::ByteOrderMark);
+        read.faults.push(OutputFault::ByteOrderMark);
         text = rest;
     }
     if let Some(rest) = text.strip_suffix('\r') {
-        read.faults.push(Fault::CarriageReturn);
+        read.faults.push(OutputFault::CarriageReturn);
         text = rest;
     }
     let text = text.trim();
     if text.is_empty() {
-        read.faults.push(Fault::Blank);
+        read.faults.push(OutputFault::Blank);
     } else if text.starts_with('[') {
         // A revision of 2025 let several messages stand in a list.
         match serde_json::from_str::<Vec<&RawValue>>(text) {
             Ok(messages) => messages.iter().for_each(|message| one(message.get(), asked, read)),
-            Err(_) => read.faults.push(Fault::NotJson),
+            Err(_) => read.faults.push(OutputFault::NotJson),
         }
     } else {
         one(text, asked, read);
@@ -80,7 +80,7 @@ fn text_line(text: &str, asked: &mut Asked, read: &mut Read) {
 
 /// The outermost members of a message, unread.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct MessageMembers<'a> {
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -91,17 +91,17 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-fn one(text: &str, asked: &mut Asked, read: &mut Read) {
-    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
+fn one(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
+    let Ok(envelope) = serde_json::from_str::<MessageMembers<'_>>(text) else {
         return broken(text, asked, read);
     };
     match envelope {
-        Envelope { id: Some(id), method: None, result, error, .. } if result.is_some() || error.is_some() => {
+        MessageMembers { id: Some(id), method: None, result, error, .. } if result.is_some() || error.is_some() => {
             let Some((id, method)) = serde_json::from_str(id.get()).ok().and_then(|id| take(asked, id)) else {
-                return read.faults.push(Fault::Unasked);
+                return read.faults.push(OutputFault::Unasked);
             };
             read.messages.push(match (result, error) {
-                (_, Some(error)) => ServerJsonRpcMessage::error(said(error.get()), Some(id)),
+                (_, Some(error)) => ServerJsonRpcMessage::error(error_from_text(error.get()), Some(id)),
                 (Some(result), None) => match answer(&method, result.get()) {
                     Some(result) => ServerJsonRpcMessage::response(result, id),
                     None => {
@@ -110,13 +110,13 @@ fn one(text: &str, asked: &mut Asked, read: &mut Read) {
                         ServerJsonRpcMessage::error(problem(fault), Some(id))
                     }
                 },
-                (None, None) => return read.faults.push(Fault::NotAMessage),
+                (None, None) => return read.faults.push(OutputFault::NotAMessage),
             });
         }
-        Envelope { .. } => match serde_json::from_str::<ServerJsonRpcMessage>(text) {
+        MessageMembers { .. } => match serde_json::from_str::<ServerJsonRpcMessage>(text) {
             Ok(message) => read.messages.push(message),
             Err(_) => read.faults.push(match fault_of(text) {
-                Fault::NotJson => Fault::NotAMessage,
+                OutputFault::NotJson => OutputFault::NotAMessage,
                 fault => fault,
             }),
         },
@@ -124,11 +124,11 @@ fn one(text: &str, asked: &mut Asked, read: &mut Read) {
 }
 
 /// Something that could not even be taken apart.
-fn broken(text: &str, asked: &mut Asked, read: &mut Read) {
-    let fault = if text.starts_with('{') { fault_of(text) } else { Fault::NotJson };
+fn broken(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
+    let fault = if text.starts_with('{') { fault_of(text) } else { OutputFault::NotJson };
     read.faults.push(fault);
     if text.starts_with('{')
-        && let Meant::Answer(id) = Scan::of(text.as_bytes()).meant()
+        && let MessagePurpose::Answer(id) = IdScan::of(text.as_bytes()).purpose()
     {
         read.messages.extend(unreadable(id, fault, asked));
     }
@@ -137,12 +137,12 @@ fn broken(text: &str, asked: &mut Asked, read: &mut Read) {
 /// Serde_json's own limit.
 const DEEPEST: usize = 127;
 
-fn fault_of(text: &str) -> Fault {
-    if Scan::of(text.as_bytes()).deepest() > DEEPEST { Fault::TooDeep } else { Fault::NotJson }
+fn fault_of(text: &str) -> OutputFault {
+    if IdScan::of(text.as_bytes()).deepest() > DEEPEST { OutputFault::TooDeep } else { OutputFault::NotJson }
 }
 
 /// Which question an answer belongs to: its id may have come back as text.
-fn take(asked: &mut Asked, id: RequestId) -> Option<(RequestId, String)> {
+fn take(asked: &mut OpenRequests, id: RequestId) -> Option<(RequestId, String)> {
     let id = match &id {
         NumberOrString::String(text) if !asked.contains_key(&id) => NumberOrString::Number(text.parse().ok()?),
         NumberOrString::String(_) | NumberOrString::Number(_) => id,
@@ -150,7 +150,7 @@ fn take(asked: &mut Asked, id: RequestId) -> Option<(RequestId, String)> {
     asked.remove_entry(&id)
 }
 
-fn unreadable(id: RequestId, fault: Fault, asked: &mut Asked) -> Option<ServerJsonRpcMessage> {
+fn unreadable(id: RequestId, fault: OutputFault, asked: &mut OpenRequests) -> Option<ServerJsonRpcMessage> {
     let (id, _) = take(asked, id)?;
     Some(ServerJsonRpcMessage::error(problem(fault), Some(id)))
 }
@@ -163,12 +163,12 @@ pub(super) fn is_unreadable(message: &ServerJsonRpcMessage) -> bool {
     matches!(message, ServerJsonRpcMessage::Error(error) if error.error.code == UNREADABLE)
 }
 
-fn problem(fault: Fault) -> ErrorData {
+fn problem(fault: OutputFault) -> ErrorData {
     ErrorData::new(UNREADABLE, format!("The server's answer could not be read: it is {fault}."), None)
 }
 
 /// An error as the server put it, even if not by the rules.
-fn said(error: &str) -> ErrorData {
+fn error_from_text(error: &str) -> ErrorData {
     serde_json::from_str(error).unwrap_or_else(|_| {
         let value: Value = serde_json::from_str(error).unwrap_or_default();
         let message = value.get("message").and_then(Value::as_str).map_or_else(|| value.to_string(), str::to_owned);
@@ -178,7 +178,7 @@ fn said(error: &str) -> ErrorData {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Kind<'a> {
+struct ResultTypeField<'a> {
     #[serde(borrow, default)]
     result_type: Option<&'a str>,
 }
@@ -187,13 +187,17 @@ struct Kind<'a> {
 fn answer(method: &str, result: &str) -> Option<ServerResult> {
     let known = match method {
         "tools/list" => Some(ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))),
-        "tools/call" => match serde_json::from_str(result).ok().and_then(|kind: Kind<'_>| kind.result_type) {
-            Some("input_required") => {
-                serde_json::from_str::<InputRequiredResult>(result).ok().map(ServerResult::InputRequiredResult)
+        "tools/call" => {
+            match serde_json::from_str(result).ok().and_then(|kind: ResultTypeField<'_>| kind.result_type) {
+                Some("input_required") => {
+                    serde_json::from_str::<InputRequiredResult>(result).ok().map(ServerResult::InputRequiredResult)
+                }
+                Some("task") => {
+                    serde_json::from_str::<CreateTaskResult>(result).ok().map(ServerResult::CreateTaskResult)
+                }
+                Some(_) | None => serde_json::from_str::<CallToolResult>(result).ok().map(ServerResult::CallToolResult),
             }
-            Some("task") => serde_json::from_str::<CreateTaskResult>(result).ok().map(ServerResult::CreateTaskResult),
-            Some(_) | None => serde_json::from_str::<CallToolResult>(result).ok().map(ServerResult::CallToolResult),
-        },
+        }
         "initialize" => serde_json::from_str::<InitializeResult>(result).ok().map(ServerResult::InitializeResult),
         "server/discover" => serde_json::from_str::<DiscoverResult>(result).ok().map(ServerResult::DiscoverResult),
         _ => serde_json::from_str::<ServerResult>(result).ok(),
@@ -206,15 +210,15 @@ fn answer(method: &str, result: &str) -> Option<ServerResult> {
 mod tests {
     use super::*;
 
-    fn asked() -> Asked {
+    fn asked() -> OpenRequests {
         [(1, "tools/call"), (2, "tools/list"), (3, "ping")]
             .into_iter()
             .map(|(id, method)| (NumberOrString::Number(id), method.to_owned()))
             .collect()
     }
 
-    fn told(line: &[u8]) -> (Vec<String>, Vec<Fault>) {
-        let read = read(&Line::Whole(line.to_vec()), &mut asked());
+    fn read_back(line: &[u8]) -> (Vec<String>, Vec<OutputFault>) {
+        let read = read(&ProtocolLine::Whole(line.to_vec()), &mut asked());
         let said = |message: &ServerJsonRpcMessage| serde_json::to_string(message).unwrap();
         (read.messages.iter().map(said).collect(), read.faults)
     }
@@ -225,17 +229,17 @@ mod tests {
     #[test]
     fn what_is_no_message_is_told_and_skipped() {
         for (line, fault) in [
-            ("Server listening…".as_bytes(), Fault::NotJson),
-            (b"", Fault::Blank),
-            (b"   \r", Fault::CarriageReturn),
-            (b"{\"half\":", Fault::NotJson),
-            (b"{\"any\": \"object\"}", Fault::NotAMessage),
-            (b"42", Fault::NotJson),
-            (b"\xff\xfe\x00", Fault::NotUtf8),
-            (br#"{"jsonrpc":"2.0","id":77,"result":{}}"#, Fault::Unasked),
-            (br#"{"jsonrpc":"2.0","id":null,"result":{}}"#, Fault::NotAMessage),
+            ("Server listening…".as_bytes(), OutputFault::NotJson),
+            (b"", OutputFault::Blank),
+            (b"   \r", OutputFault::CarriageReturn),
+            (b"{\"half\":", OutputFault::NotJson),
+            (b"{\"any\": \"object\"}", OutputFault::NotAMessage),
+            (b"42", OutputFault::NotJson),
+            (b"\xff\xfe\x00", OutputFault::NotUtf8),
+            (br#"{"jsonrpc":"2.0","id":77,"result":{}}"#, OutputFault::Unasked),
+            (br#"{"jsonrpc":"2.0","id":null,"result":{}}"#, OutputFault::NotAMessage),
         ] {
-            let (messages, faults) = told(line);
+            let (messages, faults) = read_back(line);
             assert_eq!((messages.len(), faults.first()), (0, Some(&fault)), "{}", String::from_utf8_lossy(line));
         }
     }
@@ -245,11 +249,11 @@ mod tests {
     fn a_message_is_read_whatever_stands_around_it() {
         for (line, faults) in [
             (PING.to_owned(), vec![]),
-            (format!("\u{feff}{PING}\r"), vec![Fault::ByteOrderMark, Fault::CarriageReturn]),
+            (format!("\u{feff}{PING}\r"), vec![OutputFault::ByteOrderMark, OutputFault::CarriageReturn]),
             (format!("  {PING}  "), vec![]),
             (format!("[{PING}]"), vec![]),
         ] {
-            assert_eq!(told(line.as_bytes()), (vec![PING.to_owned()], faults), "{line}");
+            assert_eq!(read_back(line.as_bytes()), (vec![PING.to_owned()], faults), "{line}");
         }
     }
 
@@ -263,10 +267,11 @@ mod tests {
             (unclosed.as_bytes(), "nested too deeply"),
             (br#"{"jsonrpc":"2.0","id":1,"result":{"content":[}}"#, "no message"),
         ] {
-            let (messages, _) = told(line);
+            let (messages, _) = read_back(line);
             assert!(messages[0].contains("\"id\":1") && messages[0].contains(part), "{messages:?}");
         }
-        let long = Line::TooLong { meant: Meant::Answer(NumberOrString::Number(1)), sample: Vec::new() };
+        let long =
+            ProtocolLine::TooLong { purpose: MessagePurpose::Answer(NumberOrString::Number(1)), sample: Vec::new() };
         assert_eq!(read(&long, &mut asked()).messages.len(), 1);
     }
 
@@ -275,14 +280,14 @@ mod tests {
     fn an_answer_counts_once_and_its_id_may_be_a_text() {
         let line = br#"{"jsonrpc":"2.0","id":"1","result":{"content":[{"type":"text","text":"hi"}]}}"#;
         let mut asked = asked();
-        let read_once = |asked: &mut Asked| read(&Line::Whole(line.to_vec()), asked);
+        let read_once = |asked: &mut OpenRequests| read(&ProtocolLine::Whole(line.to_vec()), asked);
         let first = read_once(&mut asked);
         assert!(matches!(
             &first.messages[0],
             ServerJsonRpcMessage::Response(response)
                 if response.id == NumberOrString::Number(1) && matches!(response.result, ServerResult::CallToolResult(_))
         ));
-        assert_eq!(read_once(&mut asked).faults, [Fault::Unasked]);
+        assert_eq!(read_once(&mut asked).faults, [OutputFault::Unasked]);
     }
 
     // proves P4
@@ -291,7 +296,7 @@ mod tests {
         let result =
             r#"{"tools":[{"name":"t","inputSchema":{"$schema":"x","$defs":{},"type":"object","z":1.0,"a":1}}]}"#;
         let line = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{result}}}"#);
-        let read = read(&Line::Whole(line.into_bytes()), &mut asked());
+        let read = read(&ProtocolLine::Whole(line.into_bytes()), &mut asked());
         let ServerJsonRpcMessage::Response(response) = &read.messages[0] else { panic!("{read:?}") };
         assert!(
             matches!(&response.result, ServerResult::CustomResult(CustomResult(Value::String(text))) if text == result)
@@ -301,7 +306,7 @@ mod tests {
     #[test]
     fn an_error_that_breaks_the_rules_is_still_heard() {
         for error in [r#"{"code":-1,"message":"no"}"#, r#"{"message":"no"}"#, r#""no""#] {
-            let (messages, _) = told(format!(r#"{{"id":1,"error":{error}}}"#).as_bytes());
+            let (messages, _) = read_back(format!(r#"{{"id":1,"error":{error}}}"#).as_bytes());
             assert!(messages[0].contains("no"), "{messages:?}");
         }
     }

@@ -1,17 +1,17 @@
 //! Bytes into lines, with a limit to each: of a line that is too long only its id is kept. Both sides of
 //! the protocol read their lines so.
 
-use super::scan::{Meant, Scan};
+use super::scan::{IdScan, MessagePurpose};
 
 /// A line of the protocol.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum ProtocolLine {
     /// A whole one, without its end.
     Whole(Vec<u8>),
     /// One that was longer than the limit, what could be told of it, and how it began.
     TooLong {
         /// What it was meant as.
-        meant: Meant,
+        purpose: MessagePurpose,
         /// Its beginning.
         sample: Vec<u8>,
     },
@@ -22,13 +22,13 @@ const SAMPLE: usize = 80;
 
 /// Puts lines together.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineSplitter {
     limit: usize,
     open: Vec<u8>,
-    skipping: Option<(Scan, Vec<u8>)>,
+    skipping: Option<(IdScan, Vec<u8>)>,
 }
 
-impl Lines {
+impl LineSplitter {
     /// Lines of at most `limit` bytes.
     #[must_use]
     pub fn up_to(limit: usize) -> Self {
@@ -36,7 +36,7 @@ impl Lines {
     }
 
     /// Takes bytes, gives the lines they complete.
-    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(Line)) {
+    pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(ProtocolLine)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.extend(&bytes[..end]);
             take(self.complete());
@@ -46,7 +46,7 @@ impl Lines {
     }
 
     /// What stands there without an end when nothing more comes.
-    pub fn finish(&mut self) -> Option<Line> {
+    pub fn finish(&mut self) -> Option<ProtocolLine> {
         (self.skipping.is_some() || !self.open.is_empty()).then(|| self.complete())
     }
 
@@ -54,7 +54,7 @@ impl Lines {
         if let Some((scan, _)) = &mut self.skipping {
             scan.push(bytes);
         } else if self.open.len() + bytes.len() > self.limit {
-            let mut scan = Scan::of(&self.open);
+            let mut scan = IdScan::of(&self.open);
             scan.push(bytes);
             let sample = self.open.iter().chain(bytes).take(SAMPLE).copied().collect();
             self.open = Vec::new();
@@ -64,10 +64,10 @@ impl Lines {
         }
     }
 
-    fn complete(&mut self) -> Line {
+    fn complete(&mut self) -> ProtocolLine {
         match self.skipping.take() {
-            Some((scan, sample)) => Line::TooLong { meant: scan.meant(), sample },
-            None => Line::Whole(std::mem::take(&mut self.open)),
+            Some((scan, sample)) => ProtocolLine::TooLong { purpose: scan.purpose(), sample },
+            None => ProtocolLine::Whole(std::mem::take(&mut self.open)),
         }
     }
 }
@@ -78,15 +78,15 @@ mod tests {
 
     use super::*;
 
-    fn lines(limit: usize, pieces: &[&[u8]]) -> Vec<Line> {
-        let (mut lines, mut all) = (Lines::up_to(limit), Vec::new());
+    fn lines(limit: usize, pieces: &[&[u8]]) -> Vec<ProtocolLine> {
+        let (mut lines, mut all) = (LineSplitter::up_to(limit), Vec::new());
         pieces.iter().for_each(|piece| lines.push(piece, |line| all.push(line)));
         all.extend(lines.finish());
         all
     }
 
-    fn whole(text: &str) -> Line {
-        Line::Whole(text.as_bytes().to_vec())
+    fn whole(text: &str) -> ProtocolLine {
+        ProtocolLine::Whole(text.as_bytes().to_vec())
     }
 
     #[test]
@@ -107,8 +107,10 @@ mod tests {
         for cut in 0..input.len() {
             let got = lines(16, &[&input[..cut], &input[cut..]]);
             assert!(
-                matches!(&got[0], Line::TooLong { meant: Meant::Answer(NumberOrString::Number(3)), .. })
-                    && got[1] == whole("next"),
+                matches!(
+                    &got[0],
+                    ProtocolLine::TooLong { purpose: MessagePurpose::Answer(NumberOrString::Number(3)), .. }
+                ) && got[1] == whole("next"),
                 "{cut}: {got:?}"
             );
         }

@@ -12,7 +12,7 @@ use windlass_sandbox::{Confinement, Network};
 use windlass_tools::guard::{ChildEnd, GuardedChild, GuardedProgram, Lifeline};
 use windlass_tools::{GuardProgram, Sandbox, Secrets};
 
-use super::Tail;
+use super::StderrTail;
 
 /// How long a server has to end after its input did.
 const AFTER_INPUT: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ const WORDS: Duration = Duration::from_millis(500);
 
 /// What is to be started.
 #[derive(Clone, Debug)]
-pub(crate) struct Program {
+pub(crate) struct ServerProgram {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
@@ -43,40 +43,40 @@ pub(crate) struct Program {
 #[derive(Debug)]
 pub(crate) struct Process {
     life: Lifeline,
-    last: Last,
+    last: ProcessEnd,
 }
 
 /// What a server left behind. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Last {
+pub(crate) struct ProcessEnd {
     /// Its last words.
-    pub(crate) words: Tail,
+    pub(crate) words: StderrTail,
     program: std::sync::Arc<str>,
     end: std::sync::Arc<std::sync::OnceLock<ChildEnd>>,
 }
 
 /// A process with its pipes.
-pub(crate) struct Started {
+pub(crate) struct StartedProcess {
     pub(crate) process: Process,
     pub(crate) input: pipe::Sender,
     pub(crate) output: pipe::Receiver,
-    pub(crate) last: Last,
+    pub(crate) last: ProcessEnd,
 }
 
 /// What a server is held to. One that is to be held and can't be is not started.
-async fn held(guard: GuardProgram, sandbox: Sandbox) -> io::Result<Confinement> {
+async fn confinement(guard: GuardProgram, sandbox: Sandbox) -> io::Result<Confinement> {
     let asked = tokio::task::spawn_blocking(move || sandbox.program_confinement(&guard, Network::Off)).await;
     let held = asked.map_err(io::Error::other)?.map_err(io::Error::other)?;
     let held = held.ok_or_else(|| io::Error::other("this kernel has no sandbox to hold it"))?;
-    Ok(held.beside_others())
+    Ok(held.without_cleanup())
 }
 
 /// Starts a server under `guard`.
-pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<Started> {
-    let words = Tail::hiding(&program.secrets);
-    let last = Last { program: program.command.as_str().into(), words, ..Last::default() };
+pub(crate) async fn start(guard: &GuardProgram, program: ServerProgram) -> io::Result<StartedProcess> {
+    let words = StderrTail::hiding(&program.secrets);
+    let last = ProcessEnd { program: program.command.as_str().into(), words, ..ProcessEnd::default() };
     let confinement = match program.sandbox {
-        Some(sandbox) => Some(held(guard.clone(), sandbox).await?),
+        Some(sandbox) => Some(confinement(guard.clone(), sandbox).await?),
         None => None,
     };
     let guarded = GuardedProgram {
@@ -90,7 +90,7 @@ pub(crate) async fn start(guard: &GuardProgram, program: Program) -> io::Result<
     };
     let GuardedChild { input, output, errors, life } = GuardedChild::start(guard, &guarded).await?;
     tokio::spawn(last.words.clone().drain(errors));
-    Ok(Started { process: Process { life, last: last.clone() }, input, output, last })
+    Ok(StartedProcess { process: Process { life, last: last.clone() }, input, output, last })
 }
 
 impl Process {
@@ -115,7 +115,7 @@ impl Process {
     }
 }
 
-impl Last {
+impl ProcessEnd {
     /// Takes how it ended, once its last words are read.
     async fn ended(&self, end: ChildEnd) {
         let _ = timeout(WORDS, self.words.drained()).await;
@@ -128,7 +128,7 @@ impl Last {
     }
 
     /// How it ended, `when`, and what it said last, for a sentence that begins with the server.
-    pub(crate) fn told(&self, when: &str) -> String {
+    pub(crate) fn describe_end(&self, when: &str) -> String {
         let end = match self.end.get() {
             Some(ChildEnd::Exited(127)) => {
                 format!("could not be started: there is no program `{}`; is it installed?", self.program)

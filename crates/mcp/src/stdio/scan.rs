@@ -8,7 +8,7 @@ const LONGEST: usize = 256;
 
 /// What a message is meant as, whatever else is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Meant {
+pub enum MessagePurpose {
     /// A question with this id.
     Question(RequestId),
     /// The answer to the question with this id.
@@ -21,7 +21,7 @@ pub enum Meant {
 
 /// Looks for the `id` of a message as its bytes go by.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct IdScan {
     depth: usize,
     deepest: usize,
     in_string: bool,
@@ -32,18 +32,18 @@ pub(super) struct Scan {
     value: Vec<u8>,
     id: Option<Vec<u8>>,
     has_method: bool,
-    reading: Reading,
+    reading: IdScanState,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Reading {
+enum IdScanState {
     #[default]
     Nothing,
     Key,
     Value,
 }
 
-impl Scan {
+impl IdScan {
     /// What is known after all of `bytes`.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut scan = Self::default();
@@ -57,13 +57,13 @@ impl Scan {
     }
 
     /// What it is meant as, so far.
-    pub(super) fn meant(&self) -> Meant {
+    pub(super) fn purpose(&self) -> MessagePurpose {
         let id = self.id.as_deref().map(serde_json::from_slice);
         match (self.has_method, id) {
-            (true, Some(Ok(id))) => Meant::Question(id),
-            (false, Some(Ok(id))) => Meant::Answer(id),
-            (true, None) => Meant::News,
-            (_, Some(Err(_))) | (false, None) => Meant::Unclear,
+            (true, Some(Ok(id))) => MessagePurpose::Question(id),
+            (false, Some(Ok(id))) => MessagePurpose::Answer(id),
+            (true, None) => MessagePurpose::News,
+            (_, Some(Err(_))) | (false, None) => MessagePurpose::Unclear,
         }
     }
 
@@ -82,7 +82,7 @@ impl Scan {
                 self.in_string = true;
                 if self.depth == 1 && self.key_next {
                     self.key.clear();
-                    self.reading = Reading::Key;
+                    self.reading = IdScanState::Key;
                 } else {
                     self.keep(byte);
                 }
@@ -107,7 +107,7 @@ impl Scan {
             b':' if self.depth == 1 && self.key_next => {
                 self.key_next = false;
                 self.value.clear();
-                self.reading = Reading::Value;
+                self.reading = IdScanState::Value;
             }
             byte => self.keep(byte),
         }
@@ -118,28 +118,28 @@ impl Scan {
         self.escaped = byte == b'\\' && !self.escaped;
         self.in_string = !closes;
         match self.reading {
-            Reading::Key if closes => self.reading = Reading::Nothing,
-            Reading::Key if self.key.len() < LONGEST => self.key.push(byte),
-            Reading::Value => self.keep(byte),
-            Reading::Key | Reading::Nothing => {}
+            IdScanState::Key if closes => self.reading = IdScanState::Nothing,
+            IdScanState::Key if self.key.len() < LONGEST => self.key.push(byte),
+            IdScanState::Value => self.keep(byte),
+            IdScanState::Key | IdScanState::Nothing => {}
         }
     }
 
     fn keep(&mut self, byte: u8) {
-        if self.reading == Reading::Value && self.key == b"id" && self.value.len() < LONGEST {
+        if self.reading == IdScanState::Value && self.key == b"id" && self.value.len() < LONGEST {
             self.value.push(byte);
         }
     }
 
     fn member_ends(&mut self) {
-        if self.reading == Reading::Value {
+        if self.reading == IdScanState::Value {
             match self.key.as_slice() {
                 b"id" => self.id = Some(std::mem::take(&mut self.value)),
                 b"method" => self.has_method = true,
                 _ => {}
             }
         }
-        self.reading = Reading::Nothing;
+        self.reading = IdScanState::Nothing;
     }
 }
 
@@ -149,8 +149,8 @@ mod tests {
 
     use super::*;
 
-    fn answer(id: i64) -> Meant {
-        Meant::Answer(NumberOrString::Number(id))
+    fn answer(id: i64) -> MessagePurpose {
+        MessagePurpose::Answer(NumberOrString::Number(id))
     }
 
     // proves P4
@@ -160,30 +160,30 @@ mod tests {
         for (text, want) in [
             (r#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"method":"x"}}"#, answer(7)),
             (r#"{"result":{"a":"\"id\":9,{"}, "id" : 7 }"#, answer(7)),
-            (r#"{"id":"7","result":1}"#, Meant::Answer(NumberOrString::String("7".into()))),
-            (r#"{"id":7,"method":"ping","params":{"id":8}}"#, Meant::Question(NumberOrString::Number(7))),
+            (r#"{"id":"7","result":1}"#, MessagePurpose::Answer(NumberOrString::String("7".into()))),
+            (r#"{"id":7,"method":"ping","params":{"id":8}}"#, MessagePurpose::Question(NumberOrString::Number(7))),
             (r#"{"id":7,"result":{"method":"ping"}}"#, answer(7)),
             (r#"{"id":7,"result":{"text":"brok"#, answer(7)),
-            (r#"{"method":"notifications/progress","params":{"id":7}}"#, Meant::News),
-            (r#"{"id":{},"method":"ping"}"#, Meant::Unclear),
-            (r#"{"result":{"id":7}}"#, Meant::Unclear),
-            (r#"[{"id":7}]"#, Meant::Unclear),
-            ("id: 7", Meant::Unclear),
+            (r#"{"method":"notifications/progress","params":{"id":7}}"#, MessagePurpose::News),
+            (r#"{"id":{},"method":"ping"}"#, MessagePurpose::Unclear),
+            (r#"{"result":{"id":7}}"#, MessagePurpose::Unclear),
+            (r#"[{"id":7}]"#, MessagePurpose::Unclear),
+            ("id: 7", MessagePurpose::Unclear),
             (deep.as_str(), answer(7)),
         ] {
-            assert_eq!(Scan::of(text.as_bytes()).meant(), want, "{text}");
+            assert_eq!(IdScan::of(text.as_bytes()).purpose(), want, "{text}");
         }
-        assert_eq!(Scan::of(deep.as_bytes()).deepest(), 5001);
+        assert_eq!(IdScan::of(deep.as_bytes()).deepest(), 5001);
     }
 
     #[test]
     fn it_does_not_matter_where_the_bytes_are_cut() {
         let text = br#"{"x":"a\\\"b","id":"q\"r","result":{}}"#;
         for cut in 0..text.len() {
-            let mut scan = Scan::default();
+            let mut scan = IdScan::default();
             scan.push(&text[..cut]);
             scan.push(&text[cut..]);
-            assert_eq!(scan.meant(), Meant::Answer(NumberOrString::String("q\"r".into())), "{cut}");
+            assert_eq!(scan.purpose(), MessagePurpose::Answer(NumberOrString::String("q\"r".into())), "{cut}");
         }
     }
 }

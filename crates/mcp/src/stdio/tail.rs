@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use windlass_tools::Secrets;
 
-use crate::notice::shown;
+use crate::notice::printable;
 
 /// How much is kept.
 const KEPT: usize = 8 << 10;
@@ -19,14 +19,14 @@ const LINE: usize = 200;
 
 /// The end of what a server wrote to standard error. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tail {
+pub(crate) struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
     secrets: Secrets,
     /// Cancelled when there is no more to come.
     whole: CancellationToken,
 }
 
-impl Tail {
+impl StderrTail {
     /// Nothing yet, and never anything of these.
     pub(super) fn hiding(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone(), ..Self::default() }
@@ -62,7 +62,7 @@ impl Tail {
         let text = String::from_utf8_lossy(&kept);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES)..];
-        last.iter().map(|line| shown(line, LINE)).collect::<Vec<_>>().join(" / ")
+        last.iter().map(|line| printable(line, LINE)).collect::<Vec<_>>().join(" / ")
     }
 }
 
@@ -73,7 +73,7 @@ mod tests {
     // proves P4
     #[tokio::test]
     async fn eight_mebibytes_of_complaints_are_read_and_the_last_of_them_kept() {
-        let tail = Tail::default();
+        let tail = StderrTail::default();
         let mut noise = b"noise\n".repeat(1_400_000);
         noise.extend_from_slice(b"one\n\ntwo\nthree\x1b[0m\nfour\nfive\n");
         tail.clone().drain(noise.as_slice()).await;
@@ -85,7 +85,7 @@ mod tests {
     async fn no_part_of_a_secret_is_among_the_last_words() {
         const KEY: &str = "Qz7Xv9Kp3Wm5Yt2R";
         for after in (LINE - 20..LINE + 5).chain(KEPT - 20..KEPT + 5) {
-            let tail = Tail::hiding(&Secrets::new([("KEY", KEY)]));
+            let tail = StderrTail::hiding(&Secrets::new([("KEY", KEY)]));
             let dots = ".".repeat(after);
             for words in [format!("{KEY}{dots}"), format!("{dots}{KEY}{dots}")] {
                 tail.clone().drain(words.as_bytes()).await;

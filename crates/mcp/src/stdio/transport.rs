@@ -9,38 +9,38 @@ use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::frame::{self, Asked};
-use super::lines::{Line, Lines};
+use super::frame::{self, OpenRequests};
+use super::lines::{LineSplitter, ProtocolLine};
 use super::process::Process;
-use crate::notice::{Fault, NoticeKind, SAMPLE};
+use crate::notice::{NoticeKind, OutputFault, SAMPLE};
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
 /// Takes what there is to know of a server.
-pub(crate) type Tell = Arc<dyn Fn(NoticeKind) + Send + Sync>;
+pub(crate) type NoticeSink = Arc<dyn Fn(NoticeKind) + Send + Sync>;
 
 /// Lines of JSON over a pair of pipes.
 pub(crate) struct LineTransport<R, W> {
     output: R,
     input: Arc<tokio::sync::Mutex<Option<W>>>,
     buffer: Box<[u8]>,
-    lines: Lines,
+    lines: LineSplitter,
     ready: VecDeque<ServerJsonRpcMessage>,
-    asked: Arc<Mutex<Asked>>,
-    faults: BTreeMap<Fault, u64>,
-    tell: Tell,
+    asked: Arc<Mutex<OpenRequests>>,
+    faults: BTreeMap<OutputFault, u64>,
+    tell: NoticeSink,
     process: Option<Process>,
 }
 
 impl<R, W> LineTransport<R, W> {
     /// Reads messages of at most `limit` bytes from `output`, writes to `input`.
-    pub(crate) fn new(output: R, input: W, limit: usize, tell: Tell) -> Self {
+    pub(crate) fn new(output: R, input: W, limit: usize, tell: NoticeSink) -> Self {
         Self {
             output,
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
             buffer: vec![0; CHUNK].into_boxed_slice(),
-            lines: Lines::up_to(limit),
+            lines: LineSplitter::up_to(limit),
             ready: VecDeque::new(),
             asked: Arc::default(),
             faults: BTreeMap::new(),
@@ -54,7 +54,7 @@ impl<R, W> LineTransport<R, W> {
         Self { process: Some(process), ..self }
     }
 
-    fn take(&mut self, lines: Vec<Line>) {
+    fn take(&mut self, lines: Vec<ProtocolLine>) {
         for line in lines {
             let read = frame::read(&line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
             self.ready.extend(read.messages);
@@ -65,30 +65,30 @@ impl<R, W> LineTransport<R, W> {
     }
 
     /// What stands there without an end: its sender died over it.
-    fn take_rest(&mut self, line: &Line) {
+    fn take_rest(&mut self, line: &ProtocolLine) {
         let read = frame::read(line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
         // Half an answer says less than that its sender is gone, which whoever waits is told next.
         self.ready.extend(read.messages.into_iter().filter(|message| !frame::is_unreadable(message)));
         if !read.faults.is_empty() {
-            self.tell_of(Fault::BrokenOff, line);
+            self.tell_of(OutputFault::BrokenOff, line);
         }
     }
 
     /// Told the 1st, 10th, 100th… time: a server that logs to its output does it all the time.
-    fn tell_of(&mut self, fault: Fault, line: &Line) {
+    fn tell_of(&mut self, fault: OutputFault, line: &ProtocolLine) {
         let times = self.faults.entry(fault).or_default();
         *times += 1;
         if times.checked_ilog10().is_some_and(|power| 10u64.pow(power) == *times) {
-            let (Line::Whole(bytes) | Line::TooLong { sample: bytes, .. }) = line;
+            let (ProtocolLine::Whole(bytes) | ProtocolLine::TooLong { sample: bytes, .. }) = line;
             let sample = match fault {
-                Fault::Blank | Fault::ByteOrderMark | Fault::CarriageReturn => String::new(),
-                Fault::NotJson
-                | Fault::NotUtf8
-                | Fault::NotAMessage
-                | Fault::TooLong
-                | Fault::TooDeep
-                | Fault::BrokenOff
-                | Fault::Unasked => {
+                OutputFault::Blank | OutputFault::ByteOrderMark | OutputFault::CarriageReturn => String::new(),
+                OutputFault::NotJson
+                | OutputFault::NotUtf8
+                | OutputFault::NotAMessage
+                | OutputFault::TooLong
+                | OutputFault::TooDeep
+                | OutputFault::BrokenOff
+                | OutputFault::Unasked => {
                     // Whoever tells of it takes the secrets out, and only then cuts it.
                     String::from_utf8_lossy(&bytes[..bytes.len().min(64 * SAMPLE)]).trim().to_owned()
                 }
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn quiet() -> (Tell, Arc<Mutex<Vec<NoticeKind>>>) {
+    fn quiet() -> (NoticeSink, Arc<Mutex<Vec<NoticeKind>>>) {
         let told = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&told);
         (Arc::new(move |notice| sink.lock().unwrap().push(notice)), told)

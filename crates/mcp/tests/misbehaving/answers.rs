@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_testkit::mcp::{Does, McpScript, McpTool};
+use windlass_testkit::mcp::{FakeTool, McpScript, ToolAction};
 use windlass_tools::CallContext;
 use windlass_vocab::{OutcomeKind, Wait, WaitFor};
 
-use crate::room::{CALL, Limits, Room, SHORT_CALL, SLACK, context, nobody};
+use crate::room::{CALL, Room, SHORT_CALL, SLACK, ServerLimits, context, nobody};
 
 crate::trials! {
     one_that_dies_over_a_call_is_an_error_at_once_and_starts_again,
@@ -30,7 +30,7 @@ crate::trials! {
 
 // proves P2: nobody waits in the dark
 async fn what_is_waited_for_is_said_with_its_limit() {
-    let room = Room::with(Limits::Calls(Duration::from_secs(3)), doing(Does::Never));
+    let room = Room::with(ServerLimits::Calls(Duration::from_secs(3)), doing(ToolAction::Never));
     room.connect("bad").await.unwrap();
     let (told, heard) = std::sync::mpsc::channel();
     let waits = Arc::new(move |wait| drop(told.send(wait)));
@@ -41,14 +41,14 @@ async fn what_is_waited_for_is_said_with_its_limit() {
     room.end().await;
 }
 
-fn doing(does: Does) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
+fn doing(does: ToolAction) -> McpScript {
+    McpScript::with([FakeTool::new("it", does), FakeTool::new("echo", ToolAction::Echo)])
 }
 
 // proves P3, T5
 async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
-    for does in [Does::Dies, Does::DiesAnswering] {
-        let room = Room::of(Limits::Long, [("old", doing(does.clone()).legacy()), ("new", doing(does).modern())]);
+    for does in [ToolAction::Dies, ToolAction::DiesAnswering] {
+        let room = Room::of(ServerLimits::Long, [("old", doing(does.clone()).legacy()), ("new", doing(does).modern())]);
         for server in ["old", "new"] {
             room.connect(server).await.unwrap();
             let begun = Instant::now();
@@ -65,7 +65,7 @@ async fn one_that_dies_over_a_call_is_an_error_at_once_and_starts_again() {
 
 // proves P3
 async fn one_that_dies_every_time_is_given_up() {
-    let room = Room::with(Limits::Long, doing(Does::Dies));
+    let room = Room::with(ServerLimits::Long, doing(ToolAction::Dies));
     room.connect("bad").await.unwrap();
     for _ in 0..3 {
         assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
@@ -77,11 +77,11 @@ async fn one_that_dies_every_time_is_given_up() {
 // proves T7, P4
 async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
     let room = Room::of(
-        Limits::Calls(SHORT_CALL),
+        ServerLimits::Calls(SHORT_CALL),
         [
-            ("old", doing(Does::Never).legacy()),
-            ("new", doing(Does::Never).modern()),
-            ("half", doing(Does::StopsAnswering)),
+            ("old", doing(ToolAction::Never).legacy()),
+            ("new", doing(ToolAction::Never).modern()),
+            ("half", doing(ToolAction::StopsAnswering)),
         ],
     );
     for server in ["old", "new", "half"] {
@@ -99,7 +99,7 @@ async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
 
 // proves T7, P3
 async fn one_that_reads_no_more_holds_up_nobody() {
-    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Does::StopsReading));
+    let room = Room::with(ServerLimits::Calls(SHORT_CALL), doing(ToolAction::StopsReading));
     room.connect("bad").await.unwrap();
     // More than a pipe takes.
     let long = "x".repeat(1 << 20);
@@ -112,7 +112,10 @@ async fn one_that_reads_no_more_holds_up_nobody() {
 
 // proves L8, P3, P4
 async fn a_stop_reaches_the_server_and_ends_the_call_at_once() {
-    let room = Room::of(Limits::Long, [("old", doing(Does::Never).legacy()), ("new", doing(Does::Never).modern())]);
+    let room = Room::of(
+        ServerLimits::Long,
+        [("old", doing(ToolAction::Never).legacy()), ("new", doing(ToolAction::Never).modern())],
+    );
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         let around = nobody();
@@ -145,12 +148,12 @@ async fn wait_for_cancelled(room: &Room, server: &str) {
 // proves P4
 async fn ids_that_go_wrong_never_reach_another_call() {
     let room = Room::of(
-        Limits::Calls(SHORT_CALL),
+        ServerLimits::Calls(SHORT_CALL),
         [
-            ("twice", doing(Does::Twice)),
-            ("stray", doing(Does::StrayId)),
-            ("text", doing(Does::IdAsString)),
-            ("wrong", doing(Does::WrongId)),
+            ("twice", doing(ToolAction::Twice)),
+            ("stray", doing(ToolAction::StrayId)),
+            ("text", doing(ToolAction::IdAsString)),
+            ("wrong", doing(ToolAction::WrongId)),
         ],
     );
     for server in ["twice", "stray", "text"] {
@@ -170,7 +173,7 @@ async fn ids_that_go_wrong_never_reach_another_call() {
 
 // proves P4
 async fn a_late_answer_is_nobodys() {
-    let room = Room::with(Limits::Calls(SHORT_CALL), doing(Does::HoldsBack));
+    let room = Room::with(ServerLimits::Calls(SHORT_CALL), doing(ToolAction::HoldsBack));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({"n": 1})).await.kind, OutcomeKind::TimedOut);
     // The late answer comes right behind the first of these.
@@ -183,7 +186,7 @@ async fn a_late_answer_is_nobodys() {
 
 // proves P4
 async fn answers_out_of_order_reach_their_calls() {
-    let room = Room::with(Limits::Long, doing(Does::HoldsBack));
+    let room = Room::with(ServerLimits::Long, doing(ToolAction::HoldsBack));
     room.connect("bad").await.unwrap();
     let held = room.call("bad.it", json!({"n": 1}));
     let freed = async {
@@ -199,9 +202,9 @@ async fn answers_out_of_order_reach_their_calls() {
 
 // proves T6, T7
 async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
-    let huge = doing(Does::Big(32 << 20));
+    let huge = doing(ToolAction::Big(32 << 20));
     // A build for tests on a loaded machine takes its time over so much.
-    let room = Room::with(Limits::Calls(Duration::from_secs(40)), huge.clone());
+    let room = Room::with(ServerLimits::Calls(Duration::from_secs(40)), huge.clone());
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
     assert_eq!((outcome.kind, outcome.text.len()), (OutcomeKind::Ok, 32 << 20));
@@ -219,7 +222,7 @@ async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
 
 // proves T5
 async fn an_answer_too_deep_is_an_error_at_once() {
-    let room = Room::with(Limits::Long, doing(Does::Deep(5_000)));
+    let room = Room::with(ServerLimits::Long, doing(ToolAction::Deep(5_000)));
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
     assert_eq!(outcome.kind, OutcomeKind::InfrastructureError, "{outcome:?}");
@@ -233,16 +236,16 @@ async fn a_result_that_breaks_its_own_promise_is_an_error() {
     let text = json!([{"type": "text", "text": "here"}]);
     let tool = |name: &str, structured: serde_json::Value| {
         let result = json!({"content": text, "structuredContent": structured});
-        McpTool::new(name, Does::Result(result)).promising(promise.clone())
+        FakeTool::new(name, ToolAction::Result(result)).promising(promise.clone())
     };
     let tools = [
         tool("kept", json!({"n": 5})),
         tool("broken", json!({"n": "five"})),
         tool("other", json!([1])),
-        McpTool::new("missing", Does::Result(json!({"content": text}))).promising(promise.clone()),
-        McpTool::new("absurd", Does::Echo).promising(json!({"type": 12})),
+        FakeTool::new("missing", ToolAction::Result(json!({"content": text}))).promising(promise.clone()),
+        FakeTool::new("absurd", ToolAction::Echo).promising(json!({"type": 12})),
     ];
-    let room = Room::with(Limits::Long, McpScript::with(tools));
+    let room = Room::with(ServerLimits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     let kept = room.call("bad.kept", json!({})).await;
     assert_eq!(kept.kind, OutcomeKind::Ok, "{kept:?}");
@@ -268,8 +271,9 @@ async fn a_result_of_the_wrong_shape_is_shown_as_it_came() {
         json!({"content": [{"type": "hologram", "data": 1}]}),
         json!({"resultType": "unheard_of"}),
     ];
-    let tools = shapes.iter().enumerate().map(|(n, shape)| McpTool::new(&format!("t{n}"), Does::Result(shape.clone())));
-    let room = Room::with(Limits::Long, McpScript::with(tools));
+    let tools =
+        shapes.iter().enumerate().map(|(n, shape)| FakeTool::new(&format!("t{n}"), ToolAction::Result(shape.clone())));
+    let room = Room::with(ServerLimits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     for (n, shape) in shapes.iter().enumerate() {
         let outcome = room.call(&format!("bad.t{n}"), json!({})).await;
@@ -282,11 +286,11 @@ async fn a_result_of_the_wrong_shape_is_shown_as_it_came() {
 // proves T5
 async fn errors_of_tool_and_protocol_are_told_apart() {
     let room = Room::with(
-        Limits::Long,
+        ServerLimits::Long,
         McpScript::with([
-            McpTool::new("fails", Does::Fails("no such city".to_owned())),
-            McpTool::new("invalid", Does::Refuses(-32602)),
-            McpTool::new("broken", Does::Refuses(-32603)),
+            FakeTool::new("fails", ToolAction::Fails("no such city".to_owned())),
+            FakeTool::new("invalid", ToolAction::Refuses(-32602)),
+            FakeTool::new("broken", ToolAction::Refuses(-32603)),
         ]),
     );
     room.connect("bad").await.unwrap();
@@ -303,8 +307,8 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
 
 // proves P3
 async fn calls_in_flight_when_a_server_dies_all_end() {
-    let tools = [McpTool::new("wait", Does::Never), McpTool::new("die", Does::Dies)];
-    let room = Room::with(Limits::Long, McpScript::with(tools));
+    let tools = [FakeTool::new("wait", ToolAction::Never), FakeTool::new("die", ToolAction::Dies)];
+    let room = Room::with(ServerLimits::Long, McpScript::with(tools));
     room.connect("bad").await.unwrap();
     let waiting = futures_util::future::join_all((0..10).map(|_| room.call("bad.wait", json!({}))));
     let dying = async {

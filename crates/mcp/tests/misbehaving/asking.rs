@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{AskBack, Does, McpScript, McpTool, REVISIONS, Wish};
+use windlass_testkit::mcp::{AskBack, FakeTool, McpScript, PersonRequest, REVISIONS, ToolAction};
 use windlass_tools::CallContext;
-use windlass_vocab::{Answer, Elicitation, Json, Outcome, OutcomeKind, QuestionOption, Resumption, Wanted};
+use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, Outcome, OutcomeKind, QuestionOption, Resumption};
 
-use crate::room::{Around, Limits, Room, SHORT_CALL, answer, context, nobody};
+use crate::room::{Around, Room, SHORT_CALL, ServerLimits, answer, context, nobody};
 
 crate::trials! {
     one_that_asks_back_before_it_answers_is_answered,
@@ -19,25 +19,25 @@ crate::trials! {
     a_call_carries_its_effect_id,
 }
 
-fn form() -> Wish {
+fn form() -> PersonRequest {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
-    Wish::Form { message: "Who are you?".to_owned(), schema }
+    PersonRequest::Form { message: "Who are you?".to_owned(), schema }
 }
 
-fn one(does: Does) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
+fn one(does: ToolAction) -> McpScript {
+    McpScript::with([FakeTool::new("it", does), FakeTool::new("echo", ToolAction::Echo)])
 }
 
 // proves P4
 async fn one_that_asks_back_before_it_answers_is_answered() {
     let tools = [
-        McpTool::new("ping", Does::AsksBack(AskBack::Ping)),
-        McpTool::new("roots", Does::AsksBack(AskBack::Roots)),
-        McpTool::new("sampling", Does::AsksBack(AskBack::Sampling)),
-        McpTool::new("unknown", Does::AsksBack(AskBack::Unknown)),
+        FakeTool::new("ping", ToolAction::AsksBack(AskBack::Ping)),
+        FakeTool::new("roots", ToolAction::AsksBack(AskBack::Roots)),
+        FakeTool::new("sampling", ToolAction::AsksBack(AskBack::Sampling)),
+        FakeTool::new("unknown", ToolAction::AsksBack(AskBack::Unknown)),
     ];
     let room = Room::of(
-        Limits::Calls(SHORT_CALL),
+        ServerLimits::Calls(SHORT_CALL),
         REVISIONS.map(|revision| (revision, McpScript::with(tools.clone()).speaking(&[revision]))),
     );
     for revision in REVISIONS {
@@ -75,14 +75,14 @@ async fn ask(room: &Room, full: &str, context: CallContext) -> Outcome {
 // proves P4
 async fn a_wish_in_the_old_revisions_is_asked_while_the_call_runs() {
     for revision in ["2025-06-18", "2025-11-25"] {
-        let room = Room::with(Limits::Long, one(Does::Elicits(form())).speaking(&[revision]));
+        let room = Room::with(ServerLimits::Long, one(ToolAction::Elicits(form())).speaking(&[revision]));
         room.connect("bad").await.unwrap();
         let (around, asked) = person(&submits(&json!({"name": "Ada"})));
         let outcome = ask(&room, "bad.it", context(&around)).await;
         assert!(outcome.text.contains("accept") && outcome.text.contains("Ada"), "{revision}: {outcome:?}");
         let seen = asked.lock().unwrap().clone();
         assert_eq!((seen[0].from.as_str(), seen[0].message.as_str()), ("bad", "Who are you?"));
-        assert!(matches!(seen[0].wants, Wanted::Form { .. }));
+        assert!(matches!(seen[0].wants, ElicitationKind::Form { .. }));
         for (option, action) in [(QuestionOption::No, "decline"), (QuestionOption::Dismiss, "cancel")] {
             let (around, _) = person(&answer(option));
             let outcome = ask(&room, "bad.it", context(&around)).await;
@@ -94,7 +94,7 @@ async fn a_wish_in_the_old_revisions_is_asked_while_the_call_runs() {
 
 // proves P4
 async fn a_wish_in_the_new_revision_pauses_the_call_and_goes_on_with_the_answer() {
-    let mut room = Room::with(Limits::Long, one(Does::Elicits(form())).modern());
+    let mut room = Room::with(ServerLimits::Long, one(ToolAction::Elicits(form())).modern());
     room.connect("bad").await.unwrap();
     let paused = ask(&room, "bad.it", context(&nobody())).await;
     let pause = paused.pause.clone().unwrap_or_else(|| panic!("{paused:?}"));
@@ -115,12 +115,12 @@ async fn a_wish_in_the_new_revision_pauses_the_call_and_goes_on_with_the_answer(
 
 // proves P4
 async fn a_page_to_visit_is_shown_as_such() {
-    let wish = Wish::Visit { message: "Log in".to_owned(), url: "https://example.com/login".to_owned() };
+    let wish = PersonRequest::Visit { message: "Log in".to_owned(), url: "https://example.com/login".to_owned() };
     let room = Room::of(
-        Limits::Long,
+        ServerLimits::Long,
         [
-            ("old", one(Does::Elicits(wish.clone())).speaking(&["2025-11-25"])),
-            ("new", one(Does::Elicits(wish)).modern()),
+            ("old", one(ToolAction::Elicits(wish.clone())).speaking(&["2025-11-25"])),
+            ("new", one(ToolAction::Elicits(wish)).modern()),
         ],
     );
     room.connect("old").await.unwrap();
@@ -128,7 +128,7 @@ async fn a_page_to_visit_is_shown_as_such() {
     let (around, asked) = person(&answer(QuestionOption::Submit));
     let outcome = ask(&room, "old.it", context(&around)).await;
     assert!(outcome.text.contains("accept"), "{outcome:?}");
-    let visit = Wanted::Visit { url: "https://example.com/login".to_owned() };
+    let visit = ElicitationKind::Visit { url: "https://example.com/login".to_owned() };
     assert_eq!(asked.lock().unwrap()[0].wants, visit);
     let paused = ask(&room, "new.it", context(&nobody())).await;
     assert_eq!(paused.pause.unwrap().asks[0].wants, visit);
@@ -138,10 +138,10 @@ async fn a_page_to_visit_is_shown_as_such() {
 // proves P4, T7
 async fn one_that_asks_for_ever_is_stopped() {
     let room = Room::of(
-        Limits::Calls(SHORT_CALL),
+        ServerLimits::Calls(SHORT_CALL),
         [
-            ("old", one(Does::ElicitsForEver(form())).speaking(&["2025-11-25"])),
-            ("new", one(Does::ElicitsForEver(form())).modern()),
+            ("old", one(ToolAction::ElicitsForEver(form())).speaking(&["2025-11-25"])),
+            ("new", one(ToolAction::ElicitsForEver(form())).modern()),
         ],
     );
     room.connect("old").await.unwrap();
@@ -170,8 +170,8 @@ async fn one_that_asks_for_ever_is_stopped() {
 // proves P4
 async fn progress_is_shown() {
     let room = Room::of(
-        Limits::Long,
-        [("old", one(Does::Progresses(3)).legacy()), ("new", one(Does::Progresses(3)).modern())],
+        ServerLimits::Long,
+        [("old", one(ToolAction::Progresses(3)).legacy()), ("new", one(ToolAction::Progresses(3)).modern())],
     );
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
@@ -190,7 +190,7 @@ async fn progress_is_shown() {
 
 // proves J4
 async fn a_call_carries_its_effect_id() {
-    let room = Room::with(Limits::Long, one(Does::Echo));
+    let room = Room::with(ServerLimits::Long, one(ToolAction::Echo));
     room.connect("bad").await.unwrap();
     let context = context(&nobody());
     let effect = context.effect_id.to_string();

@@ -6,11 +6,12 @@ use futures_util::future::join_all;
 use serde_json::json;
 use windlass_mcp::ServerConfig;
 use windlass_testkit::mcp::{
-    AskBack, Does, HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpHttpServer, McpScript, McpTool,
+    AskBack, FakeTool, HttpAnswers, HttpBehaviour, HttpFault, HttpFaultKind, HttpSession, McpHttpServer, McpScript,
+    ToolAction,
 };
 use windlass_vocab::OutcomeKind;
 
-use crate::room::{Limits, Room, SHORT_CALL, SHORT_STARTUP, STARTUP};
+use crate::room::{Room, SHORT_CALL, SHORT_STARTUP, STARTUP, ServerLimits};
 
 crate::trials! {
     every_revision_and_every_form_of_answer_is_understood_over_http,
@@ -23,16 +24,16 @@ crate::trials! {
     nobody_listens_at_all,
 }
 
-fn room(limits: Limits, server: &McpHttpServer) -> Room {
+fn room(limits: ServerLimits, server: &McpHttpServer) -> Room {
     Room::beside(limits.of(ServerConfig::http(server.url())))
 }
 
-fn doing(does: Does) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
+fn doing(does: ToolAction) -> McpScript {
+    McpScript::with([FakeTool::new("it", does), FakeTool::new("echo", ToolAction::Echo)])
 }
 
 fn with(script: McpScript, fault: HttpFault) -> McpHttpServer {
-    McpHttpServer::with(script, HttpManners { faults: vec![fault], ..HttpManners::default() }).unwrap()
+    McpHttpServer::with(script, HttpBehaviour { faults: vec![fault], ..HttpBehaviour::default() }).unwrap()
 }
 
 const KINDS: [fn() -> HttpFaultKind; 9] = [
@@ -52,9 +53,9 @@ async fn every_revision_and_every_form_of_answer_is_understood_over_http() {
     for answers in [HttpAnswers::Events, HttpAnswers::Json] {
         for session in [HttpSession::Kept, HttpSession::None] {
             for revision in ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
-                let manners = HttpManners { answers, session, ..HttpManners::default() };
-                let server = McpHttpServer::with(McpScript::echo().speaking(&[revision]), manners).unwrap();
-                let room = room(Limits::Long, &server);
+                let behaviour = HttpBehaviour { answers, session, ..HttpBehaviour::default() };
+                let server = McpHttpServer::with(McpScript::echo().speaking(&[revision]), behaviour).unwrap();
+                let room = room(ServerLimits::Long, &server);
                 let context = format!("{answers:?}, {session:?}, {revision}");
                 let state = room.connect("bad").await.unwrap_or_else(|why| panic!("{context}: {why}"));
                 assert_eq!(state.revision.as_deref(), Some(revision), "{context}");
@@ -70,7 +71,7 @@ async fn a_handshake_that_goes_wrong_makes_the_server_unavailable() {
     let checks = KINDS.iter().flat_map(|kind| {
         [McpScript::echo().legacy(), McpScript::echo().modern()].map(|script| async {
             let server = with(script, HttpFault { on: None, times: u32::MAX, kind: kind() });
-            let room = room(Limits::Startup(SHORT_STARTUP), &server);
+            let room = room(ServerLimits::Startup(SHORT_STARTUP), &server);
             let why = room.unavailable("bad").await;
             assert!(!why.is_empty(), "{:?}", kind());
             room.servers.shutdown().await;
@@ -85,7 +86,7 @@ async fn an_answer_that_goes_wrong_is_an_error_of_the_call() {
         [McpScript::echo().legacy(), McpScript::echo().modern()].map(|script| async {
             let modern = script.revisions.len() == 1;
             let server = with(script, HttpFault::on("tools/call", kind()).times(1));
-            let room = room(Limits::Calls(SHORT_CALL), &server);
+            let room = room(ServerLimits::Calls(SHORT_CALL), &server);
             room.connect("bad").await.unwrap();
             let outcome = room.call("bad.echo", json!({})).await;
             let is_silent = matches!(kind(), HttpFaultKind::Holds | HttpFaultKind::OnlyComments);
@@ -101,10 +102,10 @@ async fn an_answer_that_goes_wrong_is_an_error_of_the_call() {
 
 // proves T7, P4
 async fn an_answer_that_never_comes_is_stopped_at_its_limit_and_told() {
-    for script in [doing(Does::Never).legacy(), doing(Does::Never).modern()] {
+    for script in [doing(ToolAction::Never).legacy(), doing(ToolAction::Never).modern()] {
         let dir = tempfile::tempdir().unwrap();
         let server = McpHttpServer::start(McpScript { diary: Some(dir.path().to_owned()), ..script }).unwrap();
-        let room = room(Limits::Calls(SHORT_CALL), &server);
+        let room = room(ServerLimits::Calls(SHORT_CALL), &server);
         room.connect("bad").await.unwrap();
         let begun = Instant::now();
         assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::TimedOut);
@@ -121,9 +122,9 @@ async fn an_answer_that_never_comes_is_stopped_at_its_limit_and_told() {
 
 // proves P3
 async fn a_session_the_server_forgot_is_begun_anew() {
-    let manners = HttpManners { session: HttpSession::ForgottenAfter(5), ..HttpManners::default() };
-    let server = McpHttpServer::with(McpScript::echo().legacy(), manners).unwrap();
-    let room = room(Limits::Long, &server);
+    let behaviour = HttpBehaviour { session: HttpSession::ForgottenAfter(5), ..HttpBehaviour::default() };
+    let server = McpHttpServer::with(McpScript::echo().legacy(), behaviour).unwrap();
+    let room = room(ServerLimits::Long, &server);
     room.connect("bad").await.unwrap();
     for _ in 0..20 {
         let outcome = room.call("bad.echo", json!({})).await;
@@ -135,8 +136,8 @@ async fn a_session_the_server_forgot_is_begun_anew() {
 
 // proves P3
 async fn one_that_dies_over_http_is_an_error_and_then_unavailable() {
-    let server = McpHttpServer::start(doing(Does::Dies)).unwrap();
-    let room = room(Limits::Long, &server);
+    let server = McpHttpServer::start(doing(ToolAction::Dies)).unwrap();
+    let room = room(ServerLimits::Long, &server);
     room.connect("bad").await.unwrap();
     for tool in ["bad.it", "bad.echo"] {
         let outcome = room.call(tool, json!({})).await;
@@ -148,18 +149,18 @@ async fn one_that_dies_over_http_is_an_error_and_then_unavailable() {
 // proves T5, T6
 async fn huge_deep_and_broken_answers_over_http_stop_nothing() {
     let tools = [
-        McpTool::new("big", Does::Big(32 << 20)),
-        McpTool::new("deep", Does::Deep(5_000)),
-        McpTool::new("broken", Does::BrokenUtf8),
-        McpTool::new("half", Does::StopsAnswering),
-        McpTool::new("twice", Does::Twice),
-        McpTool::new("roots", Does::AsksBack(AskBack::Roots)),
-        McpTool::new("echo", Does::Echo),
+        FakeTool::new("big", ToolAction::Big(32 << 20)),
+        FakeTool::new("deep", ToolAction::Deep(5_000)),
+        FakeTool::new("broken", ToolAction::BrokenUtf8),
+        FakeTool::new("half", ToolAction::StopsAnswering),
+        FakeTool::new("twice", ToolAction::Twice),
+        FakeTool::new("roots", ToolAction::AsksBack(AskBack::Roots)),
+        FakeTool::new("echo", ToolAction::Echo),
     ];
     for answers in [HttpAnswers::Events, HttpAnswers::Json] {
-        let manners = HttpManners { answers, ..HttpManners::default() };
-        let server = McpHttpServer::with(McpScript::with(tools.clone()), manners).unwrap();
-        let room = room(Limits::Calls(Duration::from_secs(4)), &server);
+        let behaviour = HttpBehaviour { answers, ..HttpBehaviour::default() };
+        let server = McpHttpServer::with(McpScript::with(tools.clone()), behaviour).unwrap();
+        let room = room(ServerLimits::Calls(Duration::from_secs(4)), &server);
         room.connect("bad").await.unwrap();
         for (tool, kind) in [
             ("big", OutcomeKind::Ok),
@@ -181,7 +182,7 @@ async fn huge_deep_and_broken_answers_over_http_stop_nothing() {
         room.servers.shutdown().await;
     }
     let server = with(McpScript::echo(), HttpFault::on("tools/call", HttpFaultKind::EndlessEvent).times(1));
-    let room = room(Limits::Calls(SHORT_CALL), &server);
+    let room = room(ServerLimits::Calls(SHORT_CALL), &server);
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.echo", json!({})).await;
     assert_eq!(outcome.kind, OutcomeKind::TimedOut, "{outcome:?}");
@@ -191,7 +192,7 @@ async fn huge_deep_and_broken_answers_over_http_stop_nothing() {
 // proves P2
 async fn nobody_listens_at_all() {
     let url = McpHttpServer::start(McpScript::echo()).unwrap().url();
-    let room = Room::beside(Limits::Long.of(ServerConfig::http(url)));
+    let room = Room::beside(ServerLimits::Long.of(ServerConfig::http(url)));
     let begun = Instant::now();
     room.unavailable("bad").await;
     assert!(begun.elapsed() < STARTUP, "{:?}", begun.elapsed());

@@ -1,10 +1,10 @@
 //! Servers that do not go, or leave others behind.
 
 use serde_json::json;
-use windlass_testkit::mcp::{Does, Grandchild, Handshake, Leaving, McpScript, McpTool};
+use windlass_testkit::mcp::{FakeTool, Grandchild, Greeting, InputEndBehaviour, McpScript, ToolAction};
 use windlass_vocab::OutcomeKind;
 
-use crate::room::{Limits, Room, SHORT_STARTUP, assert_none_left};
+use crate::room::{Room, SHORT_STARTUP, ServerLimits, assert_none_left};
 
 crate::trials! {
     one_that_ignores_the_end_and_the_signal_is_killed,
@@ -15,8 +15,8 @@ crate::trials! {
 
 // proves P3, T7
 async fn one_that_ignores_the_end_and_the_signal_is_killed() {
-    let stubborn = McpScript { leaving: Leaving::Never, ..McpScript::echo() };
-    let room = Room::of(Limits::Long, [("old", stubborn.clone().legacy()), ("new", stubborn.modern())]);
+    let stubborn = McpScript { leaving: InputEndBehaviour::Never, ..McpScript::echo() };
+    let room = Room::of(ServerLimits::Long, [("old", stubborn.clone().legacy()), ("new", stubborn.modern())]);
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
         assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}");
@@ -28,7 +28,7 @@ const ALL: [Grandchild; 3] = [Grandchild::InGroup, Grandchild::InOwnSession, Gra
 
 // proves P3, T7
 async fn grandchildren_go_with_their_server() {
-    let room = Room::with(Limits::Long, McpScript { grandchildren: ALL.to_vec(), ..McpScript::echo() });
+    let room = Room::with(ServerLimits::Long, McpScript { grandchildren: ALL.to_vec(), ..McpScript::echo() });
     room.connect("bad").await.unwrap();
     assert_eq!(room.diary("bad").survivors().len(), 4, "they are there");
     room.end().await;
@@ -38,12 +38,16 @@ async fn grandchildren_go_with_their_server() {
 async fn grandchildren_of_a_server_that_died_or_never_started_go_too() {
     let with = |script: McpScript| McpScript { grandchildren: ALL.to_vec(), ..script };
     let room = Room::of(
-        Limits::Startup(SHORT_STARTUP),
+        ServerLimits::Startup(SHORT_STARTUP),
         [
-            ("before", with(McpScript { handshake: Handshake::ExitsBefore, ..McpScript::default() })),
+            ("before", with(McpScript { handshake: Greeting::ExitsBefore, ..McpScript::default() })),
             (
                 "silent",
-                with(McpScript { handshake: Handshake::Never, leaving: Leaving::Never, ..McpScript::default() }),
+                with(McpScript {
+                    handshake: Greeting::Never,
+                    leaving: InputEndBehaviour::Never,
+                    ..McpScript::default()
+                }),
             ),
         ],
     );
@@ -51,7 +55,7 @@ async fn grandchildren_of_a_server_that_died_or_never_started_go_too() {
     assert_none_left(&[room.diary("before"), room.diary("silent")]).await;
     room.end().await;
 
-    let room = Room::with(Limits::Long, with(McpScript::with([McpTool::new("it", Does::Dies)])));
+    let room = Room::with(ServerLimits::Long, with(McpScript::with([FakeTool::new("it", ToolAction::Dies)])));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({})).await.kind, OutcomeKind::InfrastructureError);
     room.end().await;
@@ -61,10 +65,10 @@ async fn grandchildren_of_a_server_that_died_or_never_started_go_too() {
 async fn servers_die_when_nobody_holds_them_any_more() {
     let with = |script: McpScript| McpScript { grandchildren: ALL.to_vec(), ..script };
     let room = Room::of(
-        Limits::Long,
+        ServerLimits::Long,
         [
             ("polite", with(McpScript::echo())),
-            ("stubborn", with(McpScript { leaving: Leaving::Never, ..McpScript::echo() })),
+            ("stubborn", with(McpScript { leaving: InputEndBehaviour::Never, ..McpScript::echo() })),
         ],
     );
     room.connect("polite").await.unwrap();

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_mcp::NoticeKind;
-use windlass_testkit::mcp::{Does, Flood, Listing, McpScript, McpTool};
+use windlass_testkit::mcp::{FakeTool, Flood, ListingStyle, McpScript, ToolAction};
 use windlass_tools::{Registry, Selection, ToolServers as _};
 use windlass_vocab::{OutcomeKind, ToolSource};
 
-use crate::room::{Limits, Room, SHORT_STARTUP, SLACK};
+use crate::room::{Room, SHORT_STARTUP, SLACK, ServerLimits};
 
 crate::trials! {
     five_hundred_tools_over_fifty_pages_are_all_there,
@@ -23,14 +23,14 @@ crate::trials! {
     a_description_that_changes_after_consent_is_told,
 }
 
-fn listing(listing: Listing) -> McpScript {
+fn listing(listing: ListingStyle) -> McpScript {
     McpScript { listing, ..McpScript::echo() }
 }
 
 // proves P4
 async fn five_hundred_tools_over_fifty_pages_are_all_there() {
-    let paged = listing(Listing::Paged { tools: 500, pages: 50 });
-    let room = Room::of(Limits::Long, [("old", paged.clone().legacy()), ("new", paged.modern())]);
+    let paged = listing(ListingStyle::Paged { tools: 500, pages: 50 });
+    let room = Room::of(ServerLimits::Long, [("old", paged.clone().legacy()), ("new", paged.modern())]);
     for server in ["old", "new"] {
         let state = room.connect(server).await.unwrap();
         assert_eq!(state.tools.len(), 501, "{server}");
@@ -41,13 +41,15 @@ async fn five_hundred_tools_over_fifty_pages_are_all_there() {
 
 // proves P2
 async fn a_list_without_end_is_cut_and_told_of() {
-    let room =
-        Room::of(Limits::Long, [("endless", listing(Listing::Endless)), ("circular", listing(Listing::Circular))]);
+    let room = Room::of(
+        ServerLimits::Long,
+        [("endless", listing(ListingStyle::Endless)), ("circular", listing(ListingStyle::Circular))],
+    );
     for (server, tool, tools, pages) in [("endless", "tool_0", 100, 100), ("circular", "echo", 1, 2)] {
         let state = room.connect(server).await.unwrap();
         assert_eq!(state.tools.len(), tools, "{server}: what was listed is used, each tool once");
-        let cut = room.told(server).iter().any(|told| matches!(told, NoticeKind::ListingCut { .. }));
-        assert!(cut, "{server}: {:?}", room.told(server));
+        let cut = room.notices_of(server).iter().any(|told| matches!(told, NoticeKind::ListingCut { .. }));
+        assert!(cut, "{server}: {:?}", room.notices_of(server));
         // A call is heard after whatever was asked before it.
         room.call(&format!("{server}.{tool}"), json!({})).await;
         assert_eq!(room.diary(server).times("tools/list"), pages, "{server}: nobody asks on");
@@ -58,8 +60,8 @@ async fn a_list_without_end_is_cut_and_told_of() {
 // proves P2
 async fn a_list_that_never_comes_or_is_refused_makes_the_server_unavailable() {
     let room = Room::of(
-        Limits::Startup(SHORT_STARTUP),
-        [("never", listing(Listing::Never)), ("refuses", listing(Listing::Refuses))],
+        ServerLimits::Startup(SHORT_STARTUP),
+        [("never", listing(ListingStyle::Never)), ("refuses", listing(ListingStyle::Refuses))],
     );
     let (_, refused) = tokio::join!(room.unavailable("never"), room.unavailable("refuses"));
     assert!(refused.contains("The list is lost"), "{refused}");
@@ -68,11 +70,11 @@ async fn a_list_that_never_comes_or_is_refused_makes_the_server_unavailable() {
 
 // proves P2, P4
 async fn a_tool_nested_too_deeply_is_left_out() {
-    let room = Room::with(Limits::Long, listing(Listing::Deep(5_000)));
+    let room = Room::with(ServerLimits::Long, listing(ListingStyle::Deep(5_000)));
     let state = room.connect("bad").await.unwrap();
     assert_eq!(room.names("bad"), Vec::<String>::new());
     assert!(matches!(&state.left_out[..], [out] if out.tool == "deep"), "{:?}", state.left_out);
-    assert!(matches!(&room.told("bad")[..], [NoticeKind::ToolSkipped { tool, .. }] if tool == "deep"));
+    assert!(matches!(&room.notices_of("bad")[..], [NoticeKind::ToolSkipped { tool, .. }] if tool == "deep"));
     room.end().await;
 }
 
@@ -103,14 +105,14 @@ async fn broken_tools_are_left_out_and_the_others_stay() {
         raw("last", &object),
     ];
     let room = Room::with(
-        Limits::Long,
-        McpScript { tools: vec![McpTool::new("fine", Does::Echo)], ..listing(Listing::Raw(tools)) },
+        ServerLimits::Long,
+        McpScript { tools: vec![FakeTool::new("fine", ToolAction::Echo)], ..listing(ListingStyle::Raw(tools)) },
     );
     let state = room.connect("bad").await.unwrap();
     let names: Vec<&str> = state.tools.iter().map(|tool| tool.name.bare()).collect();
     assert_eq!(names, ["fine", "null", "circle", "bare", "last"], "the others are no schemas of arguments");
-    let skipped = room.told("bad").iter().filter(|told| matches!(told, NoticeKind::ToolSkipped { .. })).count();
-    assert_eq!((skipped, state.left_out.len()), (12, 12), "each is told of: {:?}", room.told("bad"));
+    let skipped = room.notices_of("bad").iter().filter(|told| matches!(told, NoticeKind::ToolSkipped { .. })).count();
+    assert_eq!((skipped, state.left_out.len()), (12, 12), "each is told of: {:?}", room.notices_of("bad"));
     assert_eq!(room.call("bad.fine", json!({})).await.text, "fine heard {}");
     // Whatever is offered can be called without harm, though its schema is odd.
     for name in names {
@@ -151,7 +153,7 @@ async fn hostile_names_are_left_out_or_made_harmless() {
         raw("twin", &json!({"type": "object", "required": ["a"]})),
     ]);
     tools.extend([raw("Twin", &object), raw("fine", &object)]);
-    let room = Room::with(Limits::Long, listing(Listing::Raw(tools)));
+    let room = Room::with(ServerLimits::Long, listing(ListingStyle::Raw(tools)));
     let state = room.connect("bad").await.unwrap();
     let mut registry = Registry::new();
     registry.serve(Arc::new(room.servers.clone()));
@@ -181,7 +183,7 @@ async fn hostile_names_are_left_out_or_made_harmless() {
 async fn a_flood_of_changes_stops_nothing() {
     let flooding = |flood| McpScript { flood, ..McpScript::echo() };
     let room = Room::of(
-        Limits::Long,
+        ServerLimits::Long,
         [
             ("old", flooding(Flood::Count(5_000)).legacy()),
             ("new", flooding(Flood::Count(5_000)).modern()),
@@ -202,10 +204,10 @@ async fn a_flood_of_changes_stops_nothing() {
 
 // proves P4
 async fn a_server_that_grows_tools_may_and_they_come_with_the_next_run() {
-    let growing = McpScript::with([McpTool::new("grow", Does::GrowsTools)]);
+    let growing = McpScript::with([FakeTool::new("grow", ToolAction::GrowsTools)]);
     let room = Room::of(
-        Limits::Long,
-        [("old", growing.clone().legacy()), ("new", growing.modern()), ("ever", listing(Listing::Grows))],
+        ServerLimits::Long,
+        [("old", growing.clone().legacy()), ("new", growing.modern()), ("ever", listing(ListingStyle::Grows))],
     );
     for server in ["old", "new"] {
         room.connect(server).await.unwrap();
@@ -226,16 +228,16 @@ async fn a_server_that_grows_tools_may_and_they_come_with_the_next_run() {
 
 // proves X4, P4
 async fn a_description_that_changes_after_consent_is_told() {
-    let changing = listing(Listing::Changes);
-    let tools = [McpTool::new("grow", Does::GrowsTools), McpTool::new("echo", Does::Echo)];
-    let room = Room::with(Limits::Long, McpScript { tools: tools.to_vec(), ..changing });
+    let changing = listing(ListingStyle::Changes);
+    let tools = [FakeTool::new("grow", ToolAction::GrowsTools), FakeTool::new("echo", ToolAction::Echo)];
+    let room = Room::with(ServerLimits::Long, McpScript { tools: tools.to_vec(), ..changing });
     room.connect("bad").await.unwrap();
     let before = room.tool("bad.echo").spec().description.clone();
     room.call("bad.grow", json!({})).await;
     let begun = Instant::now();
     let changed = |told: &NoticeKind| matches!(told, NoticeKind::ToolChanged { tool } if tool.contains("echo"));
-    while !room.told("bad").iter().any(changed) {
-        assert!(begun.elapsed() < SLACK, "nobody is told: {before}, {:?}", room.told("bad"));
+    while !room.notices_of("bad").iter().any(changed) {
+        assert!(begun.elapsed() < SLACK, "nobody is told: {before}, {:?}", room.notices_of("bad"));
         room.servers.wake();
         tokio::time::sleep(Duration::from_millis(5)).await;
     }

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use windlass_mcp::{Notice, NoticeKind, Options, Reach, ServerConfig, ServerName, ServerState, Servers, State};
+use windlass_mcp::{
+    ConnectionState, McpOptions, Notice, NoticeKind, ServerConfig, ServerName, ServerState, ServerTransport, Servers,
+};
 use windlass_testkit::mcp::{McpDiary, McpScript};
 use windlass_tools::{CallContext, GuardProgram, Tool, ToolServers as _};
 use windlass_vocab::{Answer, EffectId, Elicitation, Outcome, QuestionOption, SessionId};
@@ -26,7 +28,7 @@ pub(crate) const SLACK: Duration = Duration::from_secs(10);
 
 /// Which limits a server has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limits {
+pub(crate) enum ServerLimits {
     /// Nobody waits for them.
     Long,
     /// It has so long to start.
@@ -35,7 +37,7 @@ pub(crate) enum Limits {
     Calls(Duration),
 }
 
-impl Limits {
+impl ServerLimits {
     /// A configuration with these limits.
     pub(crate) fn of(self, config: ServerConfig) -> ServerConfig {
         let (startup_timeout, call_timeout) = match self {
@@ -72,7 +74,7 @@ fn stdio(folder: &Path, script: &McpScript) -> ServerConfig {
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let command = text(&std::env::current_exe().unwrap());
     let args = vec!["fake".to_owned(), text(&file)];
-    ServerConfig::new(Reach::Stdio { command, args, env: BTreeMap::new(), cwd: None })
+    ServerConfig::new(ServerTransport::Stdio { command, args, env: BTreeMap::new(), cwd: None })
 }
 
 pub(crate) fn name(text: &str) -> ServerName {
@@ -81,12 +83,12 @@ pub(crate) fn name(text: &str) -> ServerName {
 
 impl Room {
     /// A room with a healthy server, `good`, and one that misbehaves, `bad`.
-    pub(crate) fn with(limits: Limits, script: McpScript) -> Self {
+    pub(crate) fn with(limits: ServerLimits, script: McpScript) -> Self {
         Self::of(limits, [("bad", script)])
     }
 
     /// A room with a healthy server and these.
-    pub(crate) fn of<const N: usize>(limits: Limits, scripts: [(&str, McpScript); N]) -> Self {
+    pub(crate) fn of<const N: usize>(limits: ServerLimits, scripts: [(&str, McpScript); N]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let folder = |server: &str| dir.path().join(server);
         let servers = scripts.into_iter().map(|(server, script)| (server, limits.of(stdio(&folder(server), &script))));
@@ -102,12 +104,12 @@ impl Room {
     /// A room whose servers may send no longer messages than this.
     pub(crate) fn narrow(message_limit: usize, script: &McpScript) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let config = Limits::Long.of(stdio(&dir.path().join("bad"), script));
+        let config = ServerLimits::Long.of(stdio(&dir.path().join("bad"), script));
         Self::build(dir, BTreeMap::from([("bad", config)]), |options| options.message_limit = message_limit)
     }
 
-    fn build(dir: TempDir, servers: BTreeMap<&str, ServerConfig>, change: impl FnOnce(&mut Options)) -> Self {
-        let good = Limits::Long.of(stdio(&dir.path().join("good"), &McpScript::echo()));
+    fn build(dir: TempDir, servers: BTreeMap<&str, ServerConfig>, change: impl FnOnce(&mut McpOptions)) -> Self {
+        let good = ServerLimits::Long.of(stdio(&dir.path().join("good"), &McpScript::echo()));
         let diaries = servers.keys().chain([&"good"]).map(|server| McpDiary::at(&dir.path().join(server))).collect();
         let configs: BTreeMap<_, _> =
             servers.into_iter().chain([("good", good)]).map(|(server, config)| (name(server), config)).collect();
@@ -133,7 +135,7 @@ impl Room {
     }
 
     /// What was told of a server.
-    pub(crate) fn told(&self, server: &str) -> Vec<NoticeKind> {
+    pub(crate) fn notices_of(&self, server: &str) -> Vec<NoticeKind> {
         self.notices().into_iter().filter(|notice| notice.server.as_str() == server).map(|notice| notice.what).collect()
     }
 
@@ -150,7 +152,7 @@ impl Room {
     pub(crate) async fn unavailable(&self, server: &str) -> String {
         let why = self.connect(server).await.expect_err("it can't be connected");
         let state = self.state(server);
-        assert!(!matches!(state.state, State::Connected | State::Connecting), "{state:?}");
+        assert!(!matches!(state.state, ConnectionState::Connected | ConnectionState::Connecting), "{state:?}");
         assert!(state.last_error.is_some(), "{state:?}");
         why
     }
@@ -216,13 +218,13 @@ pub(crate) async fn assert_none_left(diaries: &[McpDiary]) {
     }
 }
 
-fn options(dir: &TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> Options {
+fn options(dir: &TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> McpOptions {
     let told = Arc::clone(notices);
-    Options {
+    McpOptions {
         memory: Some(dir.path().join("memory")),
         guard: Some(GuardProgram { program: std::env::current_exe().unwrap(), args: vec!["guard".into()] }),
         notice: Arc::new(move |notice| told.lock().unwrap().push(notice)),
-        ..Options::default()
+        ..McpOptions::default()
     }
 }
 
@@ -250,6 +252,6 @@ pub(crate) fn context(around: &Around) -> CallContext {
         cancel: around.cancel.clone(),
         progress: Arc::clone(&around.progress),
         ask: Arc::new(move |asked| Box::pin(std::future::ready(person(asked)))),
-        ..CallContext::apart(SessionId(uuid::Uuid::nil()))
+        ..CallContext::detached(SessionId(uuid::Uuid::nil()))
     }
 }

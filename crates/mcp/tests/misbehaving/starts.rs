@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_mcp::{Reach, ServerConfig};
-use windlass_testkit::mcp::{Handshake, McpScript, Probe, REVISIONS};
+use windlass_mcp::{ServerConfig, ServerTransport};
+use windlass_testkit::mcp::{Greeting, McpScript, Probe, REVISIONS};
 use windlass_tools::{ServerStage, ToolServers as _};
 
-use crate::room::{Limits, Room, SHORT_STARTUP, STARTUP, assert_none_left};
+use crate::room::{Room, SHORT_STARTUP, STARTUP, ServerLimits, assert_none_left};
 
 crate::trials! {
     a_server_that_exits_before_the_handshake_is_unavailable_at_once,
@@ -23,13 +23,13 @@ crate::trials! {
     one_that_hangs_holds_up_nobody,
 }
 
-fn greeting(handshake: Handshake) -> McpScript {
+fn greeting(handshake: Greeting) -> McpScript {
     McpScript { handshake, ..McpScript::echo() }
 }
 
 // proves P2
 async fn a_server_that_exits_before_the_handshake_is_unavailable_at_once() {
-    let room = Room::with(Limits::Long, greeting(Handshake::ExitsBefore));
+    let room = Room::with(ServerLimits::Long, greeting(Greeting::ExitsBefore));
     let begun = Instant::now();
     let why = room.unavailable("bad").await;
     assert!(why.contains("it would not start"), "its last words are told: {why}");
@@ -39,8 +39,8 @@ async fn a_server_that_exits_before_the_handshake_is_unavailable_at_once() {
 
 // proves P2, P3
 async fn a_server_that_exits_after_the_handshake_is_unavailable() {
-    for script in [greeting(Handshake::ExitsAfter).legacy(), greeting(Handshake::ExitsAfter).modern()] {
-        let room = Room::with(Limits::Long, script);
+    for script in [greeting(Greeting::ExitsAfter).legacy(), greeting(Greeting::ExitsAfter).modern()] {
+        let room = Room::with(ServerLimits::Long, script);
         room.unavailable("bad").await;
         room.end().await;
     }
@@ -49,11 +49,11 @@ async fn a_server_that_exits_after_the_handshake_is_unavailable() {
 // proves P2
 async fn a_server_that_never_answers_is_given_up_at_its_limit() {
     let room = Room::of(
-        Limits::Startup(SHORT_STARTUP),
+        ServerLimits::Startup(SHORT_STARTUP),
         [
-            ("old", greeting(Handshake::Never).legacy()),
-            ("silent", McpScript { probe: Probe::Ignores, ..greeting(Handshake::Never).legacy() }),
-            ("new", greeting(Handshake::Never).modern()),
+            ("old", greeting(Greeting::Never).legacy()),
+            ("silent", McpScript { probe: Probe::Ignores, ..greeting(Greeting::Never).legacy() }),
+            ("new", greeting(Greeting::Never).modern()),
         ],
     );
     tokio::join!(room.unavailable("old"), room.unavailable("silent"), room.unavailable("new"));
@@ -64,9 +64,9 @@ async fn a_server_that_never_answers_is_given_up_at_its_limit() {
 
 // proves P2
 async fn a_server_that_refuses_or_talks_nonsense_is_unavailable() {
-    for handshake in [Handshake::Refuses, Handshake::Nonsense] {
+    for handshake in [Greeting::Refuses, Greeting::Nonsense] {
         let room = Room::of(
-            Limits::Long,
+            ServerLimits::Long,
             [("old", greeting(handshake.clone()).legacy()), ("new", greeting(handshake).modern())],
         );
         tokio::join!(room.unavailable("old"), room.unavailable("new"));
@@ -77,8 +77,8 @@ async fn a_server_that_refuses_or_talks_nonsense_is_unavailable() {
 // proves P1
 async fn a_server_of_an_unknown_revision_is_unavailable() {
     for claimed in ["1999-12-31", "2099-01-01", "latest", ""] {
-        let script = greeting(Handshake::Claims(claimed.to_owned()));
-        let room = Room::of(Limits::Long, [("old", script.clone().legacy()), ("new", script.modern())]);
+        let script = greeting(Greeting::Claims(claimed.to_owned()));
+        let room = Room::of(ServerLimits::Long, [("old", script.clone().legacy()), ("new", script.modern())]);
         let (old, _) = tokio::join!(room.unavailable("old"), room.unavailable("new"));
         assert!(old.contains(claimed), "{old}");
         room.end().await;
@@ -87,13 +87,13 @@ async fn a_server_of_an_unknown_revision_is_unavailable() {
 
 // proves P2
 async fn a_program_that_does_not_exist_is_unavailable_at_once() {
-    let reach = Reach::Stdio {
+    let reach = ServerTransport::Stdio {
         command: "no-such-program-anywhere".to_owned(),
         args: Vec::new(),
         env: std::collections::BTreeMap::new(),
         cwd: None,
     };
-    let room = Room::beside(Limits::Long.of(ServerConfig::new(reach)));
+    let room = Room::beside(ServerLimits::Long.of(ServerConfig::new(reach)));
     let begun = Instant::now();
     let why = room.unavailable("bad").await;
     assert!(why.contains("no-such-program-anywhere"), "{why}");
@@ -104,8 +104,8 @@ async fn a_program_that_does_not_exist_is_unavailable_at_once() {
 // proves P2
 async fn a_folder_that_does_not_exist_is_named() {
     let (command, args, env) = ("true".to_owned(), Vec::new(), std::collections::BTreeMap::new());
-    let reach = Reach::Stdio { command, args, env, cwd: Some("/no/such/folder".into()) };
-    let room = Room::beside(Limits::Long.of(ServerConfig::new(reach)));
+    let reach = ServerTransport::Stdio { command, args, env, cwd: Some("/no/such/folder".into()) };
+    let room = Room::beside(ServerLimits::Long.of(ServerConfig::new(reach)));
     let why = room.unavailable("bad").await;
     assert!(why.contains("/no/such/folder") && why.contains("`cwd`"), "{why}");
     room.end().await;
@@ -113,7 +113,8 @@ async fn a_folder_that_does_not_exist_is_named() {
 
 // proves P1
 async fn every_revision_is_spoken() {
-    let room = Room::of(Limits::Long, REVISIONS.map(|revision| (revision, McpScript::echo().speaking(&[revision]))));
+    let room =
+        Room::of(ServerLimits::Long, REVISIONS.map(|revision| (revision, McpScript::echo().speaking(&[revision]))));
     for revision in REVISIONS {
         let state = room.connect(revision).await.unwrap();
         assert_eq!(state.revision.as_deref(), Some(revision));
@@ -127,7 +128,7 @@ async fn every_revision_is_spoken() {
 async fn a_legacy_server_is_met_whatever_it_does_with_the_probe() {
     let with = |probe| McpScript { probe, ..McpScript::echo().legacy() };
     let mut room = Room::of(
-        Limits::Long,
+        ServerLimits::Long,
         [("refuses", with(Probe::Refuses)), ("ignores", with(Probe::Ignores)), ("dies", with(Probe::Dies))],
     );
     room.servers.wake();
@@ -148,7 +149,7 @@ async fn a_server_may_take_its_time_to_start() {
     // As much of its time as 11 s are of the usual 30: more than the probe alone is waited for.
     let slow = |script: McpScript| McpScript { starts_after_ms: 2_200, ..script };
     let room = Room::of(
-        Limits::Startup(Duration::from_secs(6)),
+        ServerLimits::Startup(Duration::from_secs(6)),
         [
             ("refuses", slow(McpScript::echo().legacy())),
             ("ignores", slow(McpScript { probe: Probe::Ignores, ..McpScript::echo().legacy() })),
@@ -167,10 +168,10 @@ async fn a_server_may_take_its_time_to_start() {
 // proves P2
 async fn one_that_hangs_holds_up_nobody() {
     let room = Room::of(
-        Limits::Startup(SHORT_STARTUP),
+        ServerLimits::Startup(SHORT_STARTUP),
         [
-            ("hung", greeting(Handshake::Never)),
-            ("gone", greeting(Handshake::ExitsBefore)),
+            ("hung", greeting(Greeting::Never)),
+            ("gone", greeting(Greeting::ExitsBefore)),
             ("slow", McpScript { starts_after_ms: 60_000, ..McpScript::echo() }),
         ],
     );

@@ -10,8 +10,8 @@ use windlass_vocab::{Failure, FailureClass, Reply};
 use super::Endpoint;
 use super::chunk::Chunk;
 use super::classify::{WEB_PAGE, classify_report, looks_like_a_web_page};
-use super::draft::{Draft, OutOfResources};
-use super::stream::{ChatStream, Limits};
+use super::draft::{OutOfResources, ReplyDraft};
+use super::stream::{AnswerLimits, ChatStream};
 use crate::Piece;
 
 /// What a mark of the byte order begins with, in UTF-8.
@@ -22,14 +22,14 @@ const GZIP: [u8; 2] = [0x1F, 0x8B];
 
 /// An answer's body so far.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct AnswerBody {
     endpoint: Arc<Endpoint>,
-    limits: Limits,
-    form: Form,
+    limits: AnswerLimits,
+    form: BodyForm,
 }
 
 #[derive(Clone, Debug)]
-enum Form {
+enum BodyForm {
     /// Nothing but white space so far.
     Unknown,
     /// A stream of events.
@@ -38,34 +38,34 @@ enum Form {
     Whole(Vec<u8>),
 }
 
-impl Answer {
+impl AnswerBody {
     /// A body of which nothing has come yet.
     #[must_use]
-    pub fn new(endpoint: Arc<Endpoint>, limits: Limits) -> Self {
-        Self { endpoint, limits, form: Form::Unknown }
+    pub fn new(endpoint: Arc<Endpoint>, limits: AnswerLimits) -> Self {
+        Self { endpoint, limits, form: BodyForm::Unknown }
     }
 
     /// Takes bytes, cut anywhere; pieces go to `sink` where the body is a stream.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Failure> {
-        if let Form::Unknown = self.form {
+        if let BodyForm::Unknown = self.form {
             let Some(first) = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()) else { return Ok(()) };
             // A line of a stream begins with `data`, `event`, `id`, `retry` or a colon. A byte order mark before JSON
             // is not worth a case: the stream reader takes `{` lines too.
             self.form = match first {
                 b'd' | b'e' | b'i' | b'r' | b':' | BYTE_ORDER_MARK => {
-                    Form::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits)))
+                    BodyForm::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits)))
                 }
-                _ => Form::Whole(Vec::new()),
+                _ => BodyForm::Whole(Vec::new()),
             };
         }
         match &mut self.form {
-            Form::Unknown => Ok(()),
-            Form::Stream(stream) => stream.push(bytes, sink),
-            Form::Whole(body) if body.len() + bytes.len() > self.limits.answer_bytes => {
+            BodyForm::Unknown => Ok(()),
+            BodyForm::Stream(stream) => stream.push(bytes, sink),
+            BodyForm::Whole(body) if body.len() + bytes.len() > self.limits.answer_bytes => {
                 let said = "sent an answer longer than any reply should be; it was given up.";
                 Err(self.endpoint.failure(FailureClass::Protocol, said))
             }
-            Form::Whole(body) => {
+            BodyForm::Whole(body) => {
                 body.extend_from_slice(bytes);
                 Ok(())
             }
@@ -75,37 +75,37 @@ impl Answer {
     /// The bytes are over: the reply, if it is whole.
     pub fn finish(self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
         match self.form {
-            Form::Unknown => {
+            BodyForm::Unknown => {
                 let said = "gave an answer with nothing in it.";
                 Err(self.endpoint.failure(FailureClass::Transient, said))
             }
-            Form::Stream(stream) => stream.finish(sink),
-            Form::Whole(body) => decode_whole(&self.endpoint, &body),
+            BodyForm::Stream(stream) => stream.finish(sink),
+            BodyForm::Whole(body) => decode_whole(&self.endpoint, &body),
         }
     }
 
     /// Whether the server said that nothing follows.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        matches!(&self.form, Form::Stream(stream) if stream.is_done())
+        matches!(&self.form, BodyForm::Stream(stream) if stream.is_done())
     }
 
     /// Whether the reply is whole; at most usage is still to come.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        matches!(&self.form, Form::Stream(stream) if stream.is_finished())
+        matches!(&self.form, BodyForm::Stream(stream) if stream.is_finished())
     }
 
     /// Whether the model thinks and has not spoken yet.
     #[must_use]
     pub fn is_thinking(&self) -> bool {
-        matches!(&self.form, Form::Stream(stream) if stream.is_thinking())
+        matches!(&self.form, BodyForm::Stream(stream) if stream.is_thinking())
     }
 
     /// Whether any piece of the reply has come.
     #[must_use]
     pub fn any_piece(&self) -> bool {
-        matches!(&self.form, Form::Stream(stream) if stream.any_piece())
+        matches!(&self.form, BodyForm::Stream(stream) if stream.any_piece())
     }
 }
 
@@ -132,7 +132,7 @@ pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> 
     if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
         return Err(foreign(endpoint, &text));
     }
-    let mut draft = Draft::default();
+    let mut draft = ReplyDraft::default();
     draft.add(&chunk, &text, &mut |_| {});
     draft.finish().map_err(|OutOfResources| {
         endpoint.failure(FailureClass::Transient, "ran out of resources in the middle of the answer.")

@@ -13,10 +13,10 @@ use tokio::time::{Instant, timeout};
 use windlass_vocab::{Failure, FailureClass, Reply};
 
 use super::base_url::BaseUrl;
-use super::lost::lost;
-use super::{Answer, Endpoint, Limits, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
-use crate::connection::Answering;
-use crate::http::{Asked, Halves, Lost, Sender};
+use super::connection_failure::connection_failure;
+use super::{AnswerBody, AnswerLimits, Endpoint, OpenAiConfig, Rejection, RequestBody, RetryHeaders, classify, encode};
+use crate::connection::PendingResponse;
+use crate::http::{ConnectionError, RepeatableRequest, RequestSender, TwoPartBody};
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
 /// How much of a rejection's body is read, and for how long.
@@ -51,17 +51,17 @@ pub struct OpenAiModel {
 /// What every attempt needs, ready made.
 #[derive(Debug)]
 struct Route {
-    sender: Sender,
+    sender: RequestSender,
     path: Uri,
     headers: HeaderMap,
     endpoint: Arc<Endpoint>,
-    limits: Limits,
+    limits: AnswerLimits,
 }
 
 impl OpenAiModel {
     /// A model reached as `config` says, through `http`.
     pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
-        let Door { sender, base, headers, endpoint } = Door::open(&config, http)?;
+        let ServerClient { sender, base, headers, endpoint } = ServerClient::open(&config, http)?;
         let path = base.path_to("chat/completions").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
         let route = Route { sender, path, headers, endpoint: Arc::new(endpoint), limits: config.limits };
         Ok(Self { config, route: Arc::new(route) })
@@ -69,14 +69,14 @@ impl OpenAiModel {
 }
 
 /// What every request to a server needs.
-pub(super) struct Door {
-    pub(super) sender: Sender,
+pub(super) struct ServerClient {
+    pub(super) sender: RequestSender,
     pub(super) base: BaseUrl,
     pub(super) headers: HeaderMap,
     pub(super) endpoint: Endpoint,
 }
 
-impl Door {
+impl ServerClient {
     pub(super) fn open(config: &OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let wrong = || OpenAiError::BaseUrl(config.base_url.clone());
         let base = BaseUrl::parse(&config.base_url).ok_or_else(wrong)?;
@@ -90,7 +90,8 @@ impl Door {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        let endpoint = Endpoint { base_url: base.shown(), model: config.model.clone(), key: config.api_key.clone() };
+        let endpoint =
+            Endpoint { base_url: base.display_text(), model: config.model.clone(), key: config.api_key.clone() };
         Ok(Self { sender: http.to(base.uri().clone(), base.host())?, base, headers, endpoint })
     }
 }
@@ -117,7 +118,7 @@ const WHILE_THINKING: u32 = 3;
 
 /// How long a server may say nothing.
 #[derive(Clone, Copy, Debug)]
-struct Patience {
+struct AnswerTimeouts {
     /// Before the first piece.
     first: Duration,
     /// After it.
@@ -127,32 +128,32 @@ struct Patience {
 }
 
 impl OpenAiConfig {
-    fn patience(&self, first_ms: u64, next_ms: u64) -> Patience {
+    fn patience(&self, first_ms: u64, next_ms: u64) -> AnswerTimeouts {
         let alive_ms = self.keep_alive_ms.max(first_ms).max(next_ms);
         let [first, next, alive] = [first_ms, next_ms, alive_ms].map(Duration::from_millis);
         let first = if self.thinks() { first * WHILE_THINKING } else { first };
-        Patience { first, next, alive: alive.max(first) }
+        AnswerTimeouts { first, next, alive: alive.max(first) }
     }
 }
 
-impl Patience {
-    fn with(self, answer: &Answer) -> Limit {
+impl AnswerTimeouts {
+    fn with(self, answer: &AnswerBody) -> SilenceLimit {
         match (answer.is_finished(), answer.any_piece()) {
             // Nothing but usage is still to come.
-            (true, _) => Limit { silence: self.next.min(USAGE_WAIT), no_piece: self.next.min(USAGE_WAIT) },
+            (true, _) => SilenceLimit { silence: self.next.min(USAGE_WAIT), no_piece: self.next.min(USAGE_WAIT) },
             (false, true) if answer.is_thinking() => {
                 let silence = self.next * WHILE_THINKING;
-                Limit { silence, no_piece: self.alive.max(silence) }
+                SilenceLimit { silence, no_piece: self.alive.max(silence) }
             }
-            (false, true) => Limit { silence: self.next, no_piece: self.alive },
-            (false, false) => Limit { silence: self.first, no_piece: self.alive },
+            (false, true) => SilenceLimit { silence: self.next, no_piece: self.alive },
+            (false, false) => SilenceLimit { silence: self.first, no_piece: self.alive },
         }
     }
 }
 
 /// How long the next bytes are waited for.
 #[derive(Clone, Copy, Debug)]
-struct Limit {
+struct SilenceLimit {
     /// Since the last bytes.
     silence: Duration,
     /// Since the last piece.
@@ -160,32 +161,32 @@ struct Limit {
 }
 
 /// Why the next bytes did not come.
-enum Wait {
-    Lost(Lost),
+enum NoNextBytes {
+    Lost(ConnectionError),
     Silent,
     NoPiece,
 }
 
-impl Limit {
+impl SilenceLimit {
     /// The next bytes of a response whose last piece came at `since`; none at its end.
-    async fn chunk(self, response: &mut Answering, since: Instant) -> Result<Option<Bytes>, Wait> {
+    async fn chunk(self, response: &mut PendingResponse, since: Instant) -> Result<Option<Bytes>, NoNextBytes> {
         let left = self.no_piece.saturating_sub(since.elapsed());
         // Bytes that are there already would always win against a limit that is over.
         if left.is_zero() {
-            return Err(Wait::NoPiece);
+            return Err(NoNextBytes::NoPiece);
         }
         match timeout(self.silence.min(left), response.chunk()).await {
-            Ok(read) => read.map_err(Wait::Lost),
-            Err(_) if self.silence <= left => Err(Wait::Silent),
-            Err(_) => Err(Wait::NoPiece),
+            Ok(read) => read.map_err(NoNextBytes::Lost),
+            Err(_) if self.silence <= left => Err(NoNextBytes::Silent),
+            Err(_) => Err(NoNextBytes::NoPiece),
         }
     }
 }
 
 impl Route {
-    async fn call(&self, body: RequestBody, patience: Patience, mut sink: Sink) -> Result<Reply, Failure> {
+    async fn call(&self, body: RequestBody, patience: AnswerTimeouts, mut sink: Sink) -> Result<Reply, Failure> {
         let mut response = self.send(body, patience.first).await?;
-        let mut answer = Answer::new(self.endpoint.clone(), self.limits);
+        let mut answer = AnswerBody::new(self.endpoint.clone(), self.limits);
         let mut since = Instant::now();
         loop {
             let limit = patience.with(&answer);
@@ -206,9 +207,9 @@ impl Route {
                     continue;
                 }
                 Ok(None) => break,
-                Err(Wait::Lost(error)) => lost(&self.endpoint, &error),
-                Err(Wait::Silent) => self.silent(limit.silence),
-                Err(Wait::NoPiece) => self.no_piece(limit.no_piece),
+                Err(NoNextBytes::Lost(error)) => connection_failure(&self.endpoint, &error),
+                Err(NoNextBytes::Silent) => self.silent(limit.silence),
+                Err(NoNextBytes::NoPiece) => self.no_piece(limit.no_piece),
             };
             // A reply that is whole is not lost because its connection ends badly.
             if answer.is_finished() {
@@ -219,18 +220,18 @@ impl Route {
         answer.finish(&mut *sink)
     }
 
-    async fn send(&self, body: RequestBody, limit: Duration) -> Result<Answering, Failure> {
-        let body = Halves(Box::new([body.stable, body.closing]));
-        let asked = Asked { method: &Method::POST, path: &self.path, headers: &self.headers, body: &body };
+    async fn send(&self, body: RequestBody, limit: Duration) -> Result<PendingResponse, Failure> {
+        let body = TwoPartBody(Box::new([body.stable, body.closing]));
+        let asked = RepeatableRequest { method: &Method::POST, path: &self.path, headers: &self.headers, body: &body };
         let response = match timeout(limit, self.sender.send(&asked)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(lost(&self.endpoint, &error)),
+            Ok(Err(error)) => return Err(connection_failure(&self.endpoint, &error)),
             Err(_) => return Err(self.silent(limit)),
         };
         if response.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
     }
 
-    async fn rejected(&self, mut response: Answering, limit: Duration) -> Failure {
+    async fn rejected(&self, mut response: PendingResponse, limit: Duration) -> Failure {
         let mut body = Vec::new();
         let reading = async {
             while let Ok(Some(bytes)) = response.chunk().await {
@@ -263,7 +264,7 @@ impl Route {
 
 /// Lets the connection be used again: it can't while the body's formal end is unread, and that may come a
 /// moment after the last event. The reply does not wait for it.
-async fn end(mut response: Answering) {
+async fn end(mut response: PendingResponse) {
     if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
         return;
     }

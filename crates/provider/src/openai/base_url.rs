@@ -51,7 +51,7 @@ impl BaseUrl {
     }
 
     /// The address as people may see it: without credentials, query or fragment.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn display_text(&self) -> String {
         let scheme = self.uri.scheme_str().unwrap_or_default();
         format!("{scheme}://{}{}", self.host(), self.uri.path().trim_end_matches('/'))
     }
@@ -74,7 +74,7 @@ mod tests {
         ] {
             let base = BaseUrl::parse(text).unwrap();
             let path = base.path_to("chat/completions").unwrap().to_string();
-            assert_eq!((base.shown().as_str(), path.as_str()), (shown, chat), "{text}");
+            assert_eq!((base.display_text().as_str(), path.as_str()), (shown, chat), "{text}");
             assert!(!base.uri().to_string().contains("secret"));
         }
         for text in ["", "localhost", "localhost:8080", "/v1", "ftp://h/v1", "http://", "http:///v1", "http://a b/"] {

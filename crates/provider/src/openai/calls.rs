@@ -10,12 +10,12 @@ use std::borrow::Cow;
 
 use windlass_vocab::ReplyCall;
 
-use super::chunk::{CallDelta, FunctionDelta, Text, arguments, or_empty};
+use super::chunk::{CallDelta, FunctionDelta, JsonText, arguments, or_empty};
 use crate::Piece;
 
 /// The calls so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Calls {
+pub(super) struct CallAssembler {
     open: Vec<OpenCall>,
 }
 
@@ -26,14 +26,14 @@ struct OpenCall {
 }
 
 /// A fragment, read.
-struct Fragment<'f> {
+struct CallFragment<'f> {
     index: Option<u32>,
     id: &'f str,
     name: &'f str,
     arguments: Cow<'f, str>,
 }
 
-impl Calls {
+impl CallAssembler {
     pub(super) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -42,7 +42,7 @@ impl Calls {
     pub(super) fn add(&mut self, delta: &CallDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
         let function = delta.function.as_ref();
         self.add_fragment(
-            &Fragment {
+            &CallFragment {
                 index: delta.index,
                 id: or_empty(delta.id.as_ref()),
                 name: or_empty(function.and_then(|function| function.name.as_ref())),
@@ -54,12 +54,12 @@ impl Calls {
 
     /// Adds a fragment of the one call the older form of the wire knows.
     pub(super) fn add_function(&mut self, function: &FunctionDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
-        let name = function.name.as_ref().map_or("", |Text(name)| name);
+        let name = function.name.as_ref().map_or("", |JsonText(name)| name);
         let arguments = arguments(function.arguments);
-        self.add_fragment(&Fragment { index: Some(0), id: "", name, arguments }, sink);
+        self.add_fragment(&CallFragment { index: Some(0), id: "", name, arguments }, sink);
     }
 
-    fn add_fragment(&mut self, fragment: &Fragment<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+    fn add_fragment(&mut self, fragment: &CallFragment<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
         let place = self.place_of(fragment).unwrap_or_else(|| {
             self.open.push(OpenCall { index: fragment.index, call: ReplyCall::default() });
             self.open.len() - 1
@@ -80,7 +80,7 @@ impl Calls {
     }
 
     /// The place of the call that goes on with `fragment`; none when it begins another.
-    fn place_of(&self, fragment: &Fragment<'_>) -> Option<usize> {
+    fn place_of(&self, fragment: &CallFragment<'_>) -> Option<usize> {
         let same_index = |open: &OpenCall| fragment.index.is_none() || open.index == fragment.index;
         let latest = |fits: &dyn Fn(&OpenCall) -> bool| self.open.iter().rposition(fits);
         if !fragment.id.is_empty() {
@@ -110,7 +110,7 @@ impl Calls {
     }
 }
 
-impl Fragment<'_> {
+impl CallFragment<'_> {
     /// Whether a fragment without id, at the place of `call`, is the start of another call.
     fn begins_another_than(&self, call: &ReplyCall) -> bool {
         if self.name.is_empty() || call.name.is_empty() || call.arguments.is_empty() {

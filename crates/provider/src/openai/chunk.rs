@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use windlass_vocab::Usage;
 
-use super::report::Report;
+use super::report::ErrorReport;
 use super::scan;
 
 /// A chunk of a stream, or a whole body.
@@ -19,46 +19,46 @@ use super::scan;
 #[serde(default)]
 pub(super) struct Chunk<'a> {
     #[serde(borrow)]
-    pub(super) object: Option<Text<'a>>,
+    pub(super) object: Option<JsonText<'a>>,
     #[serde(borrow)]
-    pub(super) model: Option<Text<'a>>,
+    pub(super) model: Option<JsonText<'a>>,
     #[serde(borrow)]
-    pub(super) choices: Option<Vec<Choice<'a>>>,
+    pub(super) choices: Option<Vec<ChunkChoice<'a>>>,
     #[serde(borrow)]
-    pub(super) usage: Option<Raw<'a>>,
+    pub(super) usage: Option<RawJson<'a>>,
     #[serde(borrow)]
-    pub(super) error: Option<Raw<'a>>,
+    pub(super) error: Option<RawJson<'a>>,
 }
 
 /// One of the answers; only the first is asked for.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(super) struct Choice<'a> {
+pub(super) struct ChunkChoice<'a> {
     pub(super) index: Option<u32>,
     #[serde(borrow)]
-    pub(super) delta: Option<Delta<'a>>,
+    pub(super) delta: Option<ChoiceDelta<'a>>,
     #[serde(borrow)]
-    pub(super) message: Option<Delta<'a>>,
+    pub(super) message: Option<ChoiceDelta<'a>>,
     #[serde(borrow)]
-    pub(super) finish_reason: Option<Text<'a>>,
+    pub(super) finish_reason: Option<JsonText<'a>>,
     #[serde(borrow)]
-    pub(super) usage: Option<Raw<'a>>,
+    pub(super) usage: Option<RawJson<'a>>,
 }
 
 /// What a chunk adds to the answer.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub(super) struct Delta<'a> {
+pub(super) struct ChoiceDelta<'a> {
     #[serde(borrow)]
-    pub(super) content: Option<Raw<'a>>,
+    pub(super) content: Option<RawJson<'a>>,
     #[serde(borrow)]
-    pub(super) reasoning_content: Option<Raw<'a>>,
+    pub(super) reasoning_content: Option<RawJson<'a>>,
     #[serde(borrow)]
-    pub(super) reasoning: Option<Raw<'a>>,
+    pub(super) reasoning: Option<RawJson<'a>>,
     #[serde(borrow)]
-    pub(super) thinking: Option<Raw<'a>>,
+    pub(super) thinking: Option<RawJson<'a>>,
     #[serde(borrow)]
-    pub(super) refusal: Option<Text<'a>>,
+    pub(super) refusal: Option<JsonText<'a>>,
     #[serde(borrow)]
     pub(super) tool_calls: Option<Vec<CallDelta<'a>>>,
     #[serde(borrow)]
@@ -71,7 +71,7 @@ pub(super) struct Delta<'a> {
 pub(super) struct CallDelta<'a> {
     pub(super) index: Option<u32>,
     #[serde(borrow)]
-    pub(super) id: Option<Text<'a>>,
+    pub(super) id: Option<JsonText<'a>>,
     #[serde(borrow)]
     pub(super) function: Option<FunctionDelta<'a>>,
 }
@@ -81,21 +81,21 @@ pub(super) struct CallDelta<'a> {
 #[serde(default)]
 pub(super) struct FunctionDelta<'a> {
     #[serde(borrow)]
-    pub(super) name: Option<Text<'a>>,
+    pub(super) name: Option<JsonText<'a>>,
     #[serde(borrow)]
-    pub(super) arguments: Option<Raw<'a>>,
+    pub(super) arguments: Option<RawJson<'a>>,
 }
 
 /// A string that is borrowed where it has no escapes. (`Option<Cow<str>>` alone would always copy.)
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
+pub(super) struct JsonText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 /// A value as it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Raw<'a>(pub(super) &'a str);
+pub(super) struct RawJson<'a>(pub(super) &'a str);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         <&RawValue>::deserialize(deserializer).map(|raw| Self(raw.get()))
     }
@@ -112,45 +112,45 @@ impl<'a> Chunk<'a> {
     }
 
     /// The error it reports in place of an answer. `text` is what it was read from.
-    pub(super) fn reported(&self, text: &str) -> Option<Report> {
+    pub(super) fn reported(&self, text: &str) -> Option<ErrorReport> {
         match self.error {
-            Some(Raw(error)) => Report::of(&serde_json::from_str(error).ok()?),
-            None if or_empty(self.object.as_ref()) == "error" => Report::read(text.as_bytes()),
+            Some(RawJson(error)) => ErrorReport::of(&serde_json::from_str(error).ok()?),
+            None if or_empty(self.object.as_ref()) == "error" => ErrorReport::read(text.as_bytes()),
             None => None,
         }
     }
 }
 
 /// The text of an optional string; empty when it is absent.
-pub(super) fn or_empty<'t>(text: Option<&'t Text<'_>>) -> &'t str {
-    text.map_or("", |Text(text)| text.as_ref())
+pub(super) fn or_empty<'t>(text: Option<&'t JsonText<'_>>) -> &'t str {
+    text.map_or("", |JsonText(text)| text.as_ref())
 }
 
 /// A value that should be a string: its text, or nothing where it is something else.
-pub(super) fn string(raw: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
-    let Raw(raw) = raw?;
+pub(super) fn string(raw: Option<RawJson<'_>>) -> Option<Cow<'_, str>> {
+    let RawJson(raw) = raw?;
     let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
     if memchr::memchr(b'\\', inside.as_bytes()).is_none() {
         return Some(Cow::Borrowed(inside));
     }
-    serde_json::from_str(raw).ok().map(|Mended(text)| Cow::Owned(text))
+    serde_json::from_str(raw).ok().map(|MendedString(text)| Cow::Owned(text))
 }
 
 /// A string in which half a character, as a server leaves it that cuts one in two, is a mark that it is missing.
-struct Mended(String);
+struct MendedString(String);
 
-impl<'de> Deserialize<'de> for Mended {
+impl<'de> Deserialize<'de> for MendedString {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl serde::de::Visitor<'_> for Bytes {
-            type Value = Mended;
+        struct JsonTextVisitor;
+        impl serde::de::Visitor<'_> for JsonTextVisitor {
+            type Value = MendedString;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a string")
             }
 
             /// Half a character comes as three bytes that are no text, the first of them 0xED.
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Mended, E> {
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<MendedString, E> {
                 let mut text = String::with_capacity(bytes.len());
                 for chunk in bytes.utf8_chunks() {
                     text.push_str(chunk.valid());
@@ -158,17 +158,17 @@ impl<'de> Deserialize<'de> for Mended {
                         text.push(char::REPLACEMENT_CHARACTER);
                     }
                 }
-                Ok(Mended(text))
+                Ok(MendedString(text))
             }
         }
-        deserializer.deserialize_bytes(Bytes)
+        deserializer.deserialize_bytes(JsonTextVisitor)
     }
 }
 
 /// Arguments: the text inside the string, or the JSON itself where a server does not wrap it.
-pub(super) fn arguments(raw: Option<Raw<'_>>) -> Cow<'_, str> {
+pub(super) fn arguments(raw: Option<RawJson<'_>>) -> Cow<'_, str> {
     match raw {
-        Some(Raw(raw)) if !raw.starts_with('"') => Cow::Borrowed(raw),
+        Some(RawJson(raw)) if !raw.starts_with('"') => Cow::Borrowed(raw),
         _ => string(raw).unwrap_or_default(),
     }
 }
@@ -188,8 +188,8 @@ impl Default for ContentPart {
 }
 
 /// Content that is a list of parts instead of a string: its words and its thinking.
-pub(super) fn content_parts(raw: Option<Raw<'_>>) -> Option<(String, String)> {
-    let Raw(raw) = raw.filter(|Raw(raw)| raw.starts_with('['))?;
+pub(super) fn content_parts(raw: Option<RawJson<'_>>) -> Option<(String, String)> {
+    let RawJson(raw) = raw.filter(|RawJson(raw)| raw.starts_with('['))?;
     let parts: Vec<ContentPart> = serde_json::from_str(raw).ok()?;
     let (mut words, mut thinking) = (String::new(), String::new());
     for part in parts {
@@ -229,8 +229,8 @@ struct CompletionDetails {
 }
 
 /// The count of tokens, where there is one that makes sense.
-pub(super) fn usage(raw: Option<Raw<'_>>) -> Option<Usage> {
-    let Raw(raw) = raw?;
+pub(super) fn usage(raw: Option<RawJson<'_>>) -> Option<Usage> {
+    let RawJson(raw) = raw?;
     let wire: WireUsage = serde_json::from_str::<Option<_>>(raw).ok()??;
     let (input, output) = (wire.prompt_tokens.unwrap_or(0), wire.completion_tokens.unwrap_or(0));
     let cached = wire.prompt_tokens_details.and_then(|details| details.cached_tokens);
@@ -247,7 +247,7 @@ pub(super) fn usage(raw: Option<Raw<'_>>) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Raw, string, usage};
+    use super::{RawJson, string, usage};
 
     #[test]
     fn a_string_is_what_serde_makes_of_it() {
@@ -261,7 +261,7 @@ mod tests {
             "[\"x\"]",
         ] {
             let expected = serde_json::from_str::<String>(raw).ok();
-            assert_eq!(string(Some(Raw(raw))).map(std::borrow::Cow::into_owned), expected, "{raw}");
+            assert_eq!(string(Some(RawJson(raw))).map(std::borrow::Cow::into_owned), expected, "{raw}");
         }
     }
 
@@ -272,14 +272,14 @@ mod tests {
             (r#""\ude9d efg""#, "\u{fffd} efg"),
             (r#""\n\ud800\ud83e\ude9dé""#, "\n\u{fffd}\u{1fa9d}é"),
         ] {
-            assert_eq!(string(Some(Raw(raw))).as_deref(), Some(text), "{raw}");
+            assert_eq!(string(Some(RawJson(raw))).as_deref(), Some(text), "{raw}");
         }
     }
 
     #[test]
     fn any_usage_can_be_told() {
         let raw = r#"{"prompt_tokens":18446744073709551615,"completion_tokens":1}"#;
-        let told = usage(Some(Raw(raw))).unwrap();
+        let told = usage(Some(RawJson(raw))).unwrap();
         assert_eq!((told.input, told.output), (u64::MAX, 1));
         let mut sum = told;
         sum += told;

@@ -8,9 +8,9 @@
 use windlass_vocab::{Failure, FailureClass};
 
 use super::Endpoint;
-use super::report::Report;
+use super::report::ErrorReport;
 use super::retry_after::{RetryHeaders, retry_after_ms};
-use super::wording::Words;
+use super::wording::NormalizedWords;
 
 /// An answer that is not a success.
 #[derive(Clone, Copy, Debug)]
@@ -29,48 +29,49 @@ pub struct Rejection<'a> {
 #[must_use]
 pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     let status = rejection.status;
-    let report = Report::read(rejection.body);
+    let report = ErrorReport::read(rejection.body);
     let web_page = report.is_none() && looks_like_a_web_page(rejection.body);
     let said = match &report {
         Some(report) => endpoint.quote(&report.message),
         None if web_page => WEB_PAGE.to_owned(),
         None => endpoint.quote(&String::from_utf8_lossy(rejection.body)),
     };
-    let words = Words::of(&report.unwrap_or_else(|| Report { message: said.clone(), ..Report::default() }));
+    let words =
+        NormalizedWords::of(&report.unwrap_or_else(|| ErrorReport { message: said.clone(), ..ErrorReport::default() }));
     let class = if web_page { class_of_a_web_page(status) } else { class_of(status, &words) };
     let sentence = if (300..400).contains(&status) {
         redirected(endpoint, status, rejection.location)
     } else {
-        sentence(endpoint, class, &Cause { status: Some(status), words: &words, said: &said })
+        sentence(endpoint, class, &RejectionCause { status: Some(status), words: &words, said: &said })
     };
     Failure {
         retry_after_ms: retry_after_ms(&rejection.retry),
         status: Some(status),
-        no_tools: words.say_no_tools(),
+        no_tools: words.mention_no_tools(),
         no_model: has_no_model(class, &words),
         ..endpoint.failure(class, &sentence)
     }
 }
 
 /// What an error object inside a successful answer means.
-pub(super) fn classify_report(endpoint: &Endpoint, report: &Report) -> Failure {
-    let words = Words::of(report);
+pub(super) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Failure {
+    let words = NormalizedWords::of(report);
     let class = match report.status {
         Some(status) => class_of(status, &words),
         None => class_by_words(&words).unwrap_or(FailureClass::Transient),
     };
     let said = endpoint.quote(&report.message);
-    let sentence = sentence(endpoint, class, &Cause { status: report.status, words: &words, said: &said });
+    let sentence = sentence(endpoint, class, &RejectionCause { status: report.status, words: &words, said: &said });
     Failure {
         status: report.status,
-        no_tools: words.say_no_tools(),
+        no_tools: words.mention_no_tools(),
         no_model: has_no_model(class, &words),
         ..endpoint.failure(class, &sentence)
     }
 }
 
-fn has_no_model(class: FailureClass, words: &Words) -> bool {
-    class == FailureClass::BadRequest && !words.say_no_tools() && words.say_unknown_model()
+fn has_no_model(class: FailureClass, words: &NormalizedWords) -> bool {
+    class == FailureClass::BadRequest && !words.mention_no_tools() && words.say_unknown_model()
 }
 
 pub(super) const WEB_PAGE: &str =
@@ -87,20 +88,20 @@ fn class_of_a_web_page(status: u16) -> FailureClass {
     if is_transient(status) { FailureClass::Transient } else { FailureClass::Protocol }
 }
 
-fn class_of(status: u16, words: &Words) -> FailureClass {
-    if words.say_overflow() {
+fn class_of(status: u16, words: &NormalizedWords) -> FailureClass {
+    if words.mention_overflow() {
         return FailureClass::Overflow;
     }
     // Some say it with the status of a passing failure.
-    if words.say_no_tools() {
+    if words.mention_no_tools() {
         return FailureClass::BadRequest;
     }
     match status {
         402 => FailureClass::Quota,
-        429 if words.say_quota() => FailureClass::Quota,
+        429 if words.mention_quota() => FailureClass::Quota,
         413 => FailureClass::Overflow,
         401 => FailureClass::Auth,
-        403 if words.say_filtered() => FailureClass::Filtered,
+        403 if words.mention_filter() => FailureClass::Filtered,
         403 if words.say_unknown_model() => FailureClass::BadRequest,
         403 => FailureClass::Auth,
         _ if is_transient(status) => FailureClass::Transient,
@@ -109,13 +110,13 @@ fn class_of(status: u16, words: &Words) -> FailureClass {
     }
 }
 
-fn class_by_words(words: &Words) -> Option<FailureClass> {
+fn class_by_words(words: &NormalizedWords) -> Option<FailureClass> {
     let known = [
-        (words.say_overflow(), FailureClass::Overflow),
-        (words.say_no_tools(), FailureClass::BadRequest),
-        (words.say_quota(), FailureClass::Quota),
-        (words.say_filtered(), FailureClass::Filtered),
-        (words.say_transient(), FailureClass::Transient),
+        (words.mention_overflow(), FailureClass::Overflow),
+        (words.mention_no_tools(), FailureClass::BadRequest),
+        (words.mention_quota(), FailureClass::Quota),
+        (words.mention_filter(), FailureClass::Filtered),
+        (words.mention_overload(), FailureClass::Transient),
         (words.say_auth(), FailureClass::Auth),
         (words.say_unknown_model() || words.say_bad_request(), FailureClass::BadRequest),
     ];
@@ -127,13 +128,13 @@ fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504 | 520..=524 | 529)
 }
 
-struct Cause<'a> {
+struct RejectionCause<'a> {
     status: Option<u16>,
-    words: &'a Words,
+    words: &'a NormalizedWords,
     said: &'a str,
 }
 
-fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &Cause<'_>) -> String {
+fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &RejectionCause<'_>) -> String {
     let status = cause.status.map(|status| format!(" ({status})")).unwrap_or_default();
     if cause.said == WEB_PAGE {
         return format!("{WEB_PAGE}{status}.");
@@ -152,7 +153,7 @@ fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &Cause<'_>) -> Stri
         }
         FailureClass::Auth if endpoint.key.is_none() => format!("wants a key and none was given{status}{said}"),
         FailureClass::Auth => format!("refused the key{status}{said}"),
-        FailureClass::BadRequest if cause.words.say_no_tools() => {
+        FailureClass::BadRequest if cause.words.mention_no_tools() => {
             format!("takes no tools for `{model}`{status}{said}")
         }
         FailureClass::BadRequest if cause.words.say_unknown_model() => {

@@ -1,6 +1,6 @@
 //! How a model is reached.
 
-use super::stream::Limits;
+use super::stream::AnswerLimits;
 use crate::Secret;
 
 /// A model behind an OpenAI-compatible server.
@@ -19,7 +19,7 @@ pub struct OpenAiConfig {
     /// When the server is told the schema an answer must fit.
     pub response_format: ResponseFormat,
     /// How much of an answer is kept.
-    pub limits: Limits,
+    pub limits: AnswerLimits,
     /// How long an answer that does not stream may take, in milliseconds.
     pub whole_wait_ms: u64,
     /// How long a server may keep a call waiting with comments and the like, in milliseconds. Where
@@ -96,7 +96,7 @@ impl OpenAiConfig {
             length_field,
             return_reasoning,
             response_format,
-            limits: Limits::default(),
+            limits: AnswerLimits::default(),
             whole_wait_ms: 600_000,
             keep_alive_ms: 300_000,
         }

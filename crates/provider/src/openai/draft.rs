@@ -5,21 +5,21 @@
 
 use windlass_vocab::{Reply, StopReason, Usage};
 
-use super::calls::Calls;
-use super::chunk::{self, Choice, Chunk, Delta, Text, or_empty};
+use super::calls::CallAssembler;
+use super::chunk::{self, ChoiceDelta, Chunk, ChunkChoice, JsonText, or_empty};
 use super::frame::Frame;
 use crate::Piece;
-use crate::think::{Sorted, Think};
+use crate::think::{ThinkPiece, ThinkSplitter};
 
 /// The reply so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Draft {
+pub(super) struct ReplyDraft {
     words: String,
     thinking: String,
     refusal: String,
-    think: Think,
-    calls: Calls,
-    finish: Option<Finish>,
+    think: ThinkSplitter,
+    calls: CallAssembler,
+    finish: Option<FinishReason>,
     usage: Option<Usage>,
     model: Option<String>,
     any_piece: bool,
@@ -37,7 +37,7 @@ const WORDS_IN_EVENTS: usize = 16;
 
 /// Why the model stopped, as the wire says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Finish {
+enum FinishReason {
     /// A reason of ours.
     Reason(StopReason),
     /// The server ran out of room in the middle of the answer.
@@ -50,7 +50,7 @@ enum Finish {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfResources;
 
-impl Draft {
+impl ReplyDraft {
     /// Whether anything went to the sink.
     pub(super) fn any_piece(&self) -> bool {
         self.any_piece
@@ -77,7 +77,7 @@ impl Draft {
     }
 
     /// Takes the words of events that differ from an earlier one in nothing else, and gives back the
-    /// bytes that follow them. The words wait for [`Draft::say`]: what comes together is said together.
+    /// bytes that follow them. The words wait for [`ReplyDraft::say`]: what comes together is said together.
     pub(super) fn take_words<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         let waiting = if self.think.is_over() { &mut self.words } else { &mut self.unsaid };
         waiting.reserve(bytes.len() / WORDS_IN_EVENTS);
@@ -115,7 +115,8 @@ impl Draft {
         self.frame.remember(text, chunk);
         self.any_chunk = true;
         if self.model.is_none() {
-            self.model = chunk.model.as_ref().map(|Text(model)| model.to_string()).filter(|model| !model.is_empty());
+            self.model =
+                chunk.model.as_ref().map(|JsonText(model)| model.to_string()).filter(|model| !model.is_empty());
         }
         self.usage = chunk::usage(chunk.usage).or(self.usage);
         self.any_choice |= chunk.choices.is_some();
@@ -125,7 +126,7 @@ impl Draft {
         }
     }
 
-    fn add_choice(&mut self, choice: &Choice<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+    fn add_choice(&mut self, choice: &ChunkChoice<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
         let mut any = self.any_piece;
         let mut noting = |piece: Piece<'_>| {
             any = true;
@@ -140,11 +141,11 @@ impl Draft {
         self.usage = chunk::usage(choice.usage).or(self.usage);
         let finish = or_empty(choice.finish_reason.as_ref());
         if !finish.is_empty() {
-            self.finish = Some(Finish::read(finish));
+            self.finish = Some(FinishReason::read(finish));
         }
     }
 
-    fn add_delta(&mut self, delta: &Delta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+    fn add_delta(&mut self, delta: &ChoiceDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking];
         let thought = reasoning.into_iter().filter_map(chunk::string).find(|text| !text.is_empty());
         if let Some(text) = thought {
@@ -214,9 +215,9 @@ impl Draft {
     fn stop(&self) -> Result<StopReason, OutOfResources> {
         let ended = if self.calls.is_empty() { StopReason::Stop } else { StopReason::Calls };
         let said = match self.finish {
-            Some(Finish::OutOfResources) => return Err(OutOfResources),
-            Some(Finish::Reason(StopReason::Stop | StopReason::Calls) | Finish::Unknown) | None => ended,
-            Some(Finish::Reason(
+            Some(FinishReason::OutOfResources) => return Err(OutOfResources),
+            Some(FinishReason::Reason(StopReason::Stop | StopReason::Calls) | FinishReason::Unknown) | None => ended,
+            Some(FinishReason::Reason(
                 reason @ (StopReason::Length | StopReason::Filtered | StopReason::Refused | StopReason::Error),
             )) => reason,
         };
@@ -224,20 +225,20 @@ impl Draft {
     }
 }
 
-fn place(sorted: Sorted<'_>, thinking: &mut String, words: &mut String, sink: &mut dyn FnMut(Piece<'_>)) {
+fn place(sorted: ThinkPiece<'_>, thinking: &mut String, words: &mut String, sink: &mut dyn FnMut(Piece<'_>)) {
     match sorted {
-        Sorted::Thinking(text) => {
+        ThinkPiece::Thinking(text) => {
             thinking.push_str(text);
             sink(Piece::Thinking(text));
         }
-        Sorted::Words(text) => {
+        ThinkPiece::Words(text) => {
             words.push_str(text);
             sink(Piece::Text(text));
         }
     }
 }
 
-impl Finish {
+impl FinishReason {
     fn read(word: &str) -> Self {
         match word {
             "stop" | "stop_sequence" | "end_turn" | "eos" => Self::Reason(StopReason::Stop),

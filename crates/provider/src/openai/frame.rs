@@ -1,7 +1,7 @@
 //! Most events of a stream differ from the one before in nothing but their words. Such an event is told
 //! by the bytes around the words, which costs far less than reading it line by line and as JSON.
 
-use super::chunk::{Chunk, Raw, or_empty};
+use super::chunk::{Chunk, RawJson, or_empty};
 use super::scan::plain_length;
 
 /// The JSON around the words of the last event that added nothing but words, quotes included.
@@ -44,7 +44,7 @@ impl Frame {
 fn only_words<'a>(chunk: &Chunk<'a>) -> Option<&'a str> {
     let [choice] = chunk.choices.as_deref()? else { return None };
     let delta = choice.delta.as_ref()?;
-    let Raw(words) = delta.content.filter(|Raw(raw)| raw.starts_with('"'))?;
+    let RawJson(words) = delta.content.filter(|RawJson(raw)| raw.starts_with('"'))?;
     let nothing_else = chunk.usage.is_none()
         && choice.index.unwrap_or(0) == 0
         && choice.message.is_none()

@@ -8,13 +8,13 @@ use serde_json::Value;
 use tokio::time::timeout;
 use windlass_vocab::{Failure, FailureClass};
 
-use super::attempt::Door;
+use super::attempt::ServerClient;
 use super::classify::{WEB_PAGE, looks_like_a_web_page};
-use super::lost::lost;
+use super::connection_failure::connection_failure;
 use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
 use crate::HttpClient;
-use crate::connection::Answering;
-use crate::http::{Asked, Halves};
+use crate::connection::PendingResponse;
+use crate::http::{RepeatableRequest, TwoPartBody};
 
 /// No server has so many models; something that is no server may go on for ever.
 const LONGEST: usize = 4 << 20;
@@ -45,7 +45,7 @@ pub async fn list_models(
     http: &HttpClient,
     limit: Duration,
 ) -> Result<Vec<ListedModel>, ListingError> {
-    let door = Door::open(config, http)?;
+    let door = ServerClient::open(config, http)?;
     let path = door.base.path_to("models").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
     match timeout(limit, ask(&door, path)).await {
         Ok(answer) => Ok(answer?),
@@ -67,10 +67,10 @@ pub enum ListingError {
     Failed(#[from] Failure),
 }
 
-async fn ask(door: &Door, path: Uri) -> Result<Vec<ListedModel>, Failure> {
-    let body = Halves::default();
-    let asked = Asked { method: &Method::GET, path: &path, headers: &door.headers, body: &body };
-    let mut response = door.sender.send(&asked).await.map_err(|error| lost(&door.endpoint, &error))?;
+async fn ask(door: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failure> {
+    let body = TwoPartBody::default();
+    let asked = RepeatableRequest { method: &Method::GET, path: &path, headers: &door.headers, body: &body };
+    let mut response = door.sender.send(&asked).await.map_err(|error| connection_failure(&door.endpoint, &error))?;
     let body = read(door, &mut response).await?;
     if response.status().as_u16() == 404 {
         return Err(Failure { status: Some(404), ..door.endpoint.failure(FailureClass::BadRequest, NO_LIST) });
@@ -90,9 +90,9 @@ const NO_LIST: &str = "has no list of models there (404). Check the base URL (of
 const NOT_A_LIST: &str =
     "answered with something that is no list of models. Check the base URL (often it ends in /v1).";
 
-async fn read(door: &Door, response: &mut Answering) -> Result<Vec<u8>, Failure> {
+async fn read(door: &ServerClient, response: &mut PendingResponse) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(|error| lost(&door.endpoint, &error))? {
+    while let Some(bytes) = response.chunk().await.map_err(|error| connection_failure(&door.endpoint, &error))? {
         body.extend_from_slice(&bytes);
         if body.len() > LONGEST {
             let said = "sent a list of models that does not end. Check the base URL.";

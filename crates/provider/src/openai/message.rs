@@ -10,16 +10,16 @@ use super::config::ReasoningReturn;
 
 /// Who says plain words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(super) enum PromptRole {
     System,
     User,
 }
 
 /// Writes words of the system or of the user.
-pub(super) fn write_words(out: &mut impl BufMut, speaker: Speaker, words: &str) {
+pub(super) fn write_words(out: &mut impl BufMut, speaker: PromptRole, words: &str) {
     let opening = match speaker {
-        Speaker::System => r#"{"role":"system","content":"#,
-        Speaker::User => r#"{"role":"user","content":"#,
+        PromptRole::System => r#"{"role":"system","content":"#,
+        PromptRole::User => r#"{"role":"user","content":"#,
     };
     write_string(out, opening, words);
     write(out, "}");
@@ -28,7 +28,7 @@ pub(super) fn write_words(out: &mut impl BufMut, speaker: Speaker, words: &str) 
 /// Writes a message of the history.
 pub(super) fn write_message(out: &mut impl BufMut, message: &Message, reasoning: ReasoningReturn) {
     match message {
-        Message::User { text } => write_words(out, Speaker::User, text),
+        Message::User { text } => write_words(out, PromptRole::User, text),
         Message::Assistant { parts, calls } => write_reply(out, parts, calls, reasoning),
         Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
             write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()));

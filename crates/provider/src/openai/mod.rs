@@ -2,7 +2,7 @@
 //! llama.cpp, vLLM and LM Studio.
 //!
 //! The codec is pure: [`encode`] writes a request, [`ChatStream`] and [`decode_whole`] read an
-//! answer ([`Answer`] finds out which of the two it is), [`classify`] reads a rejection. Only
+//! answer ([`AnswerBody`] finds out which of the two it is), [`classify`] reads a rejection. Only
 //! [`OpenAiModel`] and [`list_models`] touch the network.
 
 mod answer;
@@ -12,11 +12,11 @@ mod calls;
 mod chunk;
 mod classify;
 mod config;
+mod connection_failure;
 mod draft;
 mod endpoint;
 mod frame;
 mod listing;
-mod lost;
 mod message;
 mod report;
 mod request;
@@ -26,7 +26,7 @@ mod stream;
 mod wire;
 mod wording;
 
-pub use answer::{Answer, decode_whole};
+pub use answer::{AnswerBody, decode_whole};
 pub use attempt::{OpenAiError, OpenAiModel};
 pub use classify::{Rejection, classify};
 pub use config::{LengthField, OpenAiConfig, ReasoningReturn, ResponseFormat};
@@ -34,4 +34,4 @@ pub use endpoint::Endpoint;
 pub use listing::{ListedModel, ListingError, decode_models, list_models};
 pub use request::{RequestBody, encode};
 pub use retry_after::RetryHeaders;
-pub use stream::{ChatStream, Limits};
+pub use stream::{AnswerLimits, ChatStream};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A server's own account of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Report {
+pub(super) struct ErrorReport {
     /// Its type and code, as written.
     pub(super) codes: Vec<String>,
     /// Its words.
@@ -14,7 +14,7 @@ pub(super) struct Report {
     pub(super) status: Option<u16>,
 }
 
-impl Report {
+impl ErrorReport {
     /// Reads a body. Nothing when it is not JSON or says nothing about an error.
     pub(super) fn read(body: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(body).ok()?;

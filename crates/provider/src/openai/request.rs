@@ -9,7 +9,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
 use super::config::OpenAiConfig;
-use super::message::{Speaker, write, write_message, write_string, write_words};
+use super::message::{PromptRole, write, write_message, write_string, write_words};
 use super::wire::{Parameters, WireTool};
 use crate::{ModelRequest, Segments};
 
@@ -55,7 +55,7 @@ fn write_prefix(out: &mut BytesMut, config: &OpenAiConfig, context: &PinnedConte
     }
     write(out, r#","messages":["#);
     if !context.prefix.is_empty() {
-        write_words(out, Speaker::System, &context.prefix);
+        write_words(out, PromptRole::System, &context.prefix);
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Res
             out.push(b',');
         }
         let reminder = format!("<reminder>\n{}\n</reminder>", request.tail);
-        write_words(&mut out, Speaker::User, &reminder);
+        write_words(&mut out, PromptRole::User, &reminder);
     }
     out.push(b']');
     let brace = out.len();

@@ -1,7 +1,7 @@
 //! When a server says to come back: `retry-after-ms`, or `retry-after` in seconds or as a date.
 //! A date is measured from the answer's own `date`, so no clock of ours takes part.
 
-use windlass_vocab::At;
+use windlass_vocab::Timestamp;
 
 /// The headers that matter, as sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ fn whole(ms: f64) -> u64 {
 }
 
 /// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form servers are to send.
-fn http_date(text: &str) -> Option<At> {
+fn http_date(text: &str) -> Option<Timestamp> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut parts = text.trim().split(' ').skip(1);
     let (day, month, year, time) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);

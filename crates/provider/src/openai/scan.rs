@@ -6,14 +6,14 @@
 
 use std::borrow::Cow;
 
-use super::chunk::{CallDelta, Choice, Chunk, Delta, FunctionDelta, Raw, Text};
+use super::chunk::{CallDelta, ChoiceDelta, Chunk, ChunkChoice, FunctionDelta, JsonText, RawJson};
 
 /// Values inside values beyond this depth are unusual.
 const DEEPEST: u8 = 16;
 
 /// Reads one JSON text into an empty `chunk`; nothing where it is unusual, and then the chunk is of no use.
 pub(super) fn read<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
-    let mut scan = Scan { text, at: 0 };
+    let mut scan = ChunkScanner { text, at: 0 };
     scan.skip_white();
     scan.chunk(chunk)?;
     scan.skip_white();
@@ -21,13 +21,13 @@ pub(super) fn read<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
 }
 
 /// A place in a text.
-struct Scan<'a> {
+struct ChunkScanner<'a> {
     text: &'a str,
     at: usize,
 }
 
 /// Values are filled in where they will stay: moving them costs as much as reading them.
-impl<'a> Scan<'a> {
+impl<'a> ChunkScanner<'a> {
     fn chunk(&mut self, chunk: &mut Chunk<'a>) -> Option<()> {
         self.fields(&["choices", "object", "model", "usage", "error"], |scan, key| {
             match key {
@@ -41,7 +41,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    fn choice(&mut self, choice: &mut Choice<'a>) -> Option<()> {
+    fn choice(&mut self, choice: &mut ChunkChoice<'a>) -> Option<()> {
         self.fields(&["index", "delta", "finish_reason", "message", "usage"], |scan, key| {
             match key {
                 "index" => choice.index = Some(scan.number()?),
@@ -54,7 +54,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    fn delta(&mut self, delta: &mut Delta<'a>) -> Option<()> {
+    fn delta(&mut self, delta: &mut ChoiceDelta<'a>) -> Option<()> {
         let known = ["content", "tool_calls", "reasoning_content", "reasoning", "thinking", "refusal", "function_call"];
         self.fields(&known, |scan, key| {
             match key {
@@ -142,7 +142,7 @@ impl<'a> Scan<'a> {
 
     /// A field's name and its colon; the value is next.
     fn key(&mut self) -> Option<&'a str> {
-        let Text(Cow::Borrowed(key)) = self.plain()? else { return None };
+        let JsonText(Cow::Borrowed(key)) = self.plain()? else { return None };
         self.skip_white();
         self.expect(b':')?;
         self.skip_white();
@@ -150,13 +150,13 @@ impl<'a> Scan<'a> {
     }
 
     /// A string without escapes.
-    fn plain(&mut self) -> Option<Text<'a>> {
+    fn plain(&mut self) -> Option<JsonText<'a>> {
         self.expect(b'"')?;
         let start = self.at;
         self.at += plain_length(&self.text.as_bytes()[self.at..]);
         let text = &self.text[start..self.at];
         self.expect(b'"')?;
-        Some(Text(Cow::Borrowed(text)))
+        Some(JsonText(Cow::Borrowed(text)))
     }
 
     fn number(&mut self) -> Option<u32> {
@@ -166,10 +166,10 @@ impl<'a> Scan<'a> {
     }
 
     /// Any value, as it is written.
-    fn raw(&mut self) -> Option<Raw<'a>> {
+    fn raw(&mut self) -> Option<RawJson<'a>> {
         let start = self.at;
         self.skip(0)?;
-        Some(Raw(&self.text[start..self.at]))
+        Some(RawJson(&self.text[start..self.at]))
     }
 
     fn skip(&mut self, depth: u8) -> Option<()> {

@@ -3,10 +3,10 @@
 //! ```
 //! use std::sync::Arc;
 //! use windlass_provider::Piece;
-//! use windlass_provider::openai::{ChatStream, Endpoint, Limits};
+//! use windlass_provider::openai::{ChatStream, Endpoint, AnswerLimits};
 //!
 //! let endpoint = Endpoint { base_url: "http://localhost:8080/v1".into(), model: "m".into(), key: None };
-//! let mut stream = ChatStream::new(Arc::new(endpoint), Limits::default());
+//! let mut stream = ChatStream::new(Arc::new(endpoint), AnswerLimits::default());
 //! let mut shown = String::new();
 //! let mut sink = |piece: Piece<'_>| if let Piece::Text(text) = piece { shown.push_str(text) };
 //! // Cut anywhere, here in the middle of a word.
@@ -25,21 +25,21 @@ use windlass_vocab::{Failure, FailureClass, Reply};
 use super::Endpoint;
 use super::chunk::Chunk;
 use super::classify::classify_report;
-use super::draft::{Draft, OutOfResources};
-use super::report::Report;
+use super::draft::{OutOfResources, ReplyDraft};
+use super::report::ErrorReport;
 use crate::Piece;
-use crate::sse::{Sse, SseEvent, TooLong};
+use crate::sse::{EventTooLong, Sse, SseEvent};
 
 /// How much of an answer is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct AnswerLimits {
     /// Bytes of one event of a stream.
     pub event_bytes: usize,
     /// Bytes of a whole answer, or of the words, thoughts and arguments of a stream together.
     pub answer_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for AnswerLimits {
     fn default() -> Self {
         Self { event_bytes: 16 << 20, answer_bytes: 64 << 20 }
     }
@@ -49,24 +49,24 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatStream {
     endpoint: Arc<Endpoint>,
-    limits: Limits,
+    limits: AnswerLimits,
     sse: Sse,
-    draft: Draft,
+    draft: ReplyDraft,
     kept: usize,
     done: bool,
 }
 
 /// Why a stream can't go on.
-enum Trouble {
+enum StreamError {
     TooLong,
     NotJson(String),
     /// JSON, but of another shape.
     Foreign(String),
-    Reported(Report),
+    Reported(ErrorReport),
 }
 
-impl From<TooLong> for Trouble {
-    fn from(_: TooLong) -> Self {
+impl From<EventTooLong> for StreamError {
+    fn from(_: EventTooLong) -> Self {
         Self::TooLong
     }
 }
@@ -74,9 +74,9 @@ impl From<TooLong> for Trouble {
 impl ChatStream {
     /// A stream of which nothing has come yet.
     #[must_use]
-    pub fn new(endpoint: Arc<Endpoint>, limits: Limits) -> Self {
+    pub fn new(endpoint: Arc<Endpoint>, limits: AnswerLimits) -> Self {
         let sse = Sse::new(limits.event_bytes);
-        Self { endpoint, limits, sse, draft: Draft::default(), kept: 0, done: false }
+        Self { endpoint, limits, sse, draft: ReplyDraft::default(), kept: 0, done: false }
     }
 
     /// Takes bytes, cut anywhere; pieces go to `sink`.
@@ -88,7 +88,7 @@ impl ChatStream {
         };
         let read = read_events(sse, draft, done, bytes, &mut counting);
         draft.say(&mut counting);
-        let read = if *kept > self.limits.answer_bytes { Err(Trouble::TooLong) } else { read };
+        let read = if *kept > self.limits.answer_bytes { Err(StreamError::TooLong) } else { read };
         read.map_err(|trouble| self.failure(trouble))
     }
 
@@ -99,8 +99,8 @@ impl ChatStream {
         draft.say(sink);
         match ended {
             // Half an event is how a lost connection ends.
-            Ok(()) | Err(Trouble::TooLong | Trouble::NotJson(_) | Trouble::Foreign(_)) => {}
-            Err(Trouble::Reported(report)) => return Err(self.failure(Trouble::Reported(report))),
+            Ok(()) | Err(StreamError::TooLong | StreamError::NotJson(_) | StreamError::Foreign(_)) => {}
+            Err(StreamError::Reported(report)) => return Err(self.failure(StreamError::Reported(report))),
         }
         self.draft.flush(sink);
         if !self.is_finished() {
@@ -151,21 +151,21 @@ impl ChatStream {
         Failure { first_byte: self.any_piece(), ..self.endpoint.failure(class, said) }
     }
 
-    fn failure(&self, trouble: Trouble) -> Failure {
+    fn failure(&self, trouble: StreamError) -> Failure {
         let failure = match trouble {
-            Trouble::TooLong => {
+            StreamError::TooLong => {
                 let said = "sent an answer longer than any reply should be; it was given up.";
                 self.endpoint.failure(FailureClass::Protocol, said)
             }
-            Trouble::NotJson(start) => {
+            StreamError::NotJson(start) => {
                 let said = format!("sent an event that is not JSON: {}", self.endpoint.quote(&start));
                 self.endpoint.failure(FailureClass::Protocol, &said)
             }
-            Trouble::Foreign(start) => {
+            StreamError::Foreign(start) => {
                 let said = format!("sent an event that is not of this API: {}", self.endpoint.quote(&start));
                 self.endpoint.failure(FailureClass::Protocol, &said)
             }
-            Trouble::Reported(report) => classify_report(&self.endpoint, &report),
+            StreamError::Reported(report) => classify_report(&self.endpoint, &report),
         };
         Failure { first_byte: self.any_piece(), ..failure }
     }
@@ -174,11 +174,11 @@ impl ChatStream {
 /// Reads what the bytes complete: the plain run of words the short way, everything else line by line.
 fn read_events(
     sse: &mut Sse,
-    draft: &mut Draft,
+    draft: &mut ReplyDraft,
     done: &mut bool,
     mut bytes: &[u8],
     sink: &mut dyn FnMut(Piece<'_>),
-) -> Result<(), Trouble> {
+) -> Result<(), StreamError> {
     while !bytes.is_empty() {
         if sse.is_between_events() && !*done {
             bytes = draft.take_words(bytes);
@@ -196,11 +196,11 @@ fn size(piece: Piece<'_>) -> usize {
 }
 
 fn add_event(
-    draft: &mut Draft,
+    draft: &mut ReplyDraft,
     done: &mut bool,
     event: SseEvent<'_>,
     sink: &mut dyn FnMut(Piece<'_>),
-) -> Result<(), Trouble> {
+) -> Result<(), StreamError> {
     let data = event.data.trim_ascii();
     if data == b"[DONE]" {
         *done = true;
@@ -210,19 +210,24 @@ fn add_event(
     }
     if event.name == b"error" {
         let text = String::from_utf8_lossy(data);
-        let said = || Report { message: text.clone().into_owned(), ..Report::default() };
-        return Err(Trouble::Reported(Report::read(data).unwrap_or_else(said)));
+        let said = || ErrorReport { message: text.clone().into_owned(), ..ErrorReport::default() };
+        return Err(StreamError::Reported(ErrorReport::read(data).unwrap_or_else(said)));
     }
     // Some servers write half a character into an event; the rest of the reply is still good.
     let text = std::str::from_utf8(data).map_or_else(|_| String::from_utf8_lossy(data), Cow::Borrowed);
     match add_json(draft, &text, sink) {
-        Err(Trouble::NotJson(_)) if text.contains('\n') => add_lines(draft, done, &text, sink),
+        Err(StreamError::NotJson(_)) if text.contains('\n') => add_lines(draft, done, &text, sink),
         result => result,
     }
 }
 
 /// Some servers leave out the blank lines, so that several events look like one.
-fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+fn add_lines(
+    draft: &mut ReplyDraft,
+    done: &mut bool,
+    text: &str,
+    sink: &mut dyn FnMut(Piece<'_>),
+) -> Result<(), StreamError> {
     text.lines().try_for_each(|line| {
         let event = SseEvent { name: b"", data: line.as_bytes() };
         add_event(draft, done, event, sink)
@@ -230,16 +235,16 @@ fn add_lines(draft: &mut Draft, done: &mut bool, text: &str, sink: &mut dyn FnMu
 }
 
 /// Why an event can't be taken in.
-fn unread(text: &str) -> Trouble {
+fn unread(text: &str) -> StreamError {
     let start = text.to_owned();
     let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    if is_json { Trouble::Foreign(start) } else { Trouble::NotJson(start) }
+    if is_json { StreamError::Foreign(start) } else { StreamError::NotJson(start) }
 }
 
-fn add_json(draft: &mut Draft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Trouble> {
+fn add_json(draft: &mut ReplyDraft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), StreamError> {
     let chunk = Chunk::read(text).map_err(|_| unread(text))?;
     if let Some(report) = chunk.reported(text) {
-        return Err(Trouble::Reported(report));
+        return Err(StreamError::Reported(report));
     }
     draft.add(&chunk, text, sink);
     Ok(())

@@ -1,13 +1,13 @@
 //! What servers' words mean. They are compared word by word, never as substrings: "generate" holds
 //! "rate" and is no rate limit. The lists are data; each line was seen from a real server.
 
-use super::report::Report;
+use super::report::ErrorReport;
 
 /// Words in lower case, one space between, one at each end; everything else is a space.
-pub(super) struct Words(String);
+pub(super) struct NormalizedWords(String);
 
-impl Words {
-    pub(super) fn of(report: &Report) -> Self {
+impl NormalizedWords {
+    pub(super) fn of(report: &ErrorReport) -> Self {
         let mut words = String::from(" ");
         for text in report.codes.iter().chain([&report.message]) {
             for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -27,7 +27,7 @@ impl Words {
     }
 
     /// The request is longer than the model's window.
-    pub(super) fn say_overflow(&self) -> bool {
+    pub(super) fn mention_overflow(&self) -> bool {
         let limit_too_large = self.any(&["max tokens", "max completion tokens"]) && self.has("is too large");
         let over = self.any(&["context length", "context size", "context window", "model length"])
             && self.any(&["exceed", "exceeds", "exceeded", "longer than", "greater than", "reached", "not enough"]);
@@ -35,22 +35,22 @@ impl Words {
     }
 
     /// The account has nothing left.
-    pub(super) fn say_quota(&self) -> bool {
+    pub(super) fn mention_quota(&self) -> bool {
         self.any(QUOTA)
     }
 
     /// The provider withheld the answer.
-    pub(super) fn say_filtered(&self) -> bool {
+    pub(super) fn mention_filter(&self) -> bool {
         self.any(FILTERED)
     }
 
     /// The server takes no tools for this model.
-    pub(super) fn say_no_tools(&self) -> bool {
+    pub(super) fn mention_no_tools(&self) -> bool {
         self.any(NO_TOOLS)
     }
 
     /// Too much at once, here or there; it will pass.
-    pub(super) fn say_transient(&self) -> bool {
+    pub(super) fn mention_overload(&self) -> bool {
         self.any(TRANSIENT)
     }
 

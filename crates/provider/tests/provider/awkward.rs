@@ -1,6 +1,6 @@
 //! Streams written by hand: everything servers do that the book does not say.
 
-use windlass_provider::openai::{Answer, ChatStream, Limits, decode_whole};
+use windlass_provider::openai::{AnswerBody, AnswerLimits, ChatStream, decode_whole};
 use windlass_vocab::{Failure, FailureClass, Reply, ReplyCall, StopReason, Usage};
 
 use super::{decode, endpoint};
@@ -299,7 +299,7 @@ fn nonsense_is_a_protocol_failure_that_says_so() {
 
 #[test]
 fn an_answer_beyond_its_limits_is_given_up() {
-    let limits = Limits { event_bytes: 1000, answer_bytes: 3000 };
+    let limits = AnswerLimits { event_bytes: 1000, answer_bytes: 3000 };
     let mut stream = ChatStream::new(std::sync::Arc::new(endpoint()), limits);
     let long = format!("data: {}\n\n", delta(&format!(r#"{{"content":"{}"}}"#, "x".repeat(700))));
     let results: Vec<bool> = (0..5).map(|_| stream.push(long.as_bytes(), &mut |_| {}).is_ok()).collect();
@@ -311,7 +311,7 @@ fn an_answer_beyond_its_limits_is_given_up() {
 
 fn answer(body: &str) -> Result<Reply, Failure> {
     let read = |pushes: &[&[u8]]| {
-        let mut answer = Answer::new(std::sync::Arc::new(endpoint()), Limits::default());
+        let mut answer = AnswerBody::new(std::sync::Arc::new(endpoint()), AnswerLimits::default());
         for bytes in pushes {
             answer.push(bytes, &mut |_| {})?;
         }
@@ -360,7 +360,7 @@ fn a_whole_body_that_is_no_answer_says_what_it_is() {
         assert_eq!(failed.class, class, "{body}");
         assert!(failed.message.contains(words), "{failed}");
     }
-    let mut compressed = Answer::new(endpoint().into(), Limits::default());
+    let mut compressed = AnswerBody::new(endpoint().into(), AnswerLimits::default());
     compressed.push(b"\x1f\x8b\x08\0rest", &mut |_| {}).unwrap();
     let failed = failure(compressed.finish(&mut |_| {}));
     assert_eq!(failed.class, FailureClass::Protocol);

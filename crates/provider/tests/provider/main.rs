@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_provider::Piece;
-use windlass_provider::openai::{ChatStream, Endpoint, Limits};
+use windlass_provider::openai::{AnswerLimits, ChatStream, Endpoint};
 use windlass_vocab::{Failure, Reply};
 
 fn endpoint() -> Endpoint {
@@ -23,7 +23,7 @@ fn endpoint() -> Endpoint {
 }
 
 fn stream() -> ChatStream {
-    ChatStream::new(Arc::new(endpoint()), Limits::default())
+    ChatStream::new(Arc::new(endpoint()), AnswerLimits::default())
 }
 
 /// What went to a sink, joined.

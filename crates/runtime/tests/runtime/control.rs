@@ -6,15 +6,15 @@ use crate::support::{Bomb, World};
 use futures_util::future::{join, join_all};
 use serde_json::json;
 use windlass_machine::preset;
-use windlass_runtime::{Delivered, Hub, Session, Standing};
+use windlass_runtime::{ControlDelivery, Hub, Session, SessionActivity};
 use windlass_store::{ControlLane as _, Inbox as _, Ownership as _};
-use windlass_testkit::{FaultKind, Point, Script, ScriptedModel, Step};
+use windlass_testkit::{BodyPoint, FaultKind, Script, ScriptStep, ScriptedModel};
 use windlass_vocab::{
-    Answer, At, Attendance, Control, ControlOutcome, Policy, QuestionId, QuestionOption, Record, SessionId, Steering,
-    StopBy, StreamIdle,
+    Answer, Attendance, Control, ControlOutcome, Policy, QuestionId, QuestionOption, Record, SessionId, Steering,
+    StopBy, StreamIdle, Timestamp,
 };
 
-fn world(steps: impl IntoIterator<Item = Step>) -> World {
+fn world(steps: impl IntoIterator<Item = ScriptStep>) -> World {
     let policy = Policy {
         stream_idle: StreamIdle { first_ms: 3_600_000, next_ms: 3_600_000 },
         // The clock runs fast; nobody's approval may expire meanwhile.
@@ -26,12 +26,12 @@ fn world(steps: impl IntoIterator<Item = Step>) -> World {
 }
 
 /// A reply that stops after its first words.
-fn stalls() -> Step {
-    Step::say("Words that go on and on").fault(FaultKind::Idle { after: Point::Events(2) }.times(u32::MAX))
+fn stalls() -> ScriptStep {
+    ScriptStep::say("Words that go on and on").fault(FaultKind::Idle { after: BodyPoint::Events(2) }.times(u32::MAX))
 }
 
-fn gated() -> Step {
-    Step::call("scripted__gated", json!({"label": "as asked"}))
+fn gated() -> ScriptStep {
+    ScriptStep::call("scripted__gated", json!({"label": "as asked"}))
 }
 
 /// A session that is at work in a process of its own, and another process.
@@ -43,7 +43,7 @@ async fn at_work(world: &World) -> (Session, Hub) {
 }
 
 async fn asked(session: &Session) -> QuestionId {
-    let Standing::Waiting(questions) = session.settled().await else { panic!("it waits") };
+    let SessionActivity::Waiting(questions) = session.settled().await else { panic!("it waits") };
     questions[0].question
 }
 
@@ -56,7 +56,7 @@ fn count(world: &World, kind: &str) -> usize {
 }
 
 async fn nothing_is_left(world: &World) {
-    assert_eq!(world.store.commands(At(0)).await.expect("read"), []);
+    assert_eq!(world.store.commands(Timestamp(0)).await.expect("read"), []);
 }
 
 // proves L8: a stop from elsewhere acts within a model call and overtakes the queue
@@ -68,19 +68,23 @@ async fn a_stop_from_another_process_overtakes_what_waits() {
         session.send(format!("waits {number}").into(), "later").await.expect("sent");
     }
     let stopped = here.control(session.id(), Control::Stop {}).await.expect("sent");
-    assert_eq!(stopped, Delivered::Done(ControlOutcome::Stopped { runs: 1, dropped: 200 }));
-    assert_eq!(session.settled().await, Standing::Idle);
+    assert_eq!(stopped, ControlDelivery::Done(ControlOutcome::Stopped { runs: 1, dropped: 200 }));
+    assert_eq!(session.settled().await, SessionActivity::Idle);
     assert_eq!(world.store.waiting(session.id()).await.expect("read"), []);
     assert_eq!((count(&world, "MessageAccepted"), count(&world, "CancelAsked"), count(&world, "RunEnded")), (1, 1, 1));
     let again = here.control(session.id(), Control::Stop {}).await.expect("sent");
-    assert_eq!(again, Delivered::Done(ControlOutcome::Stopped { runs: 0, dropped: 0 }), "no run is open any more");
+    assert_eq!(
+        again,
+        ControlDelivery::Done(ControlOutcome::Stopped { runs: 0, dropped: 0 }),
+        "no run is open any more"
+    );
     nothing_is_left(&world).await;
 }
 
 // proves T8: an answer from elsewhere counts as one given here, and is told apart from one that comes too late
 #[tokio::test]
 async fn an_answer_from_another_process_is_taken_once() {
-    let world = world([gated(), gated(), Step::say("Aye.")]);
+    let world = world([gated(), gated(), ScriptStep::say("Aye.")]);
     let (session, here) = at_work(&world).await;
     let id = session.id();
     let tell = async |control| here.control(id, control).await.expect("sent");
@@ -93,13 +97,13 @@ async fn an_answer_from_another_process_is_taken_once() {
     assert_eq!((taken, late), (1, 11));
     let second = asked(&session).await;
     assert_eq!(tell(answers(second, QuestionOption::No)).await, done(ControlOutcome::Answered {}));
-    assert_eq!(session.settled().await, Standing::Idle);
+    assert_eq!(session.settled().await, SessionActivity::Idle);
     assert_eq!((count(&world, "QuestionAnswered"), world.executed().len()), (2, 1));
     nothing_is_left(&world).await;
 }
 
-fn done(outcome: ControlOutcome) -> Delivered {
-    Delivered::Done(outcome)
+fn done(outcome: ControlOutcome) -> ControlDelivery {
+    ControlDelivery::Done(outcome)
 }
 
 #[tokio::test]
@@ -116,7 +120,7 @@ async fn an_answer_to_a_run_that_was_stopped_is_told_so() {
 // proves X1: what a person writes in an answer is stored without secrets, on its way too
 #[tokio::test]
 async fn an_answer_on_its_way_holds_no_secret() {
-    let mut world = world([gated(), Step::say("Aye.")]);
+    let mut world = world([gated(), ScriptStep::say("Aye.")]);
     world.secrets = vec![("DEPLOY_TOKEN".into(), "hush-hush-this-is-long-1234".into())];
     let (session, here) = at_work(&world).await;
     let question = asked(&session).await;
@@ -129,7 +133,7 @@ async fn an_answer_on_its_way_holds_no_secret() {
     let sending = here.control(id, Control::Answer { question, answer });
     let look = async {
         let found = loop {
-            match world.store.commands(At(0)).await.expect("read").pop() {
+            match world.store.commands(Timestamp(0)).await.expect("read").pop() {
                 Some(found) => break found,
                 None => tokio::task::yield_now().await,
             }
@@ -138,7 +142,7 @@ async fn an_answer_on_its_way_holds_no_secret() {
         found
     };
     let (told, found) = join(sending, look).await;
-    assert_eq!(told.expect("sent"), Delivered::OwnerLeft);
+    assert_eq!(told.expect("sent"), ControlDelivery::OwnerLeft);
     let Control::Answer { answer, .. } = found.control else { panic!("an answer") };
     let reason = answer.reason.expect("a reason");
     assert!(reason.starts_with("not ") && !reason.contains("hush"), "{reason}");
@@ -147,19 +151,19 @@ async fn an_answer_on_its_way_holds_no_secret() {
 // proves J5: whoever opens the session later is not hit by a command that was meant for another
 #[tokio::test]
 async fn a_command_to_an_owner_that_dies_reaches_nobody() {
-    let world = world([stalls(), Step::say("Done.")]);
+    let world = world([stalls(), ScriptStep::say("Done.")]);
     let (session, here) = at_work(&world).await;
     let id = session.id();
     session.close().await;
     let lease = world.store.claim(id).await.expect("claimed");
     let die = async {
-        while world.store.commands(At(0)).await.expect("read").is_empty() {
+        while world.store.commands(Timestamp(0)).await.expect("read").is_empty() {
             tokio::task::yield_now().await;
         }
         drop(lease);
     };
     let (told, ()) = join(here.control(id, Control::Stop {}), die).await;
-    assert_eq!(told.expect("sent"), Delivered::OwnerLeft);
+    assert_eq!(told.expect("sent"), ControlDelivery::OwnerLeft);
     nothing_is_left(&world).await;
     assert_eq!(count(&world, "CancelAsked"), 0);
 }
@@ -172,8 +176,12 @@ async fn a_command_that_was_left_behind_is_not_for_the_next_owner() {
     let id = session.id();
     session.close().await;
     let lease = world.store.claim(id).await.expect("claimed");
-    let left =
-        windlass_store::SentCommand { id: "left".into(), control: Control::Stop {}, at: At(0), expires: At(i64::MAX) };
+    let left = windlass_store::SentCommand {
+        id: "left".into(),
+        control: Control::Stop {},
+        at: Timestamp(0),
+        expires: Timestamp(i64::MAX),
+    };
     world.store.send_command(id, left).await.expect("sent");
     drop(lease);
     let session = here.open(World::opening(), world.agent()).await.expect("opened");
@@ -181,8 +189,8 @@ async fn a_command_that_was_left_behind_is_not_for_the_next_owner() {
     let there = world.hub(&Bomb::at(None));
     let told = there.control(id, answers(QuestionId(9), QuestionOption::No)).await.expect("sent");
     assert_eq!(told, done(ControlOutcome::NoSuchQuestion {}));
-    assert_eq!((session.standing(), count(&world, "CancelAsked")), (Standing::Working, 0));
-    assert_eq!(world.store.commands(At(0)).await.expect("read").len(), 1);
+    assert_eq!((session.activity(), count(&world, "CancelAsked")), (SessionActivity::Working, 0));
+    assert_eq!(world.store.commands(Timestamp(0)).await.expect("read").len(), 1);
 }
 
 #[tokio::test]
@@ -193,7 +201,7 @@ async fn a_command_to_a_session_that_nobody_has_is_told_so_at_once() {
     session.close().await;
     let unknown = SessionId(uuid::Uuid::from_u128(1));
     for session in [id, unknown] {
-        assert_eq!(here.control(session, Control::Stop {}).await.expect("sent"), Delivered::NobodyThere);
+        assert_eq!(here.control(session, Control::Stop {}).await.expect("sent"), ControlDelivery::NobodyThere);
     }
     nothing_is_left(&world).await;
 }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use windlass_machine::preset;
 use windlass_provider::openai::{OpenAiConfig, OpenAiModel};
 use windlass_provider::{HttpClient, HttpConfig, Model};
-use windlass_runtime::{Agent, Hub, Instructions, Opening, Outside, ScaledClock, Session};
+use windlass_runtime::{AgentSettings, Hub, Instructions, ScaledClock, Services, Session, SessionChoice};
 use windlass_store::{MemoryStore, SessionLog as _};
-use windlass_testkit::{CountingTool, FaultKind, ModelServer, Pace, Script, Step, Writes};
+use windlass_testkit::{CountingTool, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, WriteSplit};
 use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
 use windlass_vocab::{
     Attendance, DeltaBody, Dialect, EffectClass, EndReason, Event, MaxTokens, MessageId, NextAttempt, OutcomeKind,
@@ -33,9 +33,9 @@ struct Told {
 }
 
 impl World {
-    fn new(policy: Policy, steps: Vec<Step>) -> Self {
+    fn new(policy: Policy, steps: Vec<ScriptStep>) -> Self {
         // Every event in a write of its own, a few characters each: blocks come in many pieces.
-        let pace = Pace { writes: Writes::Events, delta_chars: 3, ..Pace::default() };
+        let pace = ReplyPace { writes: WriteSplit::Events, delta_chars: 3, ..ReplyPace::default() };
         let server = ModelServer::start(Script::of(steps).pace(pace)).expect("a server");
         Self { server, store: Arc::new(MemoryStore::new()), dir: tempfile::tempdir().expect("a folder"), policy }
     }
@@ -49,7 +49,7 @@ impl World {
         let http = HttpClient::new(HttpConfig::default()).expect("a client");
         let config = OpenAiConfig::new(self.server.base_url(), "scripted");
         let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &http).expect("a model"));
-        let hub = Hub::new(Outside {
+        let hub = Hub::new(Services {
             store: self.store.clone(),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),
             registry,
@@ -58,7 +58,7 @@ impl World {
             guard_locks: None,
             workspace: None,
         });
-        let agent = Agent {
+        let agent = AgentSettings {
             name: "test".into(),
             policy: self.policy.clone(),
             chain: vec!["scripted".into()],
@@ -72,7 +72,7 @@ impl World {
             output: None,
             server: None,
         };
-        let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
+        let opening = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
         hub.open(opening, agent).await.expect("opened")
     }
 
@@ -126,14 +126,14 @@ async fn the_task_preset_does_a_job_in_tool_blocks_over_a_wire_that_knows_no_too
         policy("task"),
         vec![
             // As a server gives it that stopped where it was told to.
-            Step::say(first),
+            ScriptStep::say(first),
             // One that went on and made up a result.
-            Step::say(format!(
+            ScriptStep::say(format!(
                 "{}\n<tool_result>made up</tool_result>\nAll fine.",
-                Step::block("scripted", "read", &json!({"n": 2})).text
+                ScriptStep::block("scripted", "read", &json!({"n": 2})).text
             )),
-            Step::say("I am done, I think."),
-            Step::block("local", "task_completion", &json!({"result": "All done."})),
+            ScriptStep::say("I am done, I think."),
+            ScriptStep::block("local", "task_completion", &json!({"result": "All done."})),
         ],
     );
     let session = world.open().await;
@@ -171,12 +171,12 @@ async fn the_local_model_preset_reads_brackets_lines_and_bare_json_beside_native
     let world = World::new(
         policy("local-model"),
         vec![
-            Step::say("Let me see.\n[scripted.read(n=1)]"),
-            Step::say("Tool: scripted.read\nArguments: {\"n\": 2}"),
-            Step::say("```json\n{\"name\": \"read\", \"arguments\": {\"n\": 3}}\n```"),
-            Step::say("<tool_call>\n{\"name\": \"scripted__read\", \"arguments\": {\"n\": 4}}\n</tool_call>"),
-            Step::call("scripted__read", json!({"n": 5})),
-            Step::say("You can call [scripted.read(n=6)] yourself."),
+            ScriptStep::say("Let me see.\n[scripted.read(n=1)]"),
+            ScriptStep::say("Tool: scripted.read\nArguments: {\"n\": 2}"),
+            ScriptStep::say("```json\n{\"name\": \"read\", \"arguments\": {\"n\": 3}}\n```"),
+            ScriptStep::say("<tool_call>\n{\"name\": \"scripted__read\", \"arguments\": {\"n\": 4}}\n</tool_call>"),
+            ScriptStep::call("scripted__read", json!({"n": 5})),
+            ScriptStep::say("You can call [scripted.read(n=6)] yourself."),
         ],
     );
     let session = world.open().await;
@@ -193,7 +193,7 @@ async fn the_local_model_preset_reads_brackets_lines_and_bare_json_beside_native
 }
 
 /// What Ollama says of a model that can't call tools.
-fn no_tools() -> windlass_testkit::Fault {
+fn no_tools() -> windlass_testkit::ScriptedFault {
     let body =
         r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}"#;
     FaultKind::Status { code: 400, body: Some(body.to_owned()), retry_after: None }.times(1)
@@ -205,14 +205,14 @@ async fn where_the_server_takes_no_tools_the_default_preset_goes_on_in_blocks_an
     let world = World::new(
         policy("default"),
         vec![
-            Step::say(
-                Step::block("scripted", "read", &json!({"n": 1})).text
+            ScriptStep::say(
+                ScriptStep::block("scripted", "read", &json!({"n": 1})).text
                     + "\n"
-                    + &Step::block("scripted", "read", &json!({"n": 2})).text,
+                    + &ScriptStep::block("scripted", "read", &json!({"n": 2})).text,
             )
             .fault(no_tools()),
-            Step::say("Both are read."),
-            Step::say("Nothing more."),
+            ScriptStep::say("Both are read."),
+            ScriptStep::say("Nothing more."),
         ],
     );
     let session = world.open().await;
@@ -239,7 +239,7 @@ async fn where_the_server_takes_no_tools_the_default_preset_goes_on_in_blocks_an
 async fn under_the_default_preset_a_reply_that_is_a_call_as_a_whole_counts_and_a_mention_does_not() {
     let call = r#"{"name": "read", "parameters": {"n": 1}}"#;
     let mention = format!("It would be {call}, if I wanted to.");
-    let world = World::new(policy("default"), vec![Step::say(call), Step::say(&mention)]);
+    let world = World::new(policy("default"), vec![ScriptStep::say(call), ScriptStep::say(&mention)]);
     let session = world.open().await;
     let told = world.tell(&session, "go").await;
     assert_eq!((told.ended.answer.as_str(), told.shown.as_str()), (mention.as_str(), mention.as_str()));
@@ -254,10 +254,10 @@ async fn a_half_written_call_is_sent_back_and_is_never_the_answer() {
     let world = World::new(
         policy,
         vec![
-            Step::say(broken),
-            Step::say(broken.to_owned() + "1").finish("length"),
-            Step::block("scripted", "read", &json!({"n": 1})),
-            Step::say("Read."),
+            ScriptStep::say(broken),
+            ScriptStep::say(broken.to_owned() + "1").finish("length"),
+            ScriptStep::block("scripted", "read", &json!({"n": 1})),
+            ScriptStep::say("Read."),
         ],
     );
     let session = world.open().await;
@@ -269,17 +269,17 @@ async fn a_half_written_call_is_sent_back_and_is_never_the_answer() {
 }
 
 /// A call as a server sent it, and what came of it.
-struct Sent {
+struct SendOutcome {
     arguments: &'static str,
     finish: &'static str,
     tokens: u64,
 }
 
 /// How the call ended, what the model was told of it, and the arguments its history shows.
-async fn came_of(sent: &Sent) -> (OutcomeKind, String, String) {
-    let call = Step::call("scripted__read", json!(sent.arguments)).finish(sent.finish).usage(9, sent.tokens);
+async fn came_of(sent: &SendOutcome) -> (OutcomeKind, String, String) {
+    let call = ScriptStep::call("scripted__read", json!(sent.arguments)).finish(sent.finish).usage(9, sent.tokens);
     let sampling = Sampling { max_tokens: MaxTokens::Fixed(64), ..Sampling::default() };
-    let world = World::new(Policy { sampling, ..policy("default") }, vec![call, Step::say("I see.")]);
+    let world = World::new(Policy { sampling, ..policy("default") }, vec![call, ScriptStep::say("I see.")]);
     let session = world.open().await;
     world.tell(&session, "go").await;
     let records = world.records().await;
@@ -314,7 +314,7 @@ async fn a_call_that_the_length_limit_cut_is_not_run_however_whole_it_can_be_mad
         // Or not even that.
         (HALF, "tool_calls", 9, "breaks off in the middle of its arguments, as at the length limit", r#"{"n": 1}"#),
     ] {
-        let (outcome, text, history) = came_of(&Sent { arguments, finish, tokens }).await;
+        let (outcome, text, history) = came_of(&SendOutcome { arguments, finish, tokens }).await;
         assert_eq!((outcome, history.as_str()), (OutcomeKind::InvalidArguments, shown), "{arguments} {finish}");
         assert!(text.contains(told) && text.contains("not run") && !text.contains("EOF"), "{text}");
     }
@@ -326,7 +326,7 @@ async fn a_call_that_was_whole_at_the_length_limit_is_run_and_so_is_one_that_lac
     for (arguments, finish, tokens) in
         [(r#"{"n": 1}"#, "length", 64), (r#"{"n": 1"#, "tool_calls", 9), (r#"{"n": 1}"#, "tool_calls", 64)]
     {
-        let (outcome, text, _) = came_of(&Sent { arguments, finish, tokens }).await;
+        let (outcome, text, _) = came_of(&SendOutcome { arguments, finish, tokens }).await;
         assert_eq!(outcome, OutcomeKind::Ok, "{arguments} {finish}: {text}");
     }
 }

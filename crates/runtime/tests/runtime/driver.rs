@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use crate::support::{Bomb, End, Side, World};
 use serde_json::json;
 use windlass_machine::preset;
-use windlass_runtime::{Sent, Session, SessionClosed, Standing, Subscription};
+use windlass_runtime::{SendOutcome, Session, SessionActivity, SessionClosed, Subscription};
 use windlass_store::{AppendError, Batch, Entry, Inbox as _, SessionLog as _, StoreError, Writer};
-use windlass_testkit::{After, FaultKind, Point, Scene, Script, ScriptedModel, Step};
+use windlass_testkit::{AfterSteps, BodyPoint, FaultKind, Scene, Script, ScriptStep, ScriptedModel};
 use windlass_vocab::{
     Attendance, DeltaBody, EndReason, Event, LeaseTaken, MessageId, OutcomeKind, Policy, Record, RunEnded, RunId,
     StopBy,
@@ -29,7 +29,7 @@ async fn open(world: &World) -> Session {
 // proves J2, J6: a session whose first commit is tried again though it took place begins all the same, once
 #[tokio::test]
 async fn a_beginning_that_was_not_heard_of_is_tried_again_and_stands() {
-    let world = world(policy("default"), Script::of([Step::say("Done.")]));
+    let world = world(policy("default"), Script::of([ScriptStep::say("Done.")]));
     let End::Ended(ended) = world.process(&Bomb::at(Some(crate::support::Point::Unheard))).await else {
         panic!("it must begin")
     };
@@ -38,13 +38,13 @@ async fn a_beginning_that_was_not_heard_of_is_tried_again_and_stands() {
 }
 
 /// A reply that never comes: the call can only be aborted.
-fn never() -> Step {
-    Step::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX))
+fn never() -> ScriptStep {
+    ScriptStep::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX))
 }
 
 /// A reply that stops after its first words.
-fn stalls(text: &str) -> Step {
-    Step::say(text).fault(FaultKind::Idle { after: Point::Events(2) }.times(u32::MAX))
+fn stalls(text: &str) -> ScriptStep {
+    ScriptStep::say(text).fault(FaultKind::Idle { after: BodyPoint::Events(2) }.times(u32::MAX))
 }
 
 async fn until(events: &mut Subscription, wanted: impl Fn(&Event) -> bool) -> Event {
@@ -99,7 +99,7 @@ async fn a_stop_in_a_model_call_acts_at_once_and_keeps_what_was_streamed() {
 #[tokio::test]
 async fn a_stop_in_a_tool_reaches_it() {
     // proves L8
-    let world = world(policy("default"), Script::of([Step::call("scripted__stuck", json!({}))]));
+    let world = world(policy("default"), Script::of([ScriptStep::call("scripted__stuck", json!({}))]));
     let session = open(&world).await;
     let mut events = session.events();
     session.send("m".into(), "go").await.expect("sent");
@@ -133,29 +133,29 @@ async fn the_deadline_stops_a_run_however_long_the_model_takes() {
 async fn under_queue_a_message_waits_survives_the_process_and_is_taken_up_next() {
     // proves L7, J6
     let script = || {
-        Script::default().scene(Scene::when("second", [Step::call("task_completion", json!({"result": "two"}))])).scene(
-            Scene {
-                steps: vec![Step::call("scripted__stuck", json!({}))],
-                then: After::RepeatLast,
+        Script::default()
+            .scene(Scene::when("second", [ScriptStep::call("task_completion", json!({"result": "two"}))]))
+            .scene(Scene {
+                steps: vec![ScriptStep::call("scripted__stuck", json!({}))],
+                then: AfterSteps::RepeatLast,
                 ..Scene::default()
-            },
-        )
+            })
     };
     let world = world(policy("task"), script());
     let session = open(&world).await;
     let mut events = session.events();
-    assert_eq!(session.send("a".into(), "first").await, Ok(Sent::TakenUp(RunId(1))));
+    assert_eq!(session.send("a".into(), "first").await, Ok(SendOutcome::TakenUp(RunId(1))));
     until(&mut events, |event| is_record(event, "CallStarted")).await;
-    assert_eq!(session.send("b".into(), "second").await, Ok(Sent::Queued));
-    assert_eq!(session.send("a".into(), "first").await, Ok(Sent::Known(RunId(1))));
+    assert_eq!(session.send("b".into(), "second").await, Ok(SendOutcome::Queued));
+    assert_eq!(session.send("a".into(), "first").await, Ok(SendOutcome::Known(RunId(1))));
     session.close().await;
 
     let session = open(&world).await;
     let mut events = session.events();
     // The stop would drop what waits, so the stuck call is settled by a person's answer instead.
     assert_eq!(world.store.waiting(session.id()).await.expect("a store").len(), 1);
-    assert!(matches!(session.settled().await, Standing::Waiting(_)));
-    let Standing::Waiting(questions) = session.standing() else { panic!("it waits") };
+    assert!(matches!(session.settled().await, SessionActivity::Waiting(_)));
+    let SessionActivity::Waiting(questions) = session.activity() else { panic!("it waits") };
     let answer = windlass_vocab::Answer::plain(windlass_vocab::QuestionOption::Interrupt);
     session.answer(questions[0].question, answer).await.expect("answered");
     until(&mut events, |event| is_record(event, "CallStarted")).await;
@@ -167,43 +167,44 @@ async fn under_queue_a_message_waits_survives_the_process_and_is_taken_up_next()
 #[tokio::test]
 async fn a_queued_message_is_answered_when_the_run_before_it_ends() {
     // proves L7
-    let script = Script::default()
-        .scene(Scene::when("second", [Step::say("two")]))
-        .scene(Scene { steps: vec![Step::say("one").fault(FaultKind::Delay { ms: 50 }.times(1))], ..Scene::default() });
+    let script = Script::default().scene(Scene::when("second", [ScriptStep::say("two")])).scene(Scene {
+        steps: vec![ScriptStep::say("one").fault(FaultKind::Delay { ms: 50 }.times(1))],
+        ..Scene::default()
+    });
     let world = world(policy("durable-chat"), script);
     let session = open(&world).await;
     let mut events = session.events();
     session.send("a".into(), "first").await.expect("sent");
-    assert_eq!(session.send("b".into(), "second").await, Ok(Sent::Queued));
+    assert_eq!(session.send("b".into(), "second").await, Ok(SendOutcome::Queued));
     assert_eq!(ended(&mut events).await.answer, "one");
     assert_eq!(ended(&mut events).await.answer, "two");
-    assert_eq!(session.settled().await, Standing::Idle);
+    assert_eq!(session.settled().await, SessionActivity::Idle);
     assert!(world.store.waiting(session.id()).await.expect("a store").is_empty());
 }
 
 #[tokio::test]
 async fn a_message_that_would_have_to_wait_can_be_refused_instead() {
     // proves J6
-    let script = Script::when("second", [Step::say("two")]).scene(Scene::when("first", [never()]));
+    let script = Script::when("second", [ScriptStep::say("two")]).scene(Scene::when("first", [never()]));
     let world = world(policy("default"), script);
     let session = open(&world).await;
     let mut events = session.events();
-    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Some(Sent::TakenUp(RunId(1)))));
+    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Some(SendOutcome::TakenUp(RunId(1)))));
     assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(None));
-    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Some(Sent::Known(RunId(1)))));
+    assert_eq!(session.send_if_idle("a".into(), "first").await, Ok(Some(SendOutcome::Known(RunId(1)))));
     assert!(world.store.waiting(session.id()).await.expect("a store").is_empty(), "what is refused is not kept");
     session.stop(StopBy::Person).await.expect("stopped");
     assert_eq!(ended(&mut events).await.reason, EndReason::Cancelled);
-    assert_eq!(session.settled().await, Standing::Idle);
-    assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(Some(Sent::TakenUp(RunId(2)))));
+    assert_eq!(session.settled().await, SessionActivity::Idle);
+    assert_eq!(session.send_if_idle("b".into(), "second").await, Ok(Some(SendOutcome::TakenUp(RunId(2)))));
     assert_eq!(ended(&mut events).await.answer, "two");
 }
 
 #[tokio::test]
 async fn a_stream_that_dies_is_cleared_and_answered_whole() {
     // proves M4
-    let dies =
-        Step::say("a rather long answer in several pieces").fault(FaultKind::Cut { after: Point::Events(3) }.times(1));
+    let dies = ScriptStep::say("a rather long answer in several pieces")
+        .fault(FaultKind::Cut { after: BodyPoint::Events(3) }.times(1));
     let world = world(policy("default"), Script::of([dies]));
     let session = open(&world).await;
     let mut events = session.events();
@@ -218,8 +219,8 @@ async fn a_secret_reaches_neither_model_nor_journal_nor_subscribers() {
     // proves X1
     const SECRET: &str = "sk-0123456789abcdef";
     let script = Script::of([
-        Step::call("scripted__read", json!({"echo": SECRET})),
-        Step::say(format!("the key is {SECRET}, keep it")),
+        ScriptStep::call("scripted__read", json!({"echo": SECRET})),
+        ScriptStep::say(format!("the key is {SECRET}, keep it")),
     ]);
     let mut world = world(policy("default"), script);
     world.secrets = vec![("OPENAI_API_KEY".to_owned(), SECRET.to_owned())];
@@ -227,7 +228,7 @@ async fn a_secret_reaches_neither_model_nor_journal_nor_subscribers() {
     let mut events = session.events();
     session.send("m".into(), format!("my key is {SECRET}")).await.expect("sent");
     session.settled().await;
-    session.entitle(format!("about {SECRET}")).await.expect("entitled");
+    session.set_title(format!("about {SECRET}")).await.expect("entitled");
     let mut seen = String::new();
     while let Some(event) = events.try_next() {
         seen.push_str(&serde_json::to_string(&event).expect("JSON"));
@@ -235,7 +236,7 @@ async fn a_secret_reaches_neither_model_nor_journal_nor_subscribers() {
     assert!(seen.contains("about ⟦secret:OPENAI_API_KEY⟧"));
     assert!(seen.contains("RunEnded") && seen.contains("⟦secret:OPENAI_API_KEY⟧"));
     assert!(!seen.contains(SECRET), "{seen}");
-    assert!(world.model.heard().iter().all(|heard| !format!("{heard:?}").contains(SECRET)));
+    assert!(world.model.heard_requests().iter().all(|heard| !format!("{heard:?}").contains(SECRET)));
 }
 
 #[tokio::test]
@@ -244,10 +245,10 @@ async fn a_title_is_recorded_even_while_a_run_works() {
     let world = world(policy("default"), Script::of([never()]));
     let session = open(&world).await;
     session.send("m".into(), "go").await.expect("sent");
-    session.entitle("a walk").await.expect("entitled");
+    session.set_title("a walk").await.expect("entitled");
     let row = world.store.row(session.id()).await.expect("a store").expect("a session");
     assert_eq!(row.title.as_deref(), Some("a walk"));
-    assert_eq!(session.standing(), Standing::Working);
+    assert_eq!(session.activity(), SessionActivity::Working);
 }
 
 #[tokio::test]
@@ -271,7 +272,7 @@ async fn a_writer_that_was_fenced_off_can_not_write() {
     }
     let stopped = session.stop(StopBy::Person).await;
     assert_eq!(stopped, Err(SessionClosed::Store(StoreError::Conflict)));
-    assert_eq!(session.settled().await, Standing::Closed(SessionClosed::Store(StoreError::Conflict)));
+    assert_eq!(session.settled().await, SessionActivity::Closed(SessionClosed::Store(StoreError::Conflict)));
     while let Some(event) = events.next().await {
         assert!(!is_record(&event, "CancelAsked"), "a fenced writer published something");
     }
@@ -281,7 +282,7 @@ async fn a_writer_that_was_fenced_off_can_not_write() {
 async fn an_append_whose_answer_was_lost_is_made_again_and_counts_once() {
     // proves J1, J9
     let kinds = |world: &World| world.records().iter().map(|record| record.kind().to_owned()).collect::<Vec<_>>();
-    let steps = || Script::of([Step::call("scripted__set", json!({"key": "a"})), Step::say("Done.")]);
+    let steps = || Script::of([ScriptStep::call("scripted__set", json!({"key": "a"})), ScriptStep::say("Done.")]);
     let undisturbed = world(policy("default"), steps());
     assert!(matches!(undisturbed.process(&Bomb::at(None)).await, End::Ended(_)));
     let mut unclear = 0;
@@ -314,13 +315,13 @@ async fn a_driver_that_learns_that_its_lease_is_lost_ends_at_once() {
         assert_eq!(appended.is_ok(), epoch > head.epoch);
     }
     // Nothing else is asked of it: it would wait an hour for the model.
-    assert_eq!(session.settled().await, Standing::Closed(SessionClosed::Store(StoreError::Conflict)));
+    assert_eq!(session.settled().await, SessionActivity::Closed(SessionClosed::Store(StoreError::Conflict)));
 }
 
 #[tokio::test]
 async fn a_session_has_one_live_driver() {
     // proves J5
-    let world = world(policy("default"), Script::of([Step::say("hello")]));
+    let world = world(policy("default"), Script::of([ScriptStep::say("hello")]));
     let session = open(&world).await;
     let second = world.open(&Bomb::at(None)).await;
     assert!(matches!(second, Err(windlass_runtime::OpenError::Store(StoreError::Busy { .. }))));
@@ -331,7 +332,7 @@ async fn a_session_has_one_live_driver() {
 #[tokio::test]
 async fn a_long_result_is_cut_for_the_model_and_kept_for_reading_on() {
     // proves T6
-    let script = Script::of([Step::call("scripted__long", json!({})), Step::say("read")]);
+    let script = Script::of([ScriptStep::call("scripted__long", json!({})), ScriptStep::say("read")]);
     let world = world(policy("default"), script);
     let session = open(&world).await;
     session.send("m".into(), "go").await.expect("sent");
@@ -349,14 +350,14 @@ async fn a_long_result_is_cut_for_the_model_and_kept_for_reading_on() {
 #[tokio::test]
 async fn the_same_message_id_is_taken_up_once_even_when_sent_at_the_same_time() {
     // proves J6
-    let world = world(policy("default"), Script::of([Step::say("hello")]));
+    let world = world(policy("default"), Script::of([ScriptStep::say("hello")]));
     let session = Arc::new(open(&world).await);
     let sends = (0..8).map(|_| {
         let session = Arc::clone(&session);
         tokio::spawn(async move { session.send(MessageId("m".into()), "go").await })
     });
     for send in sends.collect::<Vec<_>>() {
-        assert!(matches!(send.await.expect("joined"), Ok(Sent::TakenUp(_) | Sent::Known(_))));
+        assert!(matches!(send.await.expect("joined"), Ok(SendOutcome::TakenUp(_) | SendOutcome::Known(_))));
     }
     session.settled().await;
     let accepted = world.records().iter().filter(|record| record.kind() == "MessageAccepted").count();
@@ -366,21 +367,21 @@ async fn the_same_message_id_is_taken_up_once_even_when_sent_at_the_same_time() 
 #[tokio::test]
 async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
     // proves T8: edit and run, and no deny is overridden
-    let gated = || Step::call("scripted__gated", json!({"label": "as asked"}));
+    let gated = || ScriptStep::call("scripted__gated", json!({"label": "as asked"}));
     let world = World::new(
         policy("default"),
-        ScriptedModel::new(Script::of([gated(), gated(), Step::say("Aye.")])),
+        ScriptedModel::new(Script::of([gated(), gated(), ScriptStep::say("Aye.")])),
         Attendance::Attended,
     );
     let session = open(&world).await;
     session.send("m".into(), "go").await.expect("sent");
     for label in ["forbidden", "allowed"] {
-        let Standing::Waiting(questions) = session.settled().await else { panic!("it waits") };
+        let SessionActivity::Waiting(questions) = session.settled().await else { panic!("it waits") };
         let arguments = Some(windlass_vocab::Json::from(&json!({"label": label})));
         let answer = windlass_vocab::Answer { option: windlass_vocab::QuestionOption::Edit, arguments, reason: None };
         assert!(session.answer(questions[0].question, answer).await.expect("answered"));
     }
-    assert_eq!(session.settled().await, Standing::Idle);
+    assert_eq!(session.settled().await, SessionActivity::Idle);
     let finished = |record| match record {
         Record::CallFinished(finished) => Some((finished.outcome, finished.text.contains("forbids it"))),
         _ => None,
@@ -394,8 +395,8 @@ async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
 const CALLS: usize = 5_000;
 
 fn many_calls() -> Script {
-    let call = |step: Step, n: usize| step.and_call("scripted__read", json!({ "n": n }));
-    Script::of([(0..CALLS).fold(Step::default(), call)])
+    let call = |step: ScriptStep, n: usize| step.and_call("scripted__read", json!({ "n": n }));
+    Script::of([(0..CALLS).fold(ScriptStep::default(), call)])
 }
 
 /// How many calls of the run have finished well. All of them have a result.
@@ -438,7 +439,7 @@ async fn the_deadline_is_looked_at_before_the_results_of_thousands_of_calls() {
     session.close().await;
     world.deadline_ms = Some(1);
     let session = open(&world).await;
-    assert_eq!(session.settled().await, Standing::Idle);
+    assert_eq!(session.settled().await, SessionActivity::Idle);
     assert!(world.records().iter().any(|r| matches!(r, Record::CancelAsked(asked) if asked.by == StopBy::Deadline)));
     let finished = finished_well(&world);
     assert!((1..CALLS / 2).contains(&finished), "{finished} calls were finished first");

@@ -3,12 +3,12 @@
 use crate::support::{Bomb, World};
 use futures_util::future::join;
 use windlass_machine::preset;
-use windlass_runtime::{Followed, Hub, Session, Standing};
+use windlass_runtime::{FollowedEvent, Hub, Session, SessionActivity};
 use windlass_store::Ownership as _;
-use windlass_testkit::{FaultKind, Point, Script, ScriptedModel, Step};
+use windlass_testkit::{BodyPoint, FaultKind, Script, ScriptStep, ScriptedModel};
 use windlass_vocab::{Attendance, Delta, DeltaBody, Event, Policy, Record, SessionId, StopBy, StreamIdle};
 
-fn world(steps: impl IntoIterator<Item = Step>) -> World {
+fn world(steps: impl IntoIterator<Item = ScriptStep>) -> World {
     let patient = StreamIdle { first_ms: 3_600_000, next_ms: 3_600_000 };
     let policy = Policy { stream_idle: patient, ..preset("default").expect("a preset") };
     World::new(policy, ScriptedModel::new(Script::of(steps)), Attendance::Unattended)
@@ -19,8 +19,8 @@ async fn open(world: &World, hub: &Hub) -> Session {
 }
 
 /// A reply that stops after its first words.
-fn stalls(text: &str) -> Step {
-    Step::say(text).fault(FaultKind::Idle { after: Point::Events(2) }.times(u32::MAX))
+fn stalls(text: &str) -> ScriptStep {
+    ScriptStep::say(text).fault(FaultKind::Idle { after: BodyPoint::Events(2) }.times(u32::MAX))
 }
 
 /// What somebody saw of a run: the numbers of its records, the text that streamed meanwhile, and its answer.
@@ -34,7 +34,7 @@ struct Seen {
 async fn followed_to_the_end(hub: &Hub, session: SessionId, after: u64) -> Seen {
     let (mut follow, mut seqs, mut text) = (hub.follow(session, after), Vec::new(), String::new());
     loop {
-        let Followed::Event(event) = follow.next().await.expect("followed") else { continue };
+        let FollowedEvent::Event(event) = follow.next().await.expect("followed") else { continue };
         match event.event() {
             Event::Record(record) => {
                 seqs.push(record.seq);
@@ -54,7 +54,7 @@ async fn followed_to_the_end(hub: &Hub, session: SessionId, after: u64) -> Seen 
 // proves J5: whoever opens a session that is live here is given the same one
 #[tokio::test]
 async fn a_session_that_is_opened_twice_has_one_driver() {
-    let world = world([Step::say("Done.")]);
+    let world = world([ScriptStep::say("Done.")]);
     let hub = world.hub(&Bomb::at(None));
     let (one, other) = join(open(&world, &hub), open(&world, &hub)).await;
     assert_eq!(one.id(), other.id());
@@ -67,14 +67,14 @@ async fn a_session_that_is_opened_twice_has_one_driver() {
 // proves J5: the driver lives as long as anybody has a handle, and lets go with the last
 #[tokio::test]
 async fn who_closes_a_session_does_not_close_it_for_others() {
-    let world = world([Step::say("Done.")]);
+    let world = world([ScriptStep::say("Done.")]);
     let hub = world.hub(&Bomb::at(None));
     let (one, other) = (open(&world, &hub).await, open(&world, &hub).await);
     let id = one.id();
     one.close().await;
     assert!(world.store.is_claimed(id).await.expect("asked"));
     other.send("m".into(), "go").await.expect("it is still open");
-    assert_eq!(other.settled().await, Standing::Idle);
+    assert_eq!(other.settled().await, SessionActivity::Idle);
     other.close().await;
     assert!(!world.store.is_claimed(id).await.expect("asked"));
 }
@@ -106,7 +106,7 @@ async fn who_joins_in_mid_turn_is_given_the_text_so_far() {
 // proves E1: another process's records are followed, and nothing is doubled when the session comes here
 #[tokio::test]
 async fn a_session_is_followed_wherever_it_is_driven() {
-    let world = world([Step::say("There."), Step::say("Here.")]);
+    let world = world([ScriptStep::say("There."), ScriptStep::say("Here.")]);
     let (here, there) = (world.hub(&Bomb::at(None)), world.hub(&Bomb::at(None)));
     let session = open(&world, &there).await;
     let id = session.id();
@@ -138,9 +138,9 @@ async fn a_drained_hub_lets_go_of_every_session() {
 #[tokio::test]
 async fn thinking_has_a_start_and_an_end() {
     let steps = [
-        Step::call("scripted__read", serde_json::json!({"label": "x"})).thinking("I look first."),
-        Step::say("Done.").thinking("That was all."),
-        Step::say("No need to think."),
+        ScriptStep::call("scripted__read", serde_json::json!({"label": "x"})).thinking("I look first."),
+        ScriptStep::say("Done.").thinking("That was all."),
+        ScriptStep::say("No need to think."),
     ];
     let world = world(steps);
     let hub = world.hub(&Bomb::at(None));

@@ -10,7 +10,7 @@ use crate::support::undoing::{Ended, Operation, Overwrite, Undoing, tree};
 use crate::support::{Bomb, End, Point, Side, World};
 use serde_json::json;
 use windlass_machine::{PRESETS, preset};
-use windlass_testkit::{FaultKind, Killed, Scene, Script, ScriptedModel, Step, count_ways_to_die};
+use windlass_testkit::{FaultKind, KillTarget, Scene, Script, ScriptStep, ScriptedModel, count_ways_to_die};
 use windlass_vocab::{
     Attendance, CallId, Dialect, MessageId, Nudge, OutcomeKind, Parallel, Policy, Record, RunEnded, UnfinishedCall,
 };
@@ -19,29 +19,29 @@ use windlass_vocab::{
 /// and, where the preset gets over it, an empty reply.
 fn script(policy: &Policy) -> Script {
     let work = vec![
-        Step::call("scripted__read", json!({"n": 1})).and_call("scripted__read", json!({"n": 2})),
-        Step::call("scripted__set", json!({"n": 3}))
+        ScriptStep::call("scripted__read", json!({"n": 1})).and_call("scripted__read", json!({"n": 2})),
+        ScriptStep::call("scripted__set", json!({"n": 3}))
             .and_call("scripted__book", json!({"n": 4}))
             .fault(FaultKind::status(503).times(1)),
-        Step::call("scripted__pay", json!({"n": 5})).and_call("scripted__gated", json!({"n": 6})),
-        Step::call("scripted__pay", json!({"n": 7}))
+        ScriptStep::call("scripted__pay", json!({"n": 5})).and_call("scripted__gated", json!({"n": 6})),
+        ScriptStep::call("scripted__pay", json!({"n": 7}))
             .and_call("scripted__read", json!({"n": 8}))
-            .fault(FaultKind::Cut { after: windlass_testkit::Point::Events(2) }.times(1)),
-        if policy.nudges.contains(&Nudge::Empty) { Step::say("") } else { last(policy) },
+            .fault(FaultKind::Cut { after: windlass_testkit::BodyPoint::Events(2) }.times(1)),
+        if policy.nudges.contains(&Nudge::Empty) { ScriptStep::say("") } else { last(policy) },
     ];
     if !policy.dialects.contains(&Dialect::Native) {
-        return Script::of(work.into_iter().flat_map(Step::in_blocks));
+        return Script::of(work.into_iter().flat_map(ScriptStep::in_blocks));
     }
     Script::default()
         .scene(Scene::when("Your last reply was empty", [last(policy)]))
         .scene(Scene { steps: work, ..Scene::default() })
 }
 
-fn last(policy: &Policy) -> Step {
+fn last(policy: &Policy) -> ScriptStep {
     if policy.nudges.contains(&Nudge::NoToolCall) {
-        Step::call("task_completion", json!({"result": "All done."}))
+        ScriptStep::call("task_completion", json!({"result": "All done."}))
     } else {
-        Step::say("All done.")
+        ScriptStep::say("All done.")
     }
 }
 
@@ -191,7 +191,7 @@ async fn matrix(name: &str, attendance: Attendance) -> usize {
 }
 
 fn counted(name: &str, ways: usize) {
-    count_ways_to_die(Killed::InProcess, name, ways).expect("as stated");
+    count_ways_to_die(KillTarget::InProcess, name, ways).expect("as stated");
 }
 
 // proves J3, J4, J2

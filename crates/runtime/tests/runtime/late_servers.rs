@@ -10,7 +10,7 @@ use crate::support::{Bomb, World};
 use serde_json::json;
 use windlass_machine::preset;
 use windlass_runtime::Session;
-use windlass_testkit::{FaultKind, Step};
+use windlass_testkit::{FaultKind, ScriptStep};
 use windlass_vocab::{
     Attendance, DeltaBody, EndReason, Event, OutcomeKind, Policy, Record, RunEnded, StopBy, Wait, WaitFor,
 };
@@ -18,12 +18,12 @@ use windlass_vocab::{
 /// Longer than any test.
 const LONG_MS: u64 = u32::MAX as u64;
 
-fn call(name: &str) -> Step {
-    Step::call(name, json!({}))
+fn call(name: &str) -> ScriptStep {
+    ScriptStep::call(name, json!({}))
 }
 
 /// The same by a model that takes its time, so that something can happen meanwhile.
-fn slow_call(name: &str) -> Step {
+fn slow_call(name: &str) -> ScriptStep {
     call(name).fault(FaultKind::Delay { ms: 100 })
 }
 
@@ -32,7 +32,7 @@ fn waiting() -> Policy {
     Policy { server_wait_ms: LONG_MS, ..default() }
 }
 
-fn unattended(policy: Policy, hub: &Arc<Hub>, steps: Vec<Step>) -> World {
+fn unattended(policy: Policy, hub: &Arc<Hub>, steps: Vec<ScriptStep>) -> World {
     world(policy, hub, Attendance::Unattended, steps)
 }
 
@@ -88,7 +88,7 @@ async fn begun(world: &World) -> Session {
 async fn a_preset_with_nothing_but_server_tools_is_offered_the_wait() {
     let hub = Hub::down(&[]);
     let policy = Policy { server_wait_ms: 0, ..preset("durable-chat").unwrap() };
-    let world = unattended(policy, &hub, vec![call("wait_for_servers"), call("hub__echo"), Step::say("done")]);
+    let world = unattended(policy, &hub, vec![call("wait_for_servers"), call("hub__echo"), ScriptStep::say("done")]);
     assert_eq!(run_and_come_up_at(&world, &hub, 1).await, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["wait_for_servers"], vec!["hub__asks", "hub__echo", "hub__pauses"]]);
     assert_eq!(outcomes(&world)[1], (OutcomeKind::Ok, "echo".into()));
@@ -98,7 +98,7 @@ async fn a_preset_with_nothing_but_server_tools_is_offered_the_wait() {
 #[tokio::test]
 async fn a_wait_for_servers_that_was_cut_short_really_waits_after_the_resume() {
     let hub = Hub::down(&[]);
-    let world = unattended(default(), &hub, vec![call("wait_for_servers"), call("hub__echo"), Step::say("done")]);
+    let world = unattended(default(), &hub, vec![call("wait_for_servers"), call("hub__echo"), ScriptStep::say("done")]);
     die_in_wait(&world, &hub, 1).await;
     assert_eq!(outcomes(&world), []);
     assert_eq!(run_and_come_up_at(&world, &hub, 2).await, EndReason::Completed);
@@ -112,14 +112,14 @@ async fn a_wait_for_servers_that_was_cut_short_really_waits_after_the_resume() {
 async fn tools_that_a_server_has_gained_join_once_at_the_first_boundary_after_it_is_there() {
     let hub = Hub::down(&["echo"]);
     *hub.has.lock().unwrap() = vec!["echo", "extra"];
-    let steps = vec![slow_call("hub__echo"), slow_call("hub__extra"), call("hub__echo"), Step::say("done")];
+    let steps = vec![slow_call("hub__echo"), slow_call("hub__extra"), call("hub__echo"), ScriptStep::say("done")];
     let world = unattended(default(), &hub, steps);
     let comes_up = async {
-        while world.model.heard().is_empty() {
+        while world.model.heard_requests().is_empty() {
             tokio::task::yield_now().await;
         }
         hub.is.send_replace(Is::Up);
-        while world.model.heard().len() < 2 {
+        while world.model.heard_requests().len() < 2 {
             tokio::task::yield_now().await;
         }
         hub.has.lock().unwrap().push("more");
@@ -135,14 +135,15 @@ async fn tools_that_a_server_has_gained_join_once_at_the_first_boundary_after_it
 async fn a_server_that_has_joined_does_not_join_again_after_a_crash() {
     let hub = Hub::down(&["echo"]);
     *hub.has.lock().unwrap() = vec!["echo", "extra"];
-    let never = Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 });
-    let world = unattended(default(), &hub, vec![slow_call("hub__echo"), never, call("hub__extra"), Step::say("done")]);
+    let never = ScriptStep::say("late").fault(FaultKind::Delay { ms: 3_600_000 });
+    let world =
+        unattended(default(), &hub, vec![slow_call("hub__echo"), never, call("hub__extra"), ScriptStep::say("done")]);
     let session = begun(&world).await;
-    while world.model.heard().is_empty() {
+    while world.model.heard_requests().is_empty() {
         tokio::task::yield_now().await;
     }
     hub.is.send_replace(Is::Up);
-    while world.model.heard().len() < 2 {
+    while world.model.heard_requests().len() < 2 {
         tokio::task::yield_now().await;
     }
     session.close().await;
@@ -159,7 +160,7 @@ async fn a_tool_the_model_was_not_told_of_is_let_through_by_its_full_name() {
     for name in ["hub__echoes", "hub.echoes"] {
         let hub = Hub::down(&["echo"]);
         *hub.has.lock().unwrap() = vec!["echo", "echoes"];
-        let world = unattended(default(), &hub, vec![call(name), Step::say("done")]);
+        let world = unattended(default(), &hub, vec![call(name), ScriptStep::say("done")]);
         assert_eq!(run_while_it_comes_up(&world, &hub).await, EndReason::Completed);
         assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echoes".to_owned())], "{name}");
         assert_eq!(offers(&world), [vec!["hub__echo"], vec!["hub__echo", "hub__echoes"]], "{name}");
@@ -171,7 +172,7 @@ async fn a_tool_the_model_was_not_told_of_is_let_through_by_its_full_name() {
 async fn a_call_by_full_name_that_was_cut_short_waits_for_its_server_and_is_run_again() {
     let hub = Hub::down(&["asks"]);
     hub.is.send_replace(Is::Up);
-    let world = world(default(), &hub, Attendance::Attended, vec![slow_call("hub.pauses"), Step::say("done")]);
+    let world = world(default(), &hub, Attendance::Attended, vec![slow_call("hub.pauses"), ScriptStep::say("done")]);
     *hub.has.lock().unwrap() = vec!["asks"];
     // The model is offered `asks` alone; `pauses` is there when it replies.
     let session = world.open(&Bomb::at(None)).await.unwrap();
@@ -184,7 +185,7 @@ async fn a_call_by_full_name_that_was_cut_short_waits_for_its_server_and_is_run_
         }
     }
     hub.has.lock().unwrap().push("pauses");
-    assert!(matches!(session.settled().await, windlass_runtime::Standing::Waiting(_)), "it was run, and asks");
+    assert!(matches!(session.settled().await, windlass_runtime::SessionActivity::Waiting(_)), "it was run, and asks");
     session.close().await;
     hub.restarted();
     let comes_up = async {
@@ -199,7 +200,8 @@ async fn a_call_by_full_name_that_was_cut_short_waits_for_its_server_and_is_run_
 #[tokio::test]
 async fn a_reply_is_judged_by_the_offer_it_was_made_under() {
     let hub = Hub::down(&[]);
-    let world = unattended(default(), &hub, vec![slow_call("wait_for_servers"), call("hub__echo"), Step::say("done")]);
+    let world =
+        unattended(default(), &hub, vec![slow_call("wait_for_servers"), call("hub__echo"), ScriptStep::say("done")]);
     assert_eq!(run_while_it_comes_up(&world, &hub).await, EndReason::Completed);
     assert_eq!(outcomes(&world)[0], (OutcomeKind::Ok, "hub is there, with 3 tools.".to_owned()));
     let at = |wanted: &str| world.records().iter().rposition(|record| record.kind() == wanted).unwrap();
@@ -211,7 +213,7 @@ async fn a_reply_is_judged_by_the_offer_it_was_made_under() {
 #[tokio::test]
 async fn the_first_turn_of_an_unattended_run_waits_for_a_server_it_never_met_and_says_so() {
     let hub = Hub::down(&[]);
-    let world = unattended(waiting(), &hub, vec![call("hub__echo"), Step::say("done")]);
+    let world = unattended(waiting(), &hub, vec![call("hub__echo"), ScriptStep::say("done")]);
     let session = world.open(&Bomb::at(None)).await.unwrap();
     let mut events = session.events();
     session.send("m".into(), "go").await.unwrap();
@@ -223,7 +225,7 @@ async fn the_first_turn_of_an_unattended_run_waits_for_a_server_it_never_met_and
         }
     };
     assert_eq!(wait, Wait { what: WaitFor::Servers(vec!["hub".into()]), limit_ms: LONG_MS });
-    assert_eq!(world.model.heard().len(), 0, "nothing is asked before the tools are there");
+    assert_eq!(world.model.heard_requests().len(), 0, "nothing is asked before the tools are there");
     hub.is.send_replace(Is::Up);
     session.settled().await;
     assert_eq!(offers(&world), [vec!["hub__asks", "hub__echo", "hub__pauses"]]);
@@ -234,12 +236,12 @@ async fn the_first_turn_of_an_unattended_run_waits_for_a_server_it_never_met_and
 #[tokio::test]
 async fn the_first_turn_waits_no_longer_than_it_may_and_not_for_what_is_remembered() {
     let hub = Hub::down(&[]);
-    let world = unattended(Policy { server_wait_ms: 50, ..default() }, &hub, vec![Step::say("done")]);
+    let world = unattended(Policy { server_wait_ms: 50, ..default() }, &hub, vec![ScriptStep::say("done")]);
     assert_eq!(run(&world).await, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["wait_for_servers"]]);
 
     let hub = Hub::down(&["echo"]);
-    let world = unattended(waiting(), &hub, vec![Step::say("done")]);
+    let world = unattended(waiting(), &hub, vec![ScriptStep::say("done")]);
     assert_eq!(run(&world).await, EndReason::Completed);
     assert_eq!(hub.waited_for.load(Ordering::SeqCst), 0);
 }
@@ -248,7 +250,7 @@ async fn the_first_turn_waits_no_longer_than_it_may_and_not_for_what_is_remember
 #[tokio::test]
 async fn a_stop_and_a_deadline_end_the_wait_before_the_first_turn() {
     let hub = Hub::down(&[]);
-    let stopped = unattended(waiting(), &hub, vec![Step::say("done")]);
+    let stopped = unattended(waiting(), &hub, vec![ScriptStep::say("done")]);
     let session = begun(&stopped).await;
     waited_for(&hub, 1).await;
     assert_eq!(session.stop(StopBy::Person).await.unwrap().runs, 1);
@@ -256,17 +258,17 @@ async fn a_stop_and_a_deadline_end_the_wait_before_the_first_turn() {
     assert_eq!(ends(&stopped)[0].reason, EndReason::Cancelled);
 
     let hub = Hub::down(&[]);
-    let mut late = unattended(waiting(), &hub, vec![Step::say("done")]);
+    let mut late = unattended(waiting(), &hub, vec![ScriptStep::say("done")]);
     late.deadline_ms = Some(1_000);
     assert_eq!(run(&late).await, EndReason::Cancelled);
-    assert_eq!(late.model.heard().len(), 0);
+    assert_eq!(late.model.heard_requests().len(), 0);
 }
 
 // proves J3, P2
 #[tokio::test]
 async fn a_wait_before_the_first_turn_that_was_cut_short_begins_anew() {
     let hub = Hub::down(&[]);
-    let world = unattended(waiting(), &hub, vec![call("hub__echo"), Step::say("done")]);
+    let world = unattended(waiting(), &hub, vec![call("hub__echo"), ScriptStep::say("done")]);
     die_in_wait(&world, &hub, 1).await;
     assert_eq!(run_and_come_up_at(&world, &hub, 2).await, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["hub__asks", "hub__echo", "hub__pauses"]]);
@@ -276,8 +278,8 @@ async fn a_wait_before_the_first_turn_that_was_cut_short_begins_anew() {
 #[tokio::test]
 async fn a_server_that_missed_its_start_is_not_waited_for_again_in_the_run() {
     let hub = Hub::down(&[]);
-    let steps = vec![call("wait_for_servers"), call("wait_for_servers"), call("hub__echo"), Step::say("done")];
-    let world = unattended(default(), &hub, [steps, vec![call("hub__echo"), Step::say("done")]].concat());
+    let steps = vec![call("wait_for_servers"), call("wait_for_servers"), call("hub__echo"), ScriptStep::say("done")];
+    let world = unattended(default(), &hub, [steps, vec![call("hub__echo"), ScriptStep::say("done")]].concat());
     let misses = async {
         waited_for(&hub, 1).await;
         hub.is.send_replace(Is::Missing);

@@ -12,9 +12,9 @@ use crate::support::fates::{Left, requested};
 use crate::support::{Bomb, End, Point, Side, World};
 use serde_json::json;
 use windlass_machine::preset;
-use windlass_mcp::{EFFECT_ID, Options, ServerConfig, Servers};
-use windlass_testkit::mcp::{Does, McpDiary, McpHttpServer, McpScript, McpTool, Wish};
-use windlass_testkit::{Killed, Script, ScriptedModel, Step, count_ways_to_die};
+use windlass_mcp::{EFFECT_ID, McpOptions, ServerConfig, Servers};
+use windlass_testkit::mcp::{FakeTool, McpDiary, McpHttpServer, McpScript, PersonRequest, ToolAction};
+use windlass_testkit::{KillTarget, Script, ScriptStep, ScriptedModel, count_ways_to_die};
 use windlass_vocab::{Attendance, EffectId, Nudge, Policy, RunEnded};
 
 /// A process that takes this long hangs.
@@ -30,13 +30,13 @@ impl House {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
-        let wish = Wish::Form { message: "Who are you?".to_owned(), schema };
-        let tool = |name: &str, does, hints| McpTool::new(name, does).annotated(hints);
+        let wish = PersonRequest::Form { message: "Who are you?".to_owned(), schema };
+        let tool = |name: &str, does, hints| FakeTool::new(name, does).annotated(hints);
         let script = McpScript::with([
-            tool("read", Does::Echo, json!({"readOnlyHint": true})),
-            tool("set", Does::Echo, json!({"idempotentHint": true})),
-            tool("pay", Does::Echo, json!({"idempotentHint": false})),
-            tool("ask", Does::Elicits(wish), json!({"idempotentHint": true})),
+            tool("read", ToolAction::Echo, json!({"readOnlyHint": true})),
+            tool("set", ToolAction::Echo, json!({"idempotentHint": true})),
+            tool("pay", ToolAction::Echo, json!({"idempotentHint": false})),
+            tool("ask", ToolAction::Elicits(wish), json!({"idempotentHint": true})),
         ]);
         let diary = Some(dir.path().join("diary"));
         let server = McpHttpServer::start(McpScript { diary, ..script.modern() }).expect("a server");
@@ -45,7 +45,7 @@ impl House {
 
     fn servers(memory: &Path, url: &str) -> Servers {
         let configs = BTreeMap::from([("fake".parse().expect("a name"), ServerConfig::http(url))]);
-        Servers::new(configs, Options { memory: Some(memory.to_owned()), ..Options::default() })
+        Servers::new(configs, McpOptions { memory: Some(memory.to_owned()), ..McpOptions::default() })
     }
 
     /// A world whose processes all meet this server, and know it from before or don't.
@@ -82,15 +82,15 @@ enum Met {
 
 fn script(policy: &Policy, met: Met) -> Script {
     let last = if policy.nudges.contains(&Nudge::NoToolCall) {
-        Step::call("task_completion", json!({"result": "All done."}))
+        ScriptStep::call("task_completion", json!({"result": "All done."}))
     } else {
-        Step::say("All done.")
+        ScriptStep::say("All done.")
     };
-    let wait = (met == Met::Never).then(|| Step::call("wait_for_servers", json!({})));
+    let wait = (met == Met::Never).then(|| ScriptStep::call("wait_for_servers", json!({})));
     Script::of(wait.into_iter().chain([
-        Step::call("fake__read", json!({"n": 1})).and_call("fake__set", json!({"n": 2})),
-        Step::call("fake__pay", json!({"n": 3})),
-        Step::call("fake__ask", json!({"n": 4})),
+        ScriptStep::call("fake__read", json!({"n": 1})).and_call("fake__set", json!({"n": 2})),
+        ScriptStep::call("fake__pay", json!({"n": 3})),
+        ScriptStep::call("fake__ask", json!({"n": 4})),
         last,
     ]))
 }
@@ -164,6 +164,6 @@ async fn the_kill_matrix_in_process_with_an_mcp_server() {
             Met::Never => "with an MCP server never listed before",
         };
         let row = format!("{name}, {server}{person}");
-        count_ways_to_die(Killed::InProcess, &row, checked).expect("as stated");
+        count_ways_to_die(KillTarget::InProcess, &row, checked).expect("as stated");
     }
 }

@@ -9,11 +9,11 @@ use crate::support::{Bomb, End, World};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use windlass_machine::preset;
-use windlass_testkit::{Script, ScriptedModel, Step};
+use windlass_testkit::{Script, ScriptStep, ScriptedModel};
 use windlass_tools::{BoxFuture, CallContext, ServerStage, Tool, ToolServers};
 use windlass_vocab::{
-    Answer, Attendance, Dialect, EffectClass, Elicitation, EndReason, Json, Outcome, OutcomeKind, Pause, Policy,
-    QuestionOption, Record, ToolName, ToolSpec, Wanted,
+    Answer, Attendance, Dialect, EffectClass, Elicitation, ElicitationKind, EndReason, Json, Outcome, OutcomeKind,
+    Pause, Policy, QuestionOption, Record, ToolName, ToolSpec,
 };
 
 /// Where `hub` is.
@@ -72,7 +72,7 @@ impl Tool for HubTool {
                 key: "name".into(),
                 from: "hub".into(),
                 message: "Which name?".into(),
-                wants: Wanted::Form { schema: Json::empty_object() },
+                wants: ElicitationKind::Form { schema: Json::empty_object() },
             };
             let answer = match (name.as_str(), &context.resumed) {
                 ("pauses", None) => {
@@ -149,7 +149,7 @@ impl ToolServers for Servers {
     }
 }
 
-pub(crate) fn world(policy: Policy, hub: &Arc<Hub>, attendance: Attendance, steps: Vec<Step>) -> World {
+pub(crate) fn world(policy: Policy, hub: &Arc<Hub>, attendance: Attendance, steps: Vec<ScriptStep>) -> World {
     let mut world = World::new(policy, ScriptedModel::new(Script::of(steps)), attendance);
     world.servers = Some(Arc::new(Servers(Arc::clone(hub))));
     world
@@ -190,7 +190,7 @@ pub(crate) async fn run(world: &World) -> EndReason {
 /// A run in which the server is up only once the model has been asked: nothing waited for it before.
 pub(crate) async fn run_while_it_comes_up(world: &World, hub: &Hub) -> EndReason {
     let comes_up = async {
-        while world.model.heard().is_empty() {
+        while world.model.heard_requests().is_empty() {
             tokio::task::yield_now().await;
         }
         hub.is.send_replace(Is::Up);
@@ -202,7 +202,11 @@ pub(crate) async fn run_while_it_comes_up(world: &World, hub: &Hub) -> EndReason
 #[tokio::test]
 async fn a_prompt_waits_for_no_server_and_the_model_may() {
     let hub = Hub::down(&[]);
-    let steps = vec![Step::call("wait_for_servers", json!({})), Step::call("hub__echo", json!({})), Step::say("done")];
+    let steps = vec![
+        ScriptStep::call("wait_for_servers", json!({})),
+        ScriptStep::call("hub__echo", json!({})),
+        ScriptStep::say("done"),
+    ];
     let world = world(default(), &hub, Attendance::Unattended, steps);
     let reason = run_while_it_comes_up(&world, &hub).await;
     assert_eq!(reason, EndReason::Completed);
@@ -215,8 +219,12 @@ async fn a_prompt_waits_for_no_server_and_the_model_may() {
 #[tokio::test]
 async fn a_call_that_names_a_server_on_its_way_waits_for_it() {
     let hub = Hub::down(&[]);
-    let world =
-        world(default(), &hub, Attendance::Unattended, vec![Step::call("hub__echo", json!({})), Step::say("done")]);
+    let world = world(
+        default(),
+        &hub,
+        Attendance::Unattended,
+        vec![ScriptStep::call("hub__echo", json!({})), ScriptStep::say("done")],
+    );
     let reason = run_while_it_comes_up(&world, &hub).await;
     assert_eq!(reason, EndReason::Completed);
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
@@ -235,7 +243,7 @@ async fn a_call_in_any_dialect_waits_for_the_server_it_names() {
     ] {
         let hub = Hub::down(&[]);
         let policy = Policy { dialects: vec![dialect], ..default() };
-        let world = world(policy, &hub, Attendance::Unattended, vec![Step::say(text), Step::say("done")]);
+        let world = world(policy, &hub, Attendance::Unattended, vec![ScriptStep::say(text), ScriptStep::say("done")]);
         let reason = run_while_it_comes_up(&world, &hub).await;
         assert_eq!(reason, EndReason::Completed, "{text}");
         assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())], "{text}");
@@ -247,7 +255,7 @@ async fn a_call_in_any_dialect_waits_for_the_server_it_names() {
 async fn a_call_of_an_awaited_server_that_does_not_have_the_tool_is_told_so() {
     let hub = Hub::down(&[]);
     let policy = Policy { dialects: vec![Dialect::BareJson], ..default() };
-    let steps = vec![Step::say(r#"{"name": "hub.manufacture", "arguments": {}}"#), Step::say("done")];
+    let steps = vec![ScriptStep::say(r#"{"name": "hub.manufacture", "arguments": {}}"#), ScriptStep::say("done")];
     let world = world(policy, &hub, Attendance::Unattended, steps);
     let reason = run_while_it_comes_up(&world, &hub).await;
     assert_eq!(reason, EndReason::Completed);
@@ -262,8 +270,12 @@ async fn a_call_of_an_awaited_server_that_does_not_have_the_tool_is_told_so() {
 #[tokio::test]
 async fn tools_remembered_from_last_time_are_offered_before_their_server_is_up() {
     let hub = Hub::down(&["echo"]);
-    let world =
-        world(default(), &hub, Attendance::Unattended, vec![Step::call("hub__echo", json!({})), Step::say("done")]);
+    let world = world(
+        default(),
+        &hub,
+        Attendance::Unattended,
+        vec![ScriptStep::call("hub__echo", json!({})), ScriptStep::say("done")],
+    );
     assert_eq!(run(&world).await, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["hub__echo"]]);
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
@@ -274,16 +286,16 @@ async fn tools_remembered_from_last_time_are_offered_before_their_server_is_up()
 async fn a_call_of_a_server_that_is_not_available_is_told_so_and_runs_nowhere() {
     let block = "<tool><server_name>prod</server_name><tool_name>echo</tool_name><arguments>{}</arguments></tool>";
     for (dialect, step) in [
-        (Dialect::Native, Step::call("prod__echo", json!({}))),
-        (Dialect::Native, Step::call("prod.echo", json!({}))),
-        (Dialect::ToolBlock, Step::say(block)),
-        (Dialect::Bracket, Step::say("[prod.echo()]")),
-        (Dialect::Lines, Step::say("Tool: prod.echo\nArguments: {}")),
-        (Dialect::BareJson, Step::say(r#"{"name": "prod__echo", "arguments": {}}"#)),
+        (Dialect::Native, ScriptStep::call("prod__echo", json!({}))),
+        (Dialect::Native, ScriptStep::call("prod.echo", json!({}))),
+        (Dialect::ToolBlock, ScriptStep::say(block)),
+        (Dialect::Bracket, ScriptStep::say("[prod.echo()]")),
+        (Dialect::Lines, ScriptStep::say("Tool: prod.echo\nArguments: {}")),
+        (Dialect::BareJson, ScriptStep::say(r#"{"name": "prod__echo", "arguments": {}}"#)),
     ] {
         let hub = Hub::down(&["echo"]);
         let policy = Policy { dialects: vec![dialect], ..default() };
-        let world = world(policy, &hub, Attendance::Unattended, vec![step, Step::say("done")]);
+        let world = world(policy, &hub, Attendance::Unattended, vec![step, ScriptStep::say("done")]);
         assert_eq!(run(&world).await, EndReason::Completed, "{dialect:?}");
         let outcomes = outcomes(&world);
         let [(OutcomeKind::Unknown, told)] = &outcomes[..] else { panic!("{dialect:?}: {outcomes:?}") };
@@ -297,7 +309,11 @@ async fn a_call_of_a_server_that_is_not_available_is_told_so_and_runs_nowhere() 
 #[tokio::test]
 async fn a_call_hears_the_answer_to_what_it_asks_whether_it_waits_or_pauses() {
     let hub = Hub::down(&["asks", "pauses"]);
-    let steps = vec![Step::call("hub__asks", json!({})), Step::call("hub__pauses", json!({})), Step::say("done")];
+    let steps = vec![
+        ScriptStep::call("hub__asks", json!({})),
+        ScriptStep::call("hub__pauses", json!({})),
+        ScriptStep::say("done"),
+    ];
     let attended = world(default(), &hub, Attendance::Attended, steps.clone());
     assert_eq!(run(&attended).await, EndReason::Completed);
     // The world's person declines what it does not know.
@@ -313,19 +329,23 @@ async fn a_call_hears_the_answer_to_what_it_asks_whether_it_waits_or_pauses() {
 #[tokio::test]
 async fn a_paused_call_is_asked_about_again_by_the_next_process() {
     let hub = Hub::down(&["pauses"]);
-    let world =
-        world(default(), &hub, Attendance::Attended, vec![Step::call("hub__pauses", json!({})), Step::say("done")]);
+    let world = world(
+        default(),
+        &hub,
+        Attendance::Attended,
+        vec![ScriptStep::call("hub__pauses", json!({})), ScriptStep::say("done")],
+    );
     let session = world.open(&Bomb::at(None)).await.unwrap();
     session.send("m".into(), "go").await.unwrap();
-    let windlass_runtime::Standing::Waiting(first) = session.settled().await else { panic!("it waits") };
+    let windlass_runtime::SessionActivity::Waiting(first) = session.settled().await else { panic!("it waits") };
     session.close().await;
 
     let session = world.open(&Bomb::at(None)).await.unwrap();
-    let windlass_runtime::Standing::Waiting(again) = session.settled().await else { panic!("it waits") };
+    let windlass_runtime::SessionActivity::Waiting(again) = session.settled().await else { panic!("it waits") };
     assert_eq!(first, again);
     let answer = Answer::with(QuestionOption::Submit, Json::empty_object());
     assert!(session.answer(again[0].question, answer).await.unwrap());
-    assert_eq!(session.settled().await, windlass_runtime::Standing::Idle);
+    assert_eq!(session.settled().await, windlass_runtime::SessionActivity::Idle);
     assert_eq!(*hub.said.lock().unwrap(), ["[7] Submit"]);
 }
 
@@ -336,9 +356,9 @@ async fn tags_choose_hidden_tools_go_last_and_are_refused_when_called() {
     let policy =
         Policy { tags: ["web".to_owned()].into(), hidden: ["hub.asks".to_owned()].into(), ..preset("task").unwrap() };
     let steps = vec![
-        Step::call("hub__asks", json!({})),
-        Step::call("scripted__read", json!({})),
-        Step::call("task_completion", json!({"result": "done"})),
+        ScriptStep::call("hub__asks", json!({})),
+        ScriptStep::call("scripted__read", json!({})),
+        ScriptStep::call("task_completion", json!({"result": "done"})),
     ];
     let world = world(policy, &hub, Attendance::Unattended, steps);
     assert_eq!(run(&world).await, EndReason::Completed);

@@ -8,7 +8,7 @@ use crate::support::undoing::{Ended, Operation, Overwrite, Undoing, tree};
 use crate::support::{Bomb, Point, Side};
 use proptest::prelude::*;
 use windlass_machine::{Force, Obstacle};
-use windlass_runtime::{Earnest, SystemClock, UndoError, UndoFiles, UndoRequest};
+use windlass_runtime::{SystemClock, UndoError, UndoFiles, UndoMode, UndoRequest};
 use windlass_store::SessionLog as _;
 use windlass_vocab::{Message, Record};
 
@@ -137,7 +137,7 @@ async fn a_file_changed_since_keeps_everything_from_being_put_back() {
     assert!(shown.diff.contains("-mine"), "{}", shown.diff);
     assert!(world.undos().is_empty());
     let forced = UndoRequest { force: Force::Yes, ..UndoRequest::default() };
-    let rehearsed = undo(UndoRequest { earnest: Earnest::Rehearse, ..forced }).await.unwrap();
+    let rehearsed = undo(UndoRequest { mode: UndoMode::DryRun, ..forced }).await.unwrap();
     assert_eq!((tree(world.root()) == before, rehearsed.undo, rehearsed.restored.len()), (true, None, 2));
     undo(forced).await.unwrap();
     world.redo_all().await;
@@ -201,7 +201,9 @@ async fn the_model_is_told_that_its_change_was_undone() {
     assert_eq!(world.undo_all(|_| None).await, 1);
     let session = world.store.find("me", "k").await.unwrap().unwrap();
     let state = windlass_machine::State::fold(session, &world.records());
-    let Some(Message::User { text }) = state.book.history.last() else { panic!("{:?}", state.book.history) };
+    let Some(Message::User { text }) = state.transcript.history.last() else {
+        panic!("{:?}", state.transcript.history)
+    };
     assert!(text.contains("undid what call 1.1.0 (edit_file) did"), "{text}");
 }
 
@@ -211,7 +213,8 @@ async fn a_call_can_be_undone_in_a_fork_and_is_then_as_it_was_in_the_origin() {
     let world = worked(&[edit()]).await;
     let files = files(&world);
     let origin = world.store.find("me", "k").await.unwrap().unwrap();
-    let fork = windlass_runtime::fork(files.store.as_ref(), origin, None, "fork", windlass_vocab::At(1)).await.unwrap();
+    let fork =
+        windlass_runtime::fork(files.store.as_ref(), origin, None, "fork", windlass_vocab::Timestamp(1)).await.unwrap();
     let undone = windlass_runtime::undo(&files, fork, UndoRequest::default(), &SystemClock).await.unwrap();
     assert_eq!(undone.restored.len(), 1);
     let again = windlass_runtime::undo(&files, origin, UndoRequest::default(), &SystemClock).await.unwrap();

@@ -10,10 +10,10 @@ use landlock::{
 };
 
 use crate::Confinement;
-use crate::Walls;
+use crate::Isolation;
 
 /// The newest version this file was written for; what the kernel lacks of it is left out, and told by
-/// [`crate::Support`].
+/// [`crate::SandboxSupport`].
 const NEWEST: ABI = ABI::V9;
 
 /// Where every command may write, where it is there: devices of its own, or those of the machine that do no
@@ -48,14 +48,16 @@ pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
         .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
         .and_then(Ruleset::create)
         .map_err(io::Error::other)?;
-    let readable = match confinement.walls {
-        Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt => vec![PathBuf::from("/")],
-        Walls::Landlock => around(Path::new("/"), &confinement.unreadable),
+    let readable = match confinement.isolation {
+        Isolation::Namespaces | Isolation::Bubblewrap(_) | Isolation::Seatbelt => vec![PathBuf::from("/")],
+        Isolation::Landlock => around(Path::new("/"), &confinement.unreadable),
     };
     let writable = confinement.writable.iter().chain([&confinement.temp]).cloned();
     let devices = DEVICES.iter().map(PathBuf::from);
-    let tmp =
-        Path::new(crate::places::TEMP).canonicalize().into_iter().filter(|_| confinement.walls != Walls::Landlock);
+    let tmp = Path::new(crate::places::TEMP)
+        .canonicalize()
+        .into_iter()
+        .filter(|_| confinement.isolation != Isolation::Landlock);
     let all = readable.into_iter().map(|path| (path, read));
     for (path, access) in all.chain(writable.chain(devices).chain(tmp).map(|path| (path, write))) {
         // What is not there needs no rule.
@@ -95,7 +97,7 @@ mod tests {
         // A thread of its own: it is held from then on.
         let held = std::thread::spawn(|| {
             rustix::thread::set_no_new_privs(true).unwrap();
-            restrict(&Confinement { walls: Walls::Landlock, ..Confinement::default() })
+            restrict(&Confinement { isolation: Isolation::Landlock, ..Confinement::default() })
         });
         assert_eq!(has_landlock(), held.join().unwrap().unwrap() > 0);
     }

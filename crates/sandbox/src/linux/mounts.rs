@@ -16,9 +16,9 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind, mount_bind_recursive, mount_change, mount_remount,
 };
 
-use super::Step;
+use super::OrExplain;
 use crate::Confinement;
-use crate::places::{DEVICES, HIDDEN, TEMP};
+use crate::places::{DEVICES, HIDDEN_FOLDERS, TEMP};
 
 /// What lies over a file or a folder that may not be read.
 const NO_FILE: &str = "/dev/.hidden/file";
@@ -26,58 +26,58 @@ const NO_FOLDER: &str = "/dev/.hidden/folder";
 
 /// Builds what `confinement` says. This process is the first of its process namespace.
 pub(crate) fn build(confinement: &Confinement) -> io::Result<()> {
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("make mounts private")?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).or_explain("make mounts private")?;
     let before = mount_points()?;
     for folder in confinement.writable.iter().chain([&confinement.temp]) {
-        mount_bind_recursive(folder, folder).step_at("open", folder)?;
+        mount_bind_recursive(folder, folder).or_explain_at("open", folder)?;
     }
-    let kept = kept(confinement)?;
-    let temp = hold(&confinement.temp)?;
+    let shown_again = shown_again(confinement)?;
+    let temp = open_path(&confinement.temp)?;
     make_read_only(&before, confinement);
-    let devices = hold_devices();
+    let devices = open_devices();
     tmpfs("/dev", c"mode=755")?;
     fill_devices(&devices)?;
-    for folder in HIDDEN.iter().map(Path::new).filter(|folder| folder.is_dir()) {
+    for folder in HIDDEN_FOLDERS.iter().map(Path::new).filter(|folder| folder.is_dir()) {
         tmpfs(folder, c"mode=755")?;
-        show_again(folder, &kept)?;
+        show_again(folder, &shown_again)?;
         remount(folder, StatVfsMountFlags::RDONLY)?;
     }
     if let Ok(folder) = Path::new(TEMP).canonicalize() {
-        mount_bind(path_of(&temp), &folder).step_at("make", &folder)?;
-        show_again(&folder, &kept)?;
+        mount_bind(descriptor_path(&temp), &folder).or_explain_at("make", &folder)?;
+        show_again(&folder, &shown_again)?;
     }
     remount("/dev", StatVfsMountFlags::RDONLY)?;
     subtract(confinement)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
-    mount("proc", "/proc", "proc", flags, None).step("mount /proc")
+    mount("proc", "/proc", "proc", flags, None).or_explain("mount /proc")
 }
 
 /// A file or folder that stays within reach while its path is hidden.
-struct Held {
+struct OpenPath {
     path: PathBuf,
     handle: File,
 }
 
-fn hold(path: &Path) -> io::Result<Held> {
-    let handle = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).step_at("find", path)?;
-    Ok(Held { path: path.to_owned(), handle: handle.into() })
+fn open_path(path: &Path) -> io::Result<OpenPath> {
+    let handle = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).or_explain_at("find", path)?;
+    Ok(OpenPath { path: path.to_owned(), handle: handle.into() })
 }
 
-fn path_of(held: &Held) -> String {
+fn descriptor_path(held: &OpenPath) -> String {
     format!("/proc/self/fd/{}", held.handle.as_raw_fd())
 }
 
 /// What must be seen again after the folder it is in was hidden.
-fn kept(confinement: &Confinement) -> io::Result<Vec<Held>> {
-    let hidden = |path: &&PathBuf| HIDDEN.iter().chain([&TEMP]).any(|folder| path.starts_with(folder));
+fn shown_again(confinement: &Confinement) -> io::Result<Vec<OpenPath>> {
+    let hidden = |path: &&PathBuf| HIDDEN_FOLDERS.iter().chain([&TEMP]).any(|folder| path.starts_with(folder));
     let there = confinement.writable.iter().chain(confinement.readable.iter().filter(|path| path.exists()));
     // A folder comes before what is in it, which it would cover.
     let paths: BTreeSet<&PathBuf> = there.filter(hidden).collect();
-    paths.into_iter().map(|path| hold(path)).collect()
+    paths.into_iter().map(|path| open_path(path)).collect()
 }
 
-fn show_again(folder: &Path, kept: &[Held]) -> io::Result<()> {
-    for held in kept.iter().filter(|held| held.path.starts_with(folder) && held.path != folder) {
+fn show_again(folder: &Path, shown_again: &[OpenPath]) -> io::Result<()> {
+    for held in shown_again.iter().filter(|held| held.path.starts_with(folder) && held.path != folder) {
         let is_folder = held.handle.metadata()?.is_dir();
         if let Some(parent) = held.path.parent() {
             fs::create_dir_all(parent)?;
@@ -87,14 +87,14 @@ fn show_again(folder: &Path, kept: &[Held]) -> io::Result<()> {
         } else {
             File::create(&held.path)?;
         }
-        mount_bind_recursive(path_of(held), &held.path).step_at("show", &held.path)?;
+        mount_bind_recursive(descriptor_path(held), &held.path).or_explain_at("show", &held.path)?;
     }
     Ok(())
 }
 
 /// Where anything is mounted, from the kernel's own list. A space in a name is written `\040` there.
 fn mount_points() -> io::Result<Vec<PathBuf>> {
-    let list = fs::read_to_string("/proc/self/mountinfo").step("list mounts")?;
+    let list = fs::read_to_string("/proc/self/mountinfo").or_explain("list mounts")?;
     let point = |line: &str| Some(PathBuf::from(unescape(line.split(' ').nth(4)?)));
     Ok(list.lines().filter_map(point).collect())
 }
@@ -117,7 +117,7 @@ fn make_read_only(mounts: &[PathBuf], confinement: &Confinement) {
 /// Mounts again with these flags besides those it has, for those a user namespace may not take away.
 fn remount(path: impl AsRef<Path>, more: StatVfsMountFlags) -> io::Result<()> {
     let path = path.as_ref();
-    let flags = rustix::fs::statvfs(path).step_at("look at", path)?.f_flag | more;
+    let flags = rustix::fs::statvfs(path).or_explain_at("look at", path)?.f_flag | more;
     let pairs = [
         (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
         (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
@@ -126,29 +126,29 @@ fn remount(path: impl AsRef<Path>, more: StatVfsMountFlags) -> io::Result<()> {
     ];
     let flags =
         pairs.iter().filter(|(have, _)| flags.contains(*have)).fold(MountFlags::BIND, |all, (_, flag)| all | *flag);
-    mount_remount(path, flags, "").step_at("make read-only", path)
+    mount_remount(path, flags, "").or_explain_at("make read-only", path)
 }
 
 fn tmpfs(path: impl AsRef<Path>, data: &std::ffi::CStr) -> io::Result<()> {
     let path = path.as_ref();
-    mount("tmpfs", path, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, data).step_at("hide", path)
+    mount("tmpfs", path, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, data).or_explain_at("hide", path)
 }
 
-fn hold_devices() -> Vec<Held> {
-    DEVICES.iter().filter_map(|name| hold(&Path::new("/dev").join(name)).ok()).collect()
+fn open_devices() -> Vec<OpenPath> {
+    DEVICES.iter().filter_map(|name| open_path(&Path::new("/dev").join(name)).ok()).collect()
 }
 
-fn fill_devices(devices: &[Held]) -> io::Result<()> {
+fn fill_devices(devices: &[OpenPath]) -> io::Result<()> {
     for device in devices {
         File::create(&device.path)?;
-        mount_bind(path_of(device), &device.path).step_at("show", &device.path)?;
+        mount_bind(descriptor_path(device), &device.path).or_explain_at("show", &device.path)?;
     }
     for (name, target) in [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")] {
         symlink(format!("/proc/self/{target}"), Path::new("/dev").join(name))?;
     }
     fs::create_dir("/dev/pts")?;
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
-    mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620").step("make /dev/pts")?;
+    mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620").or_explain("make /dev/pts")?;
     symlink("pts/ptmx", "/dev/ptmx")?;
     fs::create_dir("/dev/shm")?;
     tmpfs("/dev/shm", c"mode=1777")?;
@@ -165,7 +165,7 @@ fn subtract(confinement: &Confinement) -> io::Result<()> {
     let mut pinned = BTreeSet::new();
     for path in confinement.protected.iter().filter(|path| is_plain(path)) {
         pin_parents(path, confinement, &mut pinned)?;
-        mount_bind_recursive(path, path).step_at("protect", path)?;
+        mount_bind_recursive(path, path).or_explain_at("protect", path)?;
         remount(path, StatVfsMountFlags::RDONLY)?;
     }
     for path in confinement.unreadable.iter().filter(|path| is_plain(path)) {
@@ -174,7 +174,7 @@ fn subtract(confinement: &Confinement) -> io::Result<()> {
             continue;
         }
         pin_parents(path, confinement, &mut pinned)?;
-        mount_bind(if path.is_dir() { NO_FOLDER } else { NO_FILE }, path).step_at("hide", path)?;
+        mount_bind(if path.is_dir() { NO_FOLDER } else { NO_FILE }, path).or_explain_at("hide", path)?;
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ fn is_plain(path: &Path) -> bool {
 fn pin_parents(path: &Path, confinement: &Confinement, pinned: &mut BTreeSet<PathBuf>) -> io::Result<()> {
     for folder in confinement.folders_above(path) {
         if pinned.insert(folder.to_owned()) {
-            mount_bind_recursive(folder, folder).step_at("hold", folder)?;
+            mount_bind_recursive(folder, folder).or_explain_at("hold", folder)?;
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use crate::{Confinement, Network, Walls};
+use crate::{Confinement, Isolation, Network};
 
 /// Refused whatever their arguments are.
 const REFUSED: &[c_long] = &[
@@ -130,11 +130,10 @@ fn by_arguments(confinement: &Confinement) -> io::Result<BTreeMap<i64, Vec<Secco
         let creates = (*flags, SeccompCmpOp::MaskedEq(create), create);
         refuse(*call, &[creates, (flags + 1, SeccompCmpOp::MaskedEq(set_user), set_user)])?;
     }
-    let allowed: &[i32] = match (&confinement.walls, confinement.network) {
-        (Walls::Landlock, Network::Off) => &[libc::AF_UNIX, libc::AF_NETLINK],
-        (Walls::Namespaces | Walls::Bubblewrap(_) | Walls::Seatbelt, _) | (Walls::Landlock, Network::On) => {
-            &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]
-        }
+    let allowed: &[i32] = match (&confinement.isolation, confinement.network) {
+        (Isolation::Landlock, Network::Off) => &[libc::AF_UNIX, libc::AF_NETLINK],
+        (Isolation::Namespaces | Isolation::Bubblewrap(_) | Isolation::Seatbelt, _)
+        | (Isolation::Landlock, Network::On) => &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK],
     };
     let others: Vec<_> =
         allowed.iter().map(|family| (0, SeccompCmpOp::Ne, u64::from(family.cast_unsigned()))).collect();

@@ -16,21 +16,21 @@ fn workspace(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
 }
 
 /// `.env` files may not be read, `AGENTS.md` and `.vscode` not be written.
-fn closed(path: &Path) -> Closed {
+fn closed(path: &Path) -> PathAccess {
     match path.file_name().and_then(OsStr::to_str) {
-        Some(".env") => Closed::ToReading,
-        Some("AGENTS.md" | ".vscode") => Closed::ToWriting,
-        Some(_) | None => Closed::No,
+        Some(".env") => PathAccess::Hidden,
+        Some("AGENTS.md" | ".vscode") => PathAccess::ReadOnly,
+        Some(_) | None => PathAccess::Open,
     }
 }
 
-fn look_at(root: &Path, rules: &Rules<'_>) -> Found {
-    look(root, None, rules)
+fn scan_with(root: &Path, rules: &PathRules<'_>) -> ScanResult {
+    scan_workspace(root, None, rules)
 }
 
-fn looked(root: &Path, spelled_out: &[&str]) -> Found {
-    let spelled_out: Vec<PathBuf> = spelled_out.iter().map(PathBuf::from).collect();
-    look_at(root, &Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE })
+fn scan(root: &Path, literal_paths: &[&str]) -> ScanResult {
+    let literal_paths: Vec<PathBuf> = literal_paths.iter().map(PathBuf::from).collect();
+    scan_with(root, &PathRules { access_to: &closed, literal_paths: &literal_paths, ..PathRules::NONE })
 }
 
 fn under(root: &Path, paths: &[&str]) -> Vec<PathBuf> {
@@ -42,10 +42,10 @@ fn under(root: &Path, paths: &[&str]) -> Vec<PathBuf> {
 fn what_is_there_is_found_at_any_depth_and_what_leads_repositories_besides() {
     let files = [".git/config", ".git/hooks/x", ".git/HEAD", "a/b/AGENTS.md", "a/.git/config", "a/.env", "n", "s/.git"];
     let (_folder, root) = workspace(&files);
-    let found = looked(&root, &[]);
+    let found = scan(&root, &[]);
     let there = [".git/config", ".git/hooks", "a/.git/config", "a/b/AGENTS.md", "s/.git"];
     assert_eq!(found.there, under(&root, &there));
-    assert_eq!((found.hidden, found.looked), (under(&root, &["a/.env"]), Looked::Through));
+    assert_eq!((found.hidden, found.scan_extent), (under(&root, &["a/.env"]), ScanExtent::Complete));
 }
 
 // proves X3
@@ -53,26 +53,26 @@ fn what_is_there_is_found_at_any_depth_and_what_leads_repositories_besides() {
 fn what_is_not_there_is_named_at_the_top_by_what_would_be_new() {
     let (_folder, root) = workspace(&[".git/config", "AGENTS.md", "file"]);
     symlink("/etc", root.join("link")).unwrap();
-    let spelled_out = [".vscode", "AGENTS.md", ".env", "deep/.env", "open", "link/.env", "file/.env", "/x/.env"];
-    let absent = looked(&root, &spelled_out).absent;
+    let literal_paths = [".vscode", "AGENTS.md", ".env", "deep/.env", "open", "link/.env", "file/.env", "/x/.env"];
+    let absent = scan(&root, &literal_paths).absent;
     let paths = [".git/commondir", ".git/config.worktree", ".git/gitdir", ".git/hooks", ".git/info", ".hg", ".svn"];
     assert_eq!(absent, under(&root, &paths));
-    let spelled_out = spelled_out.map(PathBuf::from);
-    let rules = Rules { closed: &closed, spelled_out: &spelled_out, ..Rules::NONE };
-    assert_eq!(not_there(&root, &rules), under(&root, &[".vscode", ".env", "deep/.env", "file/.env"]));
+    let literal_paths = literal_paths.map(PathBuf::from);
+    let rules = PathRules { access_to: &closed, literal_paths: &literal_paths, ..PathRules::NONE };
+    assert_eq!(missing_literal_paths(&root, &rules), under(&root, &[".vscode", ".env", "deep/.env", "file/.env"]));
 }
 
 // proves X3
 #[test]
 fn what_a_rule_spells_out_is_found_where_a_look_does_not_go() {
     let (_folder, root) = workspace(&["target/.env", "node_modules/a/.env", "x/.env"]);
-    let found = looked(&root, &["target/.env", "x/.env"]);
+    let found = scan(&root, &["target/.env", "x/.env"]);
     assert_eq!(found.hidden, under(&root, &["target/.env", "x/.env"]));
-    assert_eq!(found.looked, Looked::PastBuildFolders);
+    assert_eq!(found.scan_extent, ScanExtent::WithoutBuildFolders);
     let (_folder, root) = workspace(&["a/b/c/.env"]);
-    (0..=LOOKED_AT).for_each(|number| std::fs::write(root.join(number.to_string()), "").unwrap());
-    let found = looked(&root, &["a/b/c/.env"]);
-    assert_eq!((found.hidden, found.looked), (under(&root, &["a/b/c/.env"]), Looked::AtTheBeginning));
+    (0..=MOST_ENTRIES).for_each(|number| std::fs::write(root.join(number.to_string()), "").unwrap());
+    let found = scan(&root, &["a/b/c/.env"]);
+    assert_eq!((found.hidden, found.scan_extent), (under(&root, &["a/b/c/.env"]), ScanExtent::FirstEntries));
 }
 
 // proves X3
@@ -80,7 +80,7 @@ fn what_a_rule_spells_out_is_found_where_a_look_does_not_go() {
 fn a_name_is_missing_at_the_top_only_if_all_names_there_were_seen() {
     let (_folder, root) = workspace(&["A/.env", "b"]);
     let is_missing = |root: &Path, most, path: &str| {
-        let mut look = Look::new(root, &Rules::NONE, None);
+        let mut look = WorkspaceScan::new(root, &PathRules::NONE, None);
         look.walk(most);
         look.is_missing_at_top(Path::new(path))
     };
@@ -95,7 +95,7 @@ fn a_name_is_missing_at_the_top_only_if_all_names_there_were_seen() {
 #[test]
 fn what_leads_a_bare_repository_is_found() {
     let (_folder, root) = workspace(&["b/HEAD", "b/config", "b/objects/x", "b/refs/x", "b/hooks/x", "c/HEAD"]);
-    assert_eq!(looked(&root, &[]).there, under(&root, &["b/config", "b/hooks"]));
+    assert_eq!(scan(&root, &[]).there, under(&root, &["b/config", "b/hooks"]));
 }
 
 // proves X3: `.git/hooks -> ../scripts/hooks`, which git runs
@@ -103,7 +103,7 @@ fn what_leads_a_bare_repository_is_found() {
 fn what_a_link_that_git_obeys_leads_to_is_closed_and_the_link_is_kept() {
     let (_folder, root) = workspace(&[".git/config", "scripts/hooks/pre-commit"]);
     symlink("../scripts/hooks", root.join(".git/hooks")).unwrap();
-    let found = looked(&root, &[]);
+    let found = scan(&root, &[]);
     assert_eq!(found.there, under(&root, &[".git/config", "scripts/hooks"]));
     assert_eq!(found.links.first().map(|link| link.path.clone()), Some(root.join(".git/hooks")));
 }
@@ -114,7 +114,7 @@ fn the_folder_that_has_a_repositorys_hooks_is_closed() {
     let (_folder, root) = workspace(&[".git/config", "tools/hooks/pre-commit", "a/.git/HEAD"]);
     std::fs::write(root.join(".git/config"), "[core]\n\thooksPath = tools/hooks\n").unwrap();
     std::fs::write(root.join("a/.git/config"), "[core]\n\thooksPath = none\n").unwrap();
-    let found = looked(&root, &[]);
+    let found = scan(&root, &[]);
     assert_eq!(found.there, under(&root, &[".git/config", "a/.git/config", "tools/hooks"]));
     assert!(found.absent.contains(&root.join("a/none")));
 }
@@ -125,7 +125,7 @@ fn the_folder_of_hooks_is_closed_where_the_repository_is_elsewhere() {
     let (_folder, root) = workspace(&["main/.git/modules/lib/HEAD", "main/lib/tools/pre-commit", "main/.git/HEAD"]);
     std::fs::write(root.join("main/lib/.git"), "gitdir: ../.git/modules/lib\n").unwrap();
     std::fs::write(root.join("main/.git/modules/lib/config"), "[core]\n\thooksPath = tools\n").unwrap();
-    assert!(looked(&root, &[]).there.contains(&root.join("main/lib/tools")));
+    assert!(scan(&root, &[]).there.contains(&root.join("main/lib/tools")));
 }
 
 // proves X3: `git config include.path ../build/settings`
@@ -134,7 +134,7 @@ fn files_that_a_repositorys_settings_include_are_closed() {
     let (_folder, root) = workspace(&[".git/HEAD", "build/settings"]);
     let config = "[include]\npath = ../build/settings\n[includeIf \"gitdir:x\"]\npath = ../none\npath = /etc/passwd\n";
     std::fs::write(root.join(".git/config"), config).unwrap();
-    let found = looked(&root, &[]);
+    let found = scan(&root, &[]);
     assert_eq!(found.there, under(&root, &[".git/config", "build/settings"]));
     assert!(found.absent.contains(&root.join("none")));
 }
@@ -144,7 +144,7 @@ fn files_that_a_repositorys_settings_include_are_closed() {
 fn the_folder_of_hooks_of_the_persons_own_settings_is_closed() {
     let (_folder, root) = workspace(&["w/.git/HEAD", "w/tools/hooks/pre-commit", "home/.gitconfig"]);
     std::fs::write(root.join("home/.gitconfig"), "[core]\nhooksPath = tools/hooks\n").unwrap();
-    let found = look(&root.join("w"), Some(&root.join("home")), &Rules::NONE);
+    let found = scan_workspace(&root.join("w"), Some(&root.join("home")), &PathRules::NONE);
     assert_eq!(found.there, under(&root, &["w/tools/hooks"]));
 }
 
@@ -166,16 +166,16 @@ fn what_links_in_closed_folders_lead_to_is_closed() {
     ] {
         symlink(target, root.join(link)).unwrap();
     }
-    let found = looked(&root, &[]);
+    let found = scan(&root, &[]);
     let there = [".git/hooks", ".vscode", "ci", "scripts", "scripts/pre-commit"];
     assert_eq!(found.there, under(&root, &there));
     assert_eq!(found.hidden, under(&root, &[".env", "conf/key"]));
     assert!(found.absent.contains(&root.join("none")));
     // The first look knows all of it.
-    let rules = Rules { closed: &closed, ..Rules::NONE };
+    let rules = PathRules { access_to: &closed, ..PathRules::NONE };
     let (protected, unreadable, links) = (found.there, found.hidden, found.links);
     let before = Confinement { protected, unreadable, links, ..Confinement::default() };
-    assert_eq!(closed_since(&root, &rules, &before), Vec::<PathBuf>::new());
+    assert_eq!(new_closed_paths(&root, &rules, &before), Vec::<PathBuf>::new());
 }
 
 // proves X3: `.vscode -> gen/vscode`, which is yet to be made
@@ -184,7 +184,7 @@ fn what_a_closed_link_leads_to_may_not_be_made_where_it_is_not_there() {
     let (_folder, root) = workspace(&["file"]);
     symlink("gen/vscode", root.join(".vscode")).unwrap();
     symlink("/elsewhere", root.join("AGENTS.md")).unwrap();
-    assert_eq!(looked(&root, &[".vscode"]).absent, under(&root, &[".git", ".hg", ".svn", "gen/vscode"]));
+    assert_eq!(scan(&root, &[".vscode"]).absent, under(&root, &[".git", ".hg", ".svn", "gen/vscode"]));
 }
 
 // proves X3: `chmod 311 conf` by one command, `cat conf/.env` by the next
@@ -194,17 +194,17 @@ fn a_folder_that_cannot_be_listed_is_closed_as_a_whole() {
     without_power_over_files(|| {
         let shut = |name: &str| std::fs::set_permissions(root.join(name), PermissionsExt::from_mode(0o311)).unwrap();
         shut("conf");
-        let rules = Rules { closed: &closed, hides: true, ..Rules::NONE };
-        assert_eq!(look_at(&root, &rules).hidden, under(&root, &["conf"]));
-        let there = look_at(&root, &Rules { hides: false, ..rules }).there;
+        let rules = PathRules { access_to: &closed, hides_by_pattern: true, ..PathRules::NONE };
+        assert_eq!(scan_with(&root, &rules).hidden, under(&root, &["conf"]));
+        let there = scan_with(&root, &PathRules { hides_by_pattern: false, ..rules }).there;
         assert_eq!(there, under(&root, &["a/AGENTS.md", "conf"]));
         // What it was closed for is left as it is by the second look; what the command has shut is looked through.
         shut("a");
         let before = Confinement { protected: there, ..Confinement::default() };
-        assert_eq!(closed_since(&root, &rules, &before), Vec::<PathBuf>::new());
+        assert_eq!(new_closed_paths(&root, &rules, &before), Vec::<PathBuf>::new());
         shut("a");
         let before = Confinement { protected: under(&root, &["conf"]), ..Confinement::default() };
-        assert_eq!(closed_since(&root, &rules, &before), under(&root, &["a/AGENTS.md"]));
+        assert_eq!(new_closed_paths(&root, &rules, &before), under(&root, &["a/AGENTS.md"]));
     });
 }
 
@@ -214,20 +214,25 @@ fn nothing_outside_the_workspace_is_new_to_a_second_look() {
     let (_folder, root) = workspace(&["work/file", "home/.env"]);
     let work = root.join("work");
     symlink("..", work.join("h")).unwrap();
-    let spelled_out = [PathBuf::from("h/home/.env"), root.join("home/.env")];
-    let rules = Rules { closed: &closed, spelled_out: &spelled_out, leads: &|_| true, ..Rules::NONE };
-    let before = Confinement { links: look_at(&work, &rules).links, ..Confinement::default() };
-    assert_eq!(closed_since(&work, &rules, &before), Vec::<PathBuf>::new());
+    let literal_paths = [PathBuf::from("h/home/.env"), root.join("home/.env")];
+    let rules = PathRules {
+        access_to: &closed,
+        literal_paths: &literal_paths,
+        may_lead_to_closed: &|_| true,
+        ..PathRules::NONE
+    };
+    let before = Confinement { links: scan_with(&work, &rules).links, ..Confinement::default() };
+    assert_eq!(new_closed_paths(&work, &rules, &before), Vec::<PathBuf>::new());
 }
 
 // proves X3: one link costs nobody their submodules
 #[test]
 fn a_new_link_among_submodules_is_all_that_is_new() {
     let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
-    let rules = Rules { closed: &closed, ..Rules::NONE };
-    let before = Confinement { protected: look_at(&root, &rules).there, ..Confinement::default() };
+    let rules = PathRules { access_to: &closed, ..PathRules::NONE };
+    let before = Confinement { protected: scan_with(&root, &rules).there, ..Confinement::default() };
     symlink("x", root.join(".git/modules/l")).unwrap();
-    assert_eq!(closed_since(&root, &rules, &before), under(&root, &[".git/modules/l"]));
+    assert_eq!(new_closed_paths(&root, &rules, &before), under(&root, &[".git/modules/l"]));
 }
 
 // proves X3: submodules that were closed as a whole stay where they are
@@ -235,18 +240,18 @@ fn a_new_link_among_submodules_is_all_that_is_new() {
 fn what_is_in_a_folder_that_was_closed_as_a_whole_is_not_new() {
     let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
     let before = Confinement { protected: under(&root, &[".git/modules"]), ..Confinement::default() };
-    let rules = Rules { closed: &closed, ..Rules::NONE };
-    assert_eq!(closed_since(&root, &rules, &before), Vec::<PathBuf>::new());
+    let rules = PathRules { access_to: &closed, ..PathRules::NONE };
+    assert_eq!(new_closed_paths(&root, &rules, &before), Vec::<PathBuf>::new());
 }
 
 // proves X3: `.vscode` of a command that ran beside this one
 #[test]
 fn what_others_made_meanwhile_is_new() {
     let (_folder, root) = workspace(&[".vscode/tasks.json", "AGENTS.md"]);
-    let rules = Rules { closed: &closed, ..Rules::NONE };
-    let protected = look_at(&root, &rules).there;
+    let rules = PathRules { access_to: &closed, ..PathRules::NONE };
+    let protected = scan_with(&root, &rules).there;
     let before = Confinement { protected, made_meanwhile: under(&root, &[".vscode"]), ..Confinement::default() };
-    assert_eq!(closed_since(&root, &rules, &before), under(&root, &[".vscode"]));
+    assert_eq!(new_closed_paths(&root, &rules, &before), under(&root, &[".vscode"]));
 }
 
 /// Runs this without what root may do to files whatever their mode is.

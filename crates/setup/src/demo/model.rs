@@ -7,7 +7,7 @@ use windlass_provider::{BoxFuture, Delivery, Model, ModelRequest, Piece, Segment
 use windlass_runtime::Clock;
 use windlass_vocab::{Failure, Reply, ReplyCall, StopReason, TurnMode, Usage};
 
-use super::script::{Act, Call, act, cut_short};
+use super::script::{DemoCall, DemoStep, cut_short, next_step};
 
 /// Before the first word, and between words.
 const THINKING: Duration = Duration::from_millis(180);
@@ -53,35 +53,36 @@ impl Model for DemoModel {
 fn reply(request: &ModelRequest<'_>) -> Reply {
     let offers = |tool: &str| request.context.offer.iter().any(|spec| spec.wire_name == tool);
     match request.mode {
-        TurnMode::WrapUp => said(cut_short()),
-        TurnMode::Tools | TurnMode::Talk => match act(request.history) {
-            Act::Calls { beside, calls } => asked(beside, calls),
-            Act::Nothing => said(String::new()),
+        TurnMode::WrapUp => text_reply(cut_short()),
+        TurnMode::Tools | TurnMode::Talk => match next_step(request.history) {
+            DemoStep::Calls { beside, calls } => calls_reply(beside, calls),
+            DemoStep::Nothing => text_reply(String::new()),
             // Where only a tool ends a run, the answer is a call.
-            Act::Finish(text) if offers("task_completion") => asked(
+            DemoStep::Finish(text) if offers("task_completion") => calls_reply(
                 String::new(),
-                vec![Call { tool: "task_completion", arguments: serde_json::json!({ "result": text }) }],
+                vec![DemoCall { tool: "task_completion", arguments: serde_json::json!({ "result": text }) }],
             ),
-            Act::Talk(text) if offers("converse") => {
-                asked(String::new(), vec![Call { tool: "converse", arguments: serde_json::json!({ "message": text }) }])
-            }
-            Act::Finish(text) | Act::Talk(text) => said(text),
+            DemoStep::Talk(text) if offers("converse") => calls_reply(
+                String::new(),
+                vec![DemoCall { tool: "converse", arguments: serde_json::json!({ "message": text }) }],
+            ),
+            DemoStep::Finish(text) | DemoStep::Talk(text) => text_reply(text),
         },
     }
 }
 
-fn said(text: String) -> Reply {
+fn text_reply(text: String) -> Reply {
     // It costs nothing, and says so.
     let usage = Some(Usage { calls: 1, ..Usage::default() });
     Reply { text, stop: StopReason::Stop, usage, model: Some(crate::models::DEMO.to_owned()), ..Reply::default() }
 }
 
-fn asked(beside: String, calls: Vec<Call>) -> Reply {
-    let call = |call: Call| ReplyCall {
+fn calls_reply(beside: String, calls: Vec<DemoCall>) -> Reply {
+    let call = |call: DemoCall| ReplyCall {
         provider_id: None,
         name: call.tool.to_owned(),
         arguments: call.arguments.to_string(),
         mended: None,
     };
-    Reply { calls: calls.into_iter().map(call).collect(), stop: StopReason::Calls, ..said(beside) }
+    Reply { calls: calls.into_iter().map(call).collect(), stop: StopReason::Calls, ..text_reply(beside) }
 }

@@ -19,9 +19,9 @@ Connect a real model:
 
 /// What the model does.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Act {
+pub(super) enum DemoStep {
     /// Asks for calls, with a word beside them or none.
-    Calls { beside: String, calls: Vec<Call> },
+    Calls { beside: String, calls: Vec<DemoCall> },
     /// Says nothing at all, as tired models do.
     Nothing,
     /// Ends the job with this.
@@ -32,13 +32,13 @@ pub(super) enum Act {
 
 /// A call to ask for.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Call {
+pub(super) struct DemoCall {
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
 }
 
 /// A call that has its result.
-struct Done<'a> {
+struct FinishedCall<'a> {
     tool: &'a str,
     arguments: Value,
     outcome: OutcomeKind,
@@ -46,7 +46,7 @@ struct Done<'a> {
 }
 
 /// What the model does next.
-pub(super) fn act(history: &[Message]) -> Act {
+pub(super) fn next_step(history: &[Message]) -> DemoStep {
     let begins = |message: &Message| matches!(message, Message::User { text } if text.trim() == PROMPT);
     let Some(start) = history.iter().rposition(begins) else { return talk() };
     let since = &history[start + 1..];
@@ -57,10 +57,10 @@ pub(super) fn act(history: &[Message]) -> Act {
     go_on(&results(since), since.last())
 }
 
-fn talk() -> Act {
+fn talk() -> DemoStep {
     let text =
         format!("{LABEL}I only know one job (`windlass demo` shows it again) and can't answer this.\n\n{CONNECT}");
-    Act::Talk(text)
+    DemoStep::Talk(text)
 }
 
 /// What the model says when it must not go on.
@@ -68,18 +68,18 @@ pub(super) fn cut_short() -> String {
     format!("{LABEL}I was stopped before the screenshots were all renamed; `windlass demo` begins anew.")
 }
 
-fn go_on(done: &[Done<'_>], last: Option<&Message>) -> Act {
+fn go_on(done: &[FinishedCall<'_>], last: Option<&Message>) -> DemoStep {
     let Some(listed) = done.iter().find(|call| call.tool == "list_directory") else {
-        let call = Call { tool: "list_directory", arguments: json!({"path": "."}) };
-        return Act::Calls { beside: format!("{LABEL}first I look at what is there."), calls: vec![call] };
+        let call = DemoCall { tool: "list_directory", arguments: json!({"path": "."}) };
+        return DemoStep::Calls { beside: format!("{LABEL}first I look at what is there."), calls: vec![call] };
     };
     let shots = screenshots(listed.text);
     if shots.is_empty() {
         let text =
             "there are no screenshots here with their text beside them; `windlass demo` makes a folder that has some.";
-        return Act::Finish(format!("{LABEL}{text}"));
+        return DemoStep::Finish(format!("{LABEL}{text}"));
     }
-    let unread: Vec<Call> = shots
+    let unread: Vec<DemoCall> = shots
         .iter()
         .map(|shot| beside(shot))
         .filter(|text| read(done, text).is_none())
@@ -87,28 +87,28 @@ fn go_on(done: &[Done<'_>], last: Option<&Message>) -> Act {
         .collect();
     if !unread.is_empty() {
         let beside = format!("{LABEL}{} screenshots; I read the text that lies beside each.", shots.len());
-        return Act::Calls { beside, calls: unread };
+        return DemoStep::Calls { beside, calls: unread };
     }
     let names = names(&shots, done);
     let moved = |shot: &str| done.iter().find(|call| call.tool == "move_file" && call.arguments["from"] == shot);
     let is_first = shots.iter().all(|shot| moved(shot).is_none());
     // The loop must get over this: it sends the model on, and its words are then the last.
     if is_first && matches!(last, Some(Message::Tool { .. })) {
-        return Act::Nothing;
+        return DemoStep::Nothing;
     }
     let Some((shot, name)) = shots.iter().zip(&names).find(|(shot, _)| moved(shot).is_none()) else {
-        return Act::Finish(report(&shots, moved));
+        return DemoStep::Finish(report(&shots, moved));
     };
     let beside = if is_first { format!("{LABEL}now I know what each shows, and rename them.") } else { String::new() };
-    let call = Call { tool: "move_file", arguments: json!({"from": shot, "to": name}) };
-    Act::Calls { beside, calls: vec![call] }
+    let call = DemoCall { tool: "move_file", arguments: json!({"from": shot, "to": name}) };
+    DemoStep::Calls { beside, calls: vec![call] }
 }
 
-fn read_call(path: &str) -> Call {
-    Call { tool: "read_file", arguments: json!({ "path": path }) }
+fn read_call(path: &str) -> DemoCall {
+    DemoCall { tool: "read_file", arguments: json!({ "path": path }) }
 }
 
-fn report<'a>(shots: &[String], moved: impl Fn(&str) -> Option<&'a Done<'a>>) -> String {
+fn report<'a>(shots: &[String], moved: impl Fn(&str) -> Option<&'a FinishedCall<'a>>) -> String {
     let failed =
         shots.iter().filter_map(|shot| Some((shot, moved(shot)?))).filter(|(_, call)| call.outcome != OutcomeKind::Ok);
     let failed: Vec<String> = failed.map(|(shot, call)| format!("{shot}: {}", call.text)).collect();
@@ -123,7 +123,7 @@ fn report<'a>(shots: &[String], moved: impl Fn(&str) -> Option<&'a Done<'a>>) ->
 }
 
 /// The calls of a conversation that have a result, in order.
-fn results(history: &[Message]) -> Vec<Done<'_>> {
+fn results(history: &[Message]) -> Vec<FinishedCall<'_>> {
     let mut calls = Vec::new();
     let mut done = Vec::new();
     for message in history {
@@ -131,7 +131,7 @@ fn results(history: &[Message]) -> Vec<Done<'_>> {
             Message::Assistant { calls: asked, .. } => calls.extend(asked),
             Message::Tool { call, outcome, text, .. } => {
                 let asked = calls.iter().find(|asked| asked.call == *call);
-                done.extend(asked.map(|asked| Done {
+                done.extend(asked.map(|asked| FinishedCall {
                     tool: asked.name.as_str(),
                     arguments: asked.arguments.to_value(),
                     outcome: *outcome,
@@ -156,12 +156,12 @@ fn beside(shot: &str) -> String {
     format!("{}.txt", shot.trim_end_matches(".png"))
 }
 
-fn read<'a>(done: &'a [Done<'a>], path: &str) -> Option<&'a Done<'a>> {
+fn read<'a>(done: &'a [FinishedCall<'a>], path: &str) -> Option<&'a FinishedCall<'a>> {
     done.iter().find(|call| call.tool == "read_file" && call.arguments["path"] == path)
 }
 
 /// A name for each picture, made from the first line of its text; none twice.
-fn names(shots: &[String], done: &[Done<'_>]) -> Vec<String> {
+fn names(shots: &[String], done: &[FinishedCall<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for shot in shots {
         let line = read(done, &beside(shot)).filter(|call| call.outcome == OutcomeKind::Ok);
@@ -199,25 +199,25 @@ mod tests {
     use serde_json::json;
     use windlass_vocab::{CallId, CallInHistory, Json, Message, OutcomeKind, Part, RunId, TurnId};
 
-    use super::{Act, LABEL, PROMPT, act, screenshots, slug};
+    use super::{DemoStep, LABEL, PROMPT, next_step, screenshots, slug};
 
     /// A conversation that answers whatever the model asks.
-    struct Talk {
+    struct ScriptedTalk {
         history: Vec<Message>,
         turn: u32,
     }
 
-    impl Talk {
+    impl ScriptedTalk {
         fn begun() -> Self {
             Self { history: vec![user(PROMPT)], turn: 0 }
         }
 
         /// Takes one step; says what the model did.
-        fn step(&mut self, mut result: impl FnMut(&str, &serde_json::Value) -> (OutcomeKind, String)) -> Act {
-            let act = act(&self.history);
+        fn step(&mut self, mut result: impl FnMut(&str, &serde_json::Value) -> (OutcomeKind, String)) -> DemoStep {
+            let act = next_step(&self.history);
             self.turn += 1;
             match &act {
-                Act::Calls { calls, .. } => {
+                DemoStep::Calls { calls, .. } => {
                     let id = |index: usize| CallId { run: RunId(1), turn: TurnId(self.turn), index: index as u32 };
                     let asked: Vec<_> = calls.iter().enumerate().collect();
                     let calls = asked.iter().map(|(index, call)| CallInHistory {
@@ -238,8 +238,8 @@ mod tests {
                         });
                     }
                 }
-                Act::Nothing => self.history.push(user("Your last reply was empty.")),
-                Act::Finish(text) | Act::Talk(text) => {
+                DemoStep::Nothing => self.history.push(user("Your last reply was empty.")),
+                DemoStep::Finish(text) | DemoStep::Talk(text) => {
                     let parts = vec![Part::Text { text: text.clone() }];
                     self.history.push(Message::Assistant { parts, calls: Vec::new() });
                 }
@@ -265,62 +265,62 @@ mod tests {
 
     #[test]
     fn the_job_is_listed_read_fallen_silent_over_renamed_and_reported() {
-        let mut talk = Talk::begun();
-        let acts: Vec<Act> = (0..6).map(|_| talk.step(well)).collect();
-        let tools = |act: &Act| match act {
-            Act::Calls { calls, .. } => calls.iter().map(|call| call.tool).collect::<Vec<_>>().join(" "),
-            Act::Nothing => "nothing".into(),
-            Act::Finish(text) | Act::Talk(text) => text.clone(),
+        let mut talk = ScriptedTalk::begun();
+        let acts: Vec<DemoStep> = (0..6).map(|_| talk.step(well)).collect();
+        let tools = |act: &DemoStep| match act {
+            DemoStep::Calls { calls, .. } => calls.iter().map(|call| call.tool).collect::<Vec<_>>().join(" "),
+            DemoStep::Nothing => "nothing".into(),
+            DemoStep::Finish(text) | DemoStep::Talk(text) => text.clone(),
         };
         let tools: Vec<String> = acts.iter().map(tools).collect();
         assert_eq!(tools[..5], ["list_directory", "read_file read_file", "nothing", "move_file", "move_file"]);
         assert!(tools[5].starts_with("demo model, scripted: done. 2 of 2") && tools[5].contains("OPENAI_API_KEY"));
-        let Act::Calls { calls, .. } = &acts[4] else { panic!("{:?}", acts[4]) };
+        let DemoStep::Calls { calls, .. } = &acts[4] else { panic!("{:?}", acts[4]) };
         assert_eq!(calls[0].arguments, json!({"from": "shot-2.png", "to": "text-of-shot-2-txt.png"}));
     }
 
     // A demo that was killed can only go on because what is said depends on the conversation alone.
     #[test]
     fn asked_again_at_any_point_it_says_the_same() {
-        let mut talk = Talk::begun();
+        let mut talk = ScriptedTalk::begun();
         for _ in 0..6 {
-            assert_eq!(act(&talk.history), act(&talk.history.clone()));
-            let asked = act(&talk.history);
+            assert_eq!(next_step(&talk.history), next_step(&talk.history.clone()));
+            let asked = next_step(&talk.history);
             assert_eq!(talk.step(well), asked);
         }
     }
 
     #[test]
     fn a_rename_that_fails_is_reported_and_not_tried_for_ever() {
-        let mut talk = Talk::begun();
-        let mut last = Act::Nothing;
+        let mut talk = ScriptedTalk::begun();
+        let mut last = DemoStep::Nothing;
         for _ in 0..6 {
             last = talk.step(|tool, arguments| match tool {
                 "move_file" => (OutcomeKind::Denied, "Not allowed.".into()),
                 _ => well(tool, arguments),
             });
         }
-        let Act::Finish(text) = last else { panic!("{last:?}") };
+        let DemoStep::Finish(text) = last else { panic!("{last:?}") };
         assert!(text.contains("0 of 2") && text.contains("shot-1.png: Not allowed."), "{text}");
     }
 
     #[test]
     fn any_other_message_gets_one_honest_sentence_and_how_to_connect() {
-        let mut talk = Talk::begun();
-        while !matches!(talk.step(well), Act::Finish(_)) {}
+        let mut talk = ScriptedTalk::begun();
+        while !matches!(talk.step(well), DemoStep::Finish(_)) {}
         talk.history.push(user("And now?"));
         for history in [vec![user("hello")], talk.history] {
-            let Act::Talk(text) = act(&history) else { panic!("it should talk") };
+            let DemoStep::Talk(text) = next_step(&history) else { panic!("it should talk") };
             assert!(text.starts_with(LABEL) && text.contains("can't answer") && text.contains("ollama pull"), "{text}");
         }
     }
 
     #[test]
     fn a_folder_without_screenshots_ends_the_job_at_once() {
-        let mut talk = Talk::begun();
+        let mut talk = ScriptedTalk::begun();
         let empty = |_: &str, _: &serde_json::Value| (OutcomeKind::Ok, "[the directory is empty]".to_owned());
         talk.step(empty);
-        assert!(matches!(talk.step(empty), Act::Finish(text) if text.contains("windlass demo")));
+        assert!(matches!(talk.step(empty), DemoStep::Finish(text) if text.contains("windlass demo")));
     }
 
     #[test]

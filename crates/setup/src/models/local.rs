@@ -10,12 +10,12 @@ use std::time::Duration;
 use url::{Host, Url};
 
 use super::models_of;
-use super::owner::Owner;
+use super::owner::ListenerOwner;
 use super::software::Software;
-use crate::settings::Endpoint;
+use crate::settings::ModelEndpoint;
 
 /// A server on this machine answers in a millisecond or two, or is not there.
-const LOOK_LIMIT: Duration = Duration::from_millis(300);
+const PROBE_LIMIT: Duration = Duration::from_millis(300);
 
 pub(super) const OLLAMA_ADVICE: &str = "`ollama pull qwen3` gets one";
 
@@ -40,19 +40,19 @@ impl LocalServer {
 
 /// What was seen where a server may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum LocalProbe {
     /// Nothing that is such a server.
     Nothing,
     /// A server that has models, or could have.
     Server {
         software: Software,
-        owner: Owner,
+        owner: ListenerOwner,
         /// The models it lists.
         ids: Vec<String>,
     },
 }
 
-impl Seen {
+impl LocalProbe {
     /// The models it lists.
     pub(super) fn ids(&self) -> &[String] {
         match self {
@@ -64,7 +64,7 @@ impl Seen {
     /// Whether nobody has to be asked before it is used.
     pub(super) fn is_trusted(&self) -> bool {
         match self {
-            Self::Server { software: Software::Ollama | Software::LlamaCpp, owner: Owner::Me, .. } => true,
+            Self::Server { software: Software::Ollama | Software::LlamaCpp, owner: ListenerOwner::Me, .. } => true,
             Self::Server { .. } | Self::Nothing => false,
         }
     }
@@ -92,7 +92,7 @@ impl Seen {
     pub(super) fn doubt(&self, base_url: &str) -> String {
         let (software, owner) = match self {
             Self::Server { software, owner, .. } => (*software, owner),
-            Self::Nothing => (Software::Unknown, &Owner::NotKnown),
+            Self::Nothing => (Software::Unknown, &ListenerOwner::NotKnown),
         };
         let what = match software {
             Software::Ollama | Software::LlamaCpp => format!("{} at {base_url}", self.name()),
@@ -102,16 +102,16 @@ impl Seen {
         };
         let gap = if software == Software::Unknown { ", and" } else { "" };
         match owner {
-            Owner::Me => what,
-            Owner::Other(user) => format!("{what}{gap} runs as another user ({user})"),
-            Owner::NotKnown => format!("{what}{gap} runs as a user that can't be told"),
+            ListenerOwner::Me => what,
+            ListenerOwner::Other(user) => format!("{what}{gap} runs as another user ({user})"),
+            ListenerOwner::NotKnown => format!("{what}{gap} runs as a user that can't be told"),
         }
     }
 }
 
 /// Looks for all of them at the same time.
-pub(super) async fn look(servers: &[LocalServer]) -> Vec<(LocalServer, Seen)> {
-    let looking: Vec<_> = servers.iter().cloned().map(|server| tokio::spawn(look_at(server))).collect();
+pub(super) async fn probe_all(servers: &[LocalServer]) -> Vec<(LocalServer, LocalProbe)> {
+    let looking: Vec<_> = servers.iter().cloned().map(|server| tokio::spawn(probe(server))).collect();
     let mut seen = Vec::with_capacity(looking.len());
     for one in looking {
         seen.extend(one.await.ok());
@@ -119,16 +119,16 @@ pub(super) async fn look(servers: &[LocalServer]) -> Vec<(LocalServer, Seen)> {
     seen
 }
 
-async fn look_at(server: LocalServer) -> (LocalServer, Seen) {
-    let endpoint = Endpoint::found(&server.base_url);
-    let Some(address) = address_of(&server.base_url) else { return (server, Seen::Nothing) };
-    let (listed, software) = tokio::join!(models_of(&endpoint, LOOK_LIMIT), Software::at(address, LOOK_LIMIT));
+async fn probe(server: LocalServer) -> (LocalServer, LocalProbe) {
+    let endpoint = ModelEndpoint::found(&server.base_url);
+    let Some(address) = address_of(&server.base_url) else { return (server, LocalProbe::Nothing) };
+    let (listed, software) = tokio::join!(models_of(&endpoint, PROBE_LIMIT), Software::at(address, PROBE_LIMIT));
     let seen = match listed {
         Ok(models) => {
             let ids = models.into_iter().map(|model| model.id).collect();
-            Seen::Server { software, owner: Owner::of(address), ids }
+            LocalProbe::Server { software, owner: ListenerOwner::of(address), ids }
         }
-        Err(_) => Seen::Nothing,
+        Err(_) => LocalProbe::Nothing,
     };
     (server, seen)
 }

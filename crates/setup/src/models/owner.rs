@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// Whose process listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum ListenerOwner {
     /// The user this process runs as.
     Me,
     /// Another, by name where it has one.
@@ -14,7 +14,7 @@ pub enum Owner {
     NotKnown,
 }
 
-impl Owner {
+impl ListenerOwner {
     /// Who listens at `address`.
     pub(super) fn of(address: SocketAddr) -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
@@ -71,7 +71,7 @@ fn ip_of(hex: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Owner, listening};
+    use super::{ListenerOwner, listening};
 
     #[cfg(target_endian = "little")]
     const TABLE: &str = "\
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn one_socket_of_somebody_else_is_enough_and_none_says_nothing() {
         const NOBODY_HAS: u32 = 4_123_456_789;
-        assert_eq!(Owner::among(&[7], 7), Owner::Me);
-        assert_eq!(Owner::among(&[7, 7, NOBODY_HAS], 7), Owner::Other("4123456789".into()));
-        assert_eq!(Owner::among(&[], 7), Owner::NotKnown);
+        assert_eq!(ListenerOwner::among(&[7], 7), ListenerOwner::Me);
+        assert_eq!(ListenerOwner::among(&[7, 7, NOBODY_HAS], 7), ListenerOwner::Other("4123456789".into()));
+        assert_eq!(ListenerOwner::among(&[], 7), ListenerOwner::NotKnown);
         #[cfg(unix)]
-        assert_eq!(Owner::among(&[0], 7), Owner::Other("root".into()));
+        assert_eq!(ListenerOwner::among(&[0], 7), ListenerOwner::Other("root".into()));
     }
 
     #[cfg(target_os = "linux")]
@@ -122,9 +122,9 @@ mod tests {
         for address in ["127.0.0.1:0", "0.0.0.0:0"] {
             let listener = std::net::TcpListener::bind(address).expect("a port");
             let port = listener.local_addr().expect("an address").port();
-            assert_eq!(Owner::of(([127, 0, 0, 1], port).into()), Owner::Me, "{address}");
+            assert_eq!(ListenerOwner::of(([127, 0, 0, 1], port).into()), ListenerOwner::Me, "{address}");
             drop(listener);
-            assert_eq!(Owner::of(([127, 0, 0, 1], port).into()), Owner::NotKnown, "{address}");
+            assert_eq!(ListenerOwner::of(([127, 0, 0, 1], port).into()), ListenerOwner::NotKnown, "{address}");
         }
     }
 }

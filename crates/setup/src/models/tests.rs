@@ -2,46 +2,49 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use windlass_provider::openai::ListedModel;
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep};
 use windlass_vocab::ModelName;
 
-use super::local::{LocalServer, Seen, look};
-use super::owner::Owner;
+use super::local::{LocalProbe, LocalServer, probe_all};
+use super::owner::ListenerOwner;
 use super::software::Software;
-use super::{Choice, Next, Otherwise, can_talk, found, is_named, next, one_of, some_of};
-use crate::settings::{Endpoint, Origin, SettingsError, Sourced};
+use super::{
+    ModelChoice, ModelFallback, NextLookup, choose_found, choose_listed, is_chat_model, is_named, list_some,
+    next_lookup,
+};
+use crate::settings::{ModelEndpoint, SettingOrigin, SettingsError, Sourced};
 
-fn endpoint(url: &str, origin: Origin) -> Endpoint {
-    Endpoint { base_url: Sourced::new(url.into(), origin), api_key: None }
+fn endpoint(url: &str, origin: SettingOrigin) -> ModelEndpoint {
+    ModelEndpoint { base_url: Sourced::new(url.into(), origin), api_key: None }
 }
 
 fn flag(model: &str) -> Sourced<ModelName> {
-    Sourced::new(model.into(), Origin::Flag("--model"))
+    Sourced::new(model.into(), SettingOrigin::Flag("--model"))
 }
 
 /// `address model; notices` of a choice.
-fn told(chosen: Result<super::Chosen, SettingsError>) -> Result<String, String> {
+fn choice_text(chosen: Result<super::ChosenModel, SettingsError>) -> Result<String, String> {
     let chosen = chosen.map_err(|error| error.to_string())?;
     let choice = match chosen.choice {
-        Choice::Server { endpoint, model } => format!("{} {}", endpoint.base_url.value, model.value),
-        Choice::Demo => "demo".to_owned(),
+        ModelChoice::Server { endpoint, model } => format!("{} {}", endpoint.base_url.value, model.value),
+        ModelChoice::Demo => "demo".to_owned(),
     };
     Ok(std::iter::once(choice).chain(chosen.notices).collect::<Vec<_>>().join("; "))
 }
 
-fn settled(next: Next) -> String {
+fn settled(next: NextLookup) -> String {
     match next {
-        Next::Settled(chosen) => told(Ok(chosen)).unwrap_or_default(),
-        Next::Ask(endpoint) => format!("ask {}", endpoint.base_url.value),
-        Next::Look(wanted) => format!("look for {}", wanted.map_or("any".into(), |wanted| wanted.value.0)),
+        NextLookup::Settled(chosen) => choice_text(Ok(chosen)).unwrap_or_default(),
+        NextLookup::Ask(endpoint) => format!("ask {}", endpoint.base_url.value),
+        NextLookup::Look(wanted) => format!("look for {}", wanted.map_or("any".into(), |wanted| wanted.value.0)),
     }
 }
 
 // What is named is taken, and nobody is asked.
 #[test]
 fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
-    let named = endpoint("http://h/v1", Origin::Flag("--base-url"));
-    let openai = endpoint("https://api.openai.com/v1", Origin::Default);
+    let named = endpoint("http://h/v1", SettingOrigin::Flag("--base-url"));
+    let openai = endpoint("https://api.openai.com/v1", SettingOrigin::Default);
     for (endpoint, model, expected) in [
         (Some(&named), Some("m"), "http://h/v1 m"),
         (Some(&openai), Some("m"), "https://api.openai.com/v1 m"),
@@ -51,9 +54,9 @@ fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
         (None, Some("m"), "look for m"),
         (None, None, "look for any"),
     ] {
-        assert_eq!(settled(next(endpoint, model.map(flag))), expected);
+        assert_eq!(settled(next_lookup(endpoint, model.map(flag))), expected);
     }
-    let text = settled(next(Some(&openai), None));
+    let text = settled(next_lookup(Some(&openai), None));
     assert!(text.starts_with("https://api.openai.com/v1 gpt-") && text.contains("--model"), "{text}");
 }
 
@@ -63,10 +66,11 @@ fn listed(ids: &[&str]) -> Vec<ListedModel> {
 
 #[test]
 fn a_named_server_gives_its_only_model_and_one_on_this_machine_its_first() {
-    let far = || endpoint("https://far/v1", Origin::Variable("OPENAI_BASE_URL".into()));
-    let here = || endpoint("http://127.0.0.1:9/v1", Origin::Variable("OPENAI_BASE_URL".into()));
-    let ollama = || endpoint("http://gpu:11434/v1", Origin::Variable("OLLAMA_HOST".into()));
-    let text = |endpoint, ids: &[&str]| told(one_of(endpoint, Ok(listed(ids)))).unwrap_or_else(|error| error);
+    let far = || endpoint("https://far/v1", SettingOrigin::Variable("OPENAI_BASE_URL".into()));
+    let here = || endpoint("http://127.0.0.1:9/v1", SettingOrigin::Variable("OPENAI_BASE_URL".into()));
+    let ollama = || endpoint("http://gpu:11434/v1", SettingOrigin::Variable("OLLAMA_HOST".into()));
+    let text =
+        |endpoint, ids: &[&str]| choice_text(choose_listed(endpoint, Ok(listed(ids)))).unwrap_or_else(|error| error);
     assert!(text(far(), &["nomic-embed-text", "a"]).starts_with("https://far/v1 a; no model is named"));
     assert!(text(here(), &["a", "b"]).starts_with("http://127.0.0.1:9/v1 a; "));
     assert!(text(ollama(), &["a", "b"]).starts_with("http://gpu:11434/v1 a; "));
@@ -77,38 +81,43 @@ fn a_named_server_gives_its_only_model_and_one_on_this_machine_its_first() {
     assert!(refused.contains("https://far/v1") && refused.contains("give --model"), "{refused}");
 }
 
-fn seen(software: Software, owner: Owner, ids: &[&str]) -> Seen {
-    Seen::Server { software, owner, ids: ids.iter().map(|id| (*id).to_owned()).collect() }
+fn seen(software: Software, owner: ListenerOwner, ids: &[&str]) -> LocalProbe {
+    LocalProbe::Server { software, owner, ids: ids.iter().map(|id| (*id).to_owned()).collect() }
 }
 
-fn ollama(ids: &[&str]) -> (LocalServer, Seen) {
-    (LocalServer::at("http://o/v1"), seen(Software::Ollama, Owner::Me, ids))
+fn ollama(ids: &[&str]) -> (LocalServer, LocalProbe) {
+    (LocalServer::at("http://o/v1"), seen(Software::Ollama, ListenerOwner::Me, ids))
 }
 
-fn llama(seen: Seen) -> (LocalServer, Seen) {
+fn llama(seen: LocalProbe) -> (LocalServer, LocalProbe) {
     (LocalServer::at("http://l/v1"), seen)
 }
 
 // proves X2 in part: a server of this machine may be a stranger's
 #[test]
 fn a_server_that_may_be_somebody_elses_is_not_used_unasked_and_the_words_to_name_it_are_given() {
-    let other = || Owner::Other("ollama".into());
+    let other = || ListenerOwner::Other("ollama".into());
     for (software, owner, why) in [
         (Software::Ollama, other(), "Ollama at http://l/v1 runs as another user (ollama)"),
-        (Software::LlamaCpp, Owner::NotKnown, "the llama.cpp server at http://l/v1 runs as a user that can't be told"),
+        (
+            Software::LlamaCpp,
+            ListenerOwner::NotKnown,
+            "the llama.cpp server at http://l/v1 runs as a user that can't be told",
+        ),
         (
             Software::Unknown,
-            Owner::Me,
+            ListenerOwner::Me,
             "a server at http://l/v1 lists models, but does not answer as Ollama or llama.cpp",
         ),
         (Software::Unknown, other(), "llama.cpp, and runs as another user (ollama)"),
     ] {
         let doubtful = [ollama(&[]), llama(seen(software, owner, &["m"]))];
-        let mut told_so = vec![told(found(&doubtful, Some(flag("m")), Otherwise::Demo)).expect_err("not used")];
-        for otherwise in [Otherwise::Refuse, Otherwise::Ask] {
-            told_so.push(told(found(&doubtful, None, otherwise)).expect_err("not used"));
+        let mut told_so =
+            vec![choice_text(choose_found(&doubtful, Some(flag("m")), ModelFallback::Demo)).expect_err("not used")];
+        for fallback in [ModelFallback::Refuse, ModelFallback::Ask] {
+            told_so.push(choice_text(choose_found(&doubtful, None, fallback)).expect_err("not used"));
         }
-        let demo = told(found(&doubtful, None, Otherwise::Demo)).expect("the demo");
+        let demo = choice_text(choose_found(&doubtful, None, ModelFallback::Demo)).expect("the demo");
         assert!(demo.starts_with("demo; "), "{demo}");
         told_so.push(demo);
         for text in told_so {
@@ -120,7 +129,7 @@ fn a_server_that_may_be_somebody_elses_is_not_used_unasked_and_the_words_to_name
         // One's own is taken first, wherever it stands.
         let both = [doubtful[1].clone(), ollama(&["m"])];
         for wanted in [None, Some(flag("m"))] {
-            let text = told(found(&both, wanted, Otherwise::Refuse)).expect("found");
+            let text = choice_text(choose_found(&both, wanted, ModelFallback::Refuse)).expect("found");
             assert!(text.starts_with("http://o/v1 m; "), "{text}");
         }
     }
@@ -128,14 +137,14 @@ fn a_server_that_may_be_somebody_elses_is_not_used_unasked_and_the_words_to_name
 
 #[test]
 fn the_first_server_here_that_can_talk_is_taken_and_said() {
-    let one = seen(Software::LlamaCpp, Owner::Me, &["m.gguf"]);
+    let one = seen(Software::LlamaCpp, ListenerOwner::Me, &["m.gguf"]);
     for (all, expected) in [
         (vec![ollama(&["qwen3:8b"]), llama(one.clone())], "http://o/v1 qwen3:8b; qwen3:8b of Ollama on this machine"),
         (vec![ollama(&["nomic-embed-text"]), llama(one.clone())], "http://l/v1 m.gguf; m.gguf of the llama.cpp server"),
         (vec![ollama(&[]), llama(one)], "http://l/v1 m.gguf; "),
     ] {
-        for otherwise in [Otherwise::Refuse, Otherwise::Demo] {
-            let text = told(found(&all, None, otherwise)).expect("one is found");
+        for fallback in [ModelFallback::Refuse, ModelFallback::Demo] {
+            let text = choice_text(choose_found(&all, None, fallback)).expect("one is found");
             assert!(text.starts_with(expected), "{text}");
         }
     }
@@ -144,9 +153,9 @@ fn the_first_server_here_that_can_talk_is_taken_and_said() {
 // proves S5: with neither key nor local server the demo model answers, where it may
 #[test]
 fn without_a_model_the_demo_answers_or_a_sentence_says_what_to_set() {
-    let nothing = [llama(Seen::Nothing)];
-    assert_eq!(told(found(&nothing, None, Otherwise::Demo)), Ok("demo".into()));
-    let text = told(found(&nothing, None, Otherwise::Refuse)).expect_err("refused");
+    let nothing = [llama(LocalProbe::Nothing)];
+    assert_eq!(choice_text(choose_found(&nothing, None, ModelFallback::Demo)), Ok("demo".into()));
+    let text = choice_text(choose_found(&nothing, None, ModelFallback::Refuse)).expect_err("refused");
     for hint in [
         "no model is configured",
         "OPENAI_API_KEY",
@@ -158,9 +167,10 @@ fn without_a_model_the_demo_answers_or_a_sentence_says_what_to_set() {
     ] {
         assert!(text.contains(hint), "{hint}: {text}");
     }
-    for text in
-        [told(found(&[ollama(&[])], None, Otherwise::Refuse)), told(found(&[ollama(&[])], None, Otherwise::Demo))]
-    {
+    for text in [
+        choice_text(choose_found(&[ollama(&[])], None, ModelFallback::Refuse)),
+        choice_text(choose_found(&[ollama(&[])], None, ModelFallback::Demo)),
+    ] {
         let text = text.unwrap_or_else(|error| error);
         assert!(text.contains("`ollama pull qwen3`"), "{text}");
     }
@@ -168,11 +178,13 @@ fn without_a_model_the_demo_answers_or_a_sentence_says_what_to_set() {
 
 #[test]
 fn a_named_model_is_looked_for_and_never_replaced_by_another() {
-    let seen = [ollama(&["qwen3:latest", "b"]), llama(Seen::Nothing)];
+    let seen = [ollama(&["qwen3:latest", "b"]), llama(LocalProbe::Nothing)];
     assert!(
-        told(found(&seen, Some(flag("qwen3")), Otherwise::Demo)).expect("found").starts_with("http://o/v1 qwen3; ")
+        choice_text(choose_found(&seen, Some(flag("qwen3")), ModelFallback::Demo))
+            .expect("found")
+            .starts_with("http://o/v1 qwen3; ")
     );
-    let text = told(found(&seen, Some(flag("c")), Otherwise::Demo)).expect_err("not here");
+    let text = choice_text(choose_found(&seen, Some(flag("c")), ModelFallback::Demo)).expect_err("not here");
     assert!(text.starts_with("--model: ") && text.contains("Ollama on this machine has qwen3:latest, b"), "{text}");
 }
 
@@ -180,26 +192,29 @@ fn a_named_model_is_looked_for_and_never_replaced_by_another() {
 fn names_tell_what_a_model_is() {
     assert!(is_named("qwen3:latest", "qwen3") && is_named("a", "a") && !is_named("qwen3:8b", "qwen3"));
     for (id, talks) in [("qwen3:8b", true), ("mxbai-embed-large", false), ("BGE-m3", false), ("gpt-4.1-mini", true)] {
-        assert_eq!(can_talk(id), talks, "{id}");
+        assert_eq!(is_chat_model(id), talks, "{id}");
     }
-    assert_eq!(some_of(&["a", "b"]), "a, b");
+    assert_eq!(list_some(&["a", "b"]), "a, b");
 }
 
-fn look_at(servers: &[LocalServer]) -> (Vec<Seen>, Duration) {
+fn probe(servers: &[LocalServer]) -> (Vec<LocalProbe>, Duration) {
     let begun = Instant::now();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let seen = runtime.block_on(look(servers));
+    let seen = runtime.block_on(probe_all(servers));
     (seen.into_iter().map(|(_, seen)| seen).collect(), begun.elapsed())
 }
 
 #[test]
 fn a_server_is_seen_with_its_models_and_a_dead_port_is_nothing() {
-    let server = ModelServer::start(Script::of([Step::say("x")])).expect("a server");
+    let server = ModelServer::start(Script::of([ScriptStep::say("x")])).expect("a server");
     let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     let dead = LocalServer::at(&format!("http://127.0.0.1:{port}/v1"));
-    let (seen, _) = look_at(&[dead, LocalServer::at(&server.base_url())]);
-    assert_eq!(seen[0], Seen::Nothing);
-    assert!(matches!(&seen[1], Seen::Server { software: Software::Ollama, ids, .. } if ids.len() == 1), "{seen:?}");
+    let (seen, _) = probe(&[dead, LocalServer::at(&server.base_url())]);
+    assert_eq!(seen[0], LocalProbe::Nothing);
+    assert!(
+        matches!(&seen[1], LocalProbe::Server { software: Software::Ollama, ids, .. } if ids.len() == 1),
+        "{seen:?}"
+    );
     #[cfg(target_os = "linux")]
     assert!(seen[1].is_trusted(), "{seen:?}");
 }
@@ -210,7 +225,7 @@ fn ports_that_never_answer_cost_one_short_wait() {
     let silent: Vec<TcpListener> = (0..10).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     let url = |port: &TcpListener| format!("http://{}/v1", port.local_addr().expect("an address"));
     let servers: Vec<LocalServer> = silent.iter().map(|port| LocalServer::at(&url(port))).collect();
-    let (seen, took) = look_at(&servers);
-    assert!(seen.iter().all(|seen| *seen == Seen::Nothing), "{seen:?}");
+    let (seen, took) = probe(&servers);
+    assert!(seen.iter().all(|seen| *seen == LocalProbe::Nothing), "{seen:?}");
     assert!(took < Duration::from_millis(2500), "all at once: {took:?}");
 }

@@ -8,17 +8,17 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use windlass_tools::{Readers, write_whole};
+use windlass_tools::{ReadableBy, write_whole};
 use windlass_vocab::Hash;
 
 use crate::folder_lock::lock_folder;
-use crate::settings::{Consent, kept_texts};
+use crate::settings::{ServerConsent, saved_texts};
 
 const FILE: &str = "consent.json";
 
 /// What was said to a file's servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Said {
+struct RecordedConsent {
     digest: Hash,
     answer: ConsentAnswer,
     /// What the files behind them held then, so that the next question can say which have changed.
@@ -40,76 +40,82 @@ pub enum ConsentAnswer {
 
 /// Everything agreed to and refused so far.
 #[derive(Clone, Debug, Default)]
-pub struct Agreements {
+pub struct ConsentAnswers {
     folder: PathBuf,
-    said: BTreeMap<PathBuf, Said>,
+    answers: BTreeMap<PathBuf, RecordedConsent>,
 }
 
-impl Agreements {
+impl ConsentAnswers {
     /// What is on record. What can't be read was not agreed to.
     #[must_use]
     pub fn read(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), said: said_in(folder) }
+        Self { folder: folder.to_owned(), answers: read_answers(folder) }
     }
 
     /// Whether a person agreed to exactly this.
     #[must_use]
-    pub fn has(&self, consent: &Consent) -> bool {
+    pub fn is_agreed(&self, consent: &ServerConsent) -> bool {
         matches!(self.answer(consent), Some(ConsentAnswer::Yes | ConsentAnswer::InSandbox))
     }
 
     /// Whether a person agreed to exactly this in the sandbox alone.
     #[must_use]
-    pub fn is_in_sandbox(&self, consent: &Consent) -> bool {
+    pub fn is_in_sandbox(&self, consent: &ServerConsent) -> bool {
         self.answer(consent) == Some(ConsentAnswer::InSandbox)
     }
 
     /// Whether nobody was asked about exactly this.
     #[must_use]
-    pub fn is_open(&self, consent: &Consent) -> bool {
+    pub fn is_open(&self, consent: &ServerConsent) -> bool {
         self.answer(consent).is_none()
     }
 
     /// Whether a person said no to exactly this.
     #[must_use]
-    pub fn is_refused(&self, consent: &Consent) -> bool {
+    pub fn is_refused(&self, consent: &ServerConsent) -> bool {
         self.answer(consent) == Some(ConsentAnswer::No)
     }
 
     /// What a file behind these servers held when a person last answered, and what it holds now, where both are known and
     /// short enough to be shown.
     #[must_use]
-    pub fn texts(&self, consent: &Consent, path: &Path) -> Option<(String, String)> {
-        let before = self.said.get(&consent.file)?.files.get(path)?;
-        Some((kept_texts::before(&self.folder, before)?, kept_texts::now(path, consent.files.get(path)?)?))
+    pub fn texts(&self, consent: &ServerConsent, path: &Path) -> Option<(String, String)> {
+        let before = self.answers.get(&consent.file)?.files.get(path)?;
+        Some((
+            saved_texts::saved_text(&self.folder, before)?,
+            saved_texts::current_text(path, consent.files.get(path)?)?,
+        ))
     }
 
-    fn answer(&self, consent: &Consent) -> Option<ConsentAnswer> {
-        self.said.get(&consent.file).filter(|said| said.digest == consent.digest).map(|said| said.answer)
+    fn answer(&self, consent: &ServerConsent) -> Option<ConsentAnswer> {
+        self.answers.get(&consent.file).filter(|answers| answers.digest == consent.digest).map(|answers| answers.answer)
     }
 
     /// The files behind these servers that are not what they were when a person last answered.
     #[must_use]
-    pub fn changed<'c>(&'c self, consent: &'c Consent) -> Vec<&'c Path> {
-        let Some(said) = self.said.get(&consent.file).filter(|said| !said.files.is_empty()) else { return Vec::new() };
-        let now = consent.files.iter().filter(|(path, hash)| said.files.get(*path) != Some(hash)).map(|(path, _)| path);
-        let gone = said.files.keys().filter(|path| !consent.files.contains_key(*path));
+    pub fn changed<'c>(&'c self, consent: &'c ServerConsent) -> Vec<&'c Path> {
+        let Some(answers) = self.answers.get(&consent.file).filter(|answers| !answers.files.is_empty()) else {
+            return Vec::new();
+        };
+        let now =
+            consent.files.iter().filter(|(path, hash)| answers.files.get(*path) != Some(hash)).map(|(path, _)| path);
+        let gone = answers.files.keys().filter(|path| !consent.files.contains_key(*path));
         now.chain(gone).map(PathBuf::as_path).collect()
     }
 
     /// Takes down what the person says to it, beside what other processes have taken down meanwhile.
-    pub fn say(&mut self, consent: &Consent, answer: ConsentAnswer) -> io::Result<()> {
+    pub fn record(&mut self, consent: &ServerConsent, answer: ConsentAnswer) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let _lock = lock_folder(&self.folder)?;
-        self.said = said_in(&self.folder);
-        let said = Said { digest: consent.digest, answer, files: consent.files.clone() };
-        self.said.insert(consent.file.clone(), said);
-        kept_texts::keep(&self.folder, &consent.files);
-        write_whole(&self.folder.join(FILE), &serde_json::to_vec_pretty(&self.said)?, Readers::Owner)
+        self.answers = read_answers(&self.folder);
+        let answers = RecordedConsent { digest: consent.digest, answer, files: consent.files.clone() };
+        self.answers.insert(consent.file.clone(), answers);
+        saved_texts::save(&self.folder, &consent.files);
+        write_whole(&self.folder.join(FILE), &serde_json::to_vec_pretty(&self.answers)?, ReadableBy::Owner)
     }
 }
 
-fn said_in(folder: &Path) -> BTreeMap<PathBuf, Said> {
+fn read_answers(folder: &Path) -> BTreeMap<PathBuf, RecordedConsent> {
     fs::read(folder.join(FILE)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
@@ -119,10 +125,10 @@ mod tests {
 
     use super::*;
 
-    fn consent(file: &str, files: &[(&str, &[u8])]) -> Consent {
+    fn consent(file: &str, files: &[(&str, &[u8])]) -> ServerConsent {
         let files = files.iter().map(|(path, bytes)| (PathBuf::from(path), windlass_store::hash_of(bytes))).collect();
         let digest = windlass_store::hash_of(format!("{files:?}").as_bytes());
-        Consent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
+        ServerConsent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
     }
 
     // proves X2: no process loses the answer that another was given
@@ -134,16 +140,16 @@ mod tests {
             for writer in 0..4 {
                 let folder = dir.path();
                 scope.spawn(move || {
-                    let mut agreements = Agreements::read(folder);
+                    let mut agreements = ConsentAnswers::read(folder);
                     for turn in 0..5 {
-                        agreements.say(&consent(&file(writer, turn), &[]), ConsentAnswer::Yes).expect("taken down");
+                        agreements.record(&consent(&file(writer, turn), &[]), ConsentAnswer::Yes).expect("taken down");
                     }
                 });
             }
         });
-        let agreements = Agreements::read(dir.path());
+        let agreements = ConsentAnswers::read(dir.path());
         for (writer, turn) in (0..4).flat_map(|writer| (0..5).map(move |turn| (writer, turn))) {
-            assert!(agreements.has(&consent(&file(writer, turn), &[])), "{writer} {turn}");
+            assert!(agreements.is_agreed(&consent(&file(writer, turn), &[])), "{writer} {turn}");
         }
     }
 }

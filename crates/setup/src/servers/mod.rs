@@ -4,28 +4,28 @@
 //! should know of them is kept until whoever shows the run has a line for it.
 
 pub mod consent;
-mod kept;
+mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_mcp::{Held, Notice, Options, ServerConfig, ServerName, Servers};
+use windlass_mcp::{McpOptions, Notice, ServerConfig, ServerConfinement, ServerName, Servers};
 use windlass_sandbox::{SandboxMode, Surroundings};
 use windlass_tools::Sandbox;
 use windlass_vocab::shown_path;
 
-pub use self::consent::{Agreements, ConsentAnswer};
-pub use self::kept::Kept;
+pub use self::consent::{ConsentAnswer, ConsentAnswers};
+pub use self::shared::SharedServers;
 use crate::asking::{Person, ServersQuestion};
 use crate::permissions::permissions;
-use crate::secrets::{self, Secret};
-use crate::settings::{Agreed, Consent, Env, Server, Settings};
+use crate::secrets::{self, KnownSecret};
+use crate::settings::{ApprovedCommand, ConfiguredServer, Env, ServerConsent, Settings};
 
 /// What a person should know of the servers.
 #[derive(Clone, Debug)]
-pub enum News {
+pub enum ServerNews {
     /// What happened to one of them.
     Happened(Notice),
     /// Servers of a project that nobody has agreed to, where nobody can be asked.
@@ -41,21 +41,21 @@ pub enum News {
 
 /// The servers of a command, and what they have to tell.
 #[derive(Clone, Debug, Default)]
-pub struct Attached {
+pub struct AttachedServers {
     servers: Option<Servers>,
     configs: Arc<BTreeMap<ServerName, ServerConfig>>,
     /// What the commands of a project's servers may start.
-    agreed: Arc<BTreeMap<ServerName, Agreed>>,
+    approved: Arc<BTreeMap<ServerName, ApprovedCommand>>,
     /// Those that nobody has agreed to.
     withheld: BTreeSet<ServerName>,
-    told: Arc<Mutex<Vec<News>>>,
+    pending_news: Arc<Mutex<Vec<ServerNews>>>,
 }
 
-impl Attached {
+impl AttachedServers {
     /// Makes ready the servers that nobody need be asked about, and those the person agrees to now, where there is one.
     pub fn new(
         settings: &Settings,
-        secrets: &[Secret],
+        secrets: &[KnownSecret],
         env: &Env,
         person: Option<&mut dyn Person>,
     ) -> io::Result<Self> {
@@ -63,8 +63,8 @@ impl Attached {
         if settings.servers.is_empty() {
             return Ok(attached);
         }
-        let agreed = attached.agreed(settings, person)?;
-        Ok(attached.with(agreed, settings, secrets, env))
+        let approved = attached.approved(settings, person)?;
+        Ok(attached.with(approved, settings, secrets, env))
     }
 
     /// Makes these ready. The others are known by name.
@@ -72,31 +72,38 @@ impl Attached {
         self,
         configs: BTreeMap<ServerName, ServerConfig>,
         settings: &Settings,
-        secrets: &[Secret],
+        secrets: &[KnownSecret],
         env: &Env,
     ) -> Self {
-        let (told, variables) = (Arc::clone(&self.told), env.clone());
+        let (pending_news, variables) = (Arc::clone(&self.pending_news), env.clone());
         let folder = folder(&settings.place.data_dir.value);
         let withheld: BTreeSet<_> =
             settings.servers.keys().filter(|name| !configs.contains_key(*name)).cloned().collect();
-        let agreed = settings.servers.iter().filter_map(|(name, server)| Some((name.clone(), server.agreed.clone()?)));
-        let agreed: Arc<BTreeMap<_, _>> = Arc::new(agreed.collect());
-        let compared = Arc::clone(&agreed);
-        let options = Options {
+        let approved =
+            settings.servers.iter().filter_map(|(name, server)| Some((name.clone(), server.approved.clone()?)));
+        let approved: Arc<BTreeMap<_, _>> = Arc::new(approved.collect());
+        let compared = Arc::clone(&approved);
+        let options = McpOptions {
             memory: Some(folder.join("listings")),
             tokens: Some(folder.join("tokens.json")),
             variables: Arc::new(move |name| Some(variables.raw(name)?.to_str()?.to_owned())),
             guard: windlass::own_guard(),
             sandbox: Some(sandbox(settings)),
-            notice: Arc::new(move |notice: Notice| tell(&told, News::Happened(notice))),
+            notice: Arc::new(move |notice: Notice| tell(&pending_news, ServerNews::Happened(notice))),
             secrets: secrets::scrubber(secrets),
             root: Some(settings.place.workspace.clone()),
             withheld: withheld.clone(),
-            check_start: Arc::new(move |name| compared.get(name).map_or(Ok(()), as_agreed)),
-            ..Options::default()
+            check_start: Arc::new(move |name| compared.get(name).map_or(Ok(()), check_unchanged)),
+            ..McpOptions::default()
         };
         let known = Arc::new(configs.clone());
-        Self { servers: Some(Servers::new(configs, options)), configs: known, agreed, withheld, told: self.told }
+        Self {
+            servers: Some(Servers::new(configs, options)),
+            configs: known,
+            approved,
+            withheld,
+            pending_news: self.pending_news,
+        }
     }
 
     /// The servers, where any of them may be used.
@@ -111,19 +118,20 @@ impl Attached {
 
     /// Those of these that the person said no to.
     pub fn refused(settings: &Settings) -> BTreeSet<ServerName> {
-        let agreements = Agreements::read(&folder(&settings.place.data_dir.value));
-        let refused = |server: &Server| server.consent.as_ref().is_some_and(|consent| agreements.is_refused(consent));
+        let agreements = ConsentAnswers::read(&folder(&settings.place.data_dir.value));
+        let refused =
+            |server: &ConfiguredServer| server.consent.as_ref().is_some_and(|consent| agreements.is_refused(consent));
         settings.servers.iter().filter(|(_, server)| refused(server)).map(|(name, _)| name.clone()).collect()
     }
 
     /// Whether these are the same, as they are configured.
     fn is_like(&self, other: &Self) -> bool {
-        (&self.configs, &self.agreed, &self.withheld) == (&other.configs, &other.agreed, &other.withheld)
+        (&self.configs, &self.approved, &self.withheld) == (&other.configs, &other.approved, &other.withheld)
     }
 
     /// What they have told since this was last asked.
-    pub fn news(&self) -> Vec<News> {
-        std::mem::take(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner))
+    pub fn news(&self) -> Vec<ServerNews> {
+        std::mem::take(&mut self.pending_news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Lets them go.
@@ -133,27 +141,28 @@ impl Attached {
         }
     }
 
-    fn agreed(
+    fn approved(
         &self,
         settings: &Settings,
         mut person: Option<&mut dyn Person>,
     ) -> io::Result<BTreeMap<ServerName, ServerConfig>> {
-        let mut agreements = Agreements::read(&folder(&settings.place.data_dir.value));
+        let mut agreements = ConsentAnswers::read(&folder(&settings.place.data_dir.value));
         for (consent, servers) in open(&settings.servers, &agreements) {
             let Some(person) = person.as_deref_mut() else {
-                tell(&self.told, not_agreed(&agreements, &consent, &servers));
+                tell(&self.pending_news, not_agreed(&agreements, &consent, &servers));
                 continue;
             };
             let question = ServersQuestion { consent: &consent, servers: &servers, agreements: &agreements };
             if let Some(answer) = person.agrees_to_servers(&question)? {
-                agreements.say(&consent, answer)?;
+                agreements.record(&consent, answer)?;
             }
         }
-        let usable = |server: &Server| server.consent.as_ref().is_none_or(|consent| agreements.has(consent));
+        let usable =
+            |server: &ConfiguredServer| server.consent.as_ref().is_none_or(|consent| agreements.is_agreed(consent));
         let usable = settings.servers.iter().filter(|(_, server)| usable(server));
-        let config = |server: &Server| match &server.consent {
+        let config = |server: &ConfiguredServer| match &server.consent {
             Some(consent) if agreements.is_in_sandbox(consent) => {
-                ServerConfig { sandbox: Held::InWorkspace, ..server.config.clone() }
+                ServerConfig { sandbox: ServerConfinement::InWorkspace, ..server.config.clone() }
             }
             Some(_) | None => server.config.clone(),
         };
@@ -162,8 +171,8 @@ impl Attached {
 }
 
 /// What was exchanged since the person agreed is not started.
-fn as_agreed(agreed: &Agreed) -> Result<(), String> {
-    match agreed.exchanged() {
+fn check_unchanged(approved: &ApprovedCommand) -> Result<(), String> {
+    match approved.first_change() {
         None => Ok(()),
         Some(path) => {
             let path = path.display().to_string();
@@ -186,9 +195,9 @@ pub fn folder(data_dir: &Path) -> PathBuf {
 
 /// What nobody has agreed to or refused yet, and the servers that wait for it.
 fn open<'a>(
-    servers: &'a BTreeMap<ServerName, Server>,
-    agreements: &Agreements,
-) -> BTreeMap<Consent, BTreeMap<&'a ServerName, &'a ServerConfig>> {
+    servers: &'a BTreeMap<ServerName, ConfiguredServer>,
+    agreements: &ConsentAnswers,
+) -> BTreeMap<ServerConsent, BTreeMap<&'a ServerName, &'a ServerConfig>> {
     let mut open = BTreeMap::<_, BTreeMap<_, _>>::new();
     for (name, server) in servers {
         if let Some(consent) = server.consent.as_ref().filter(|consent| agreements.is_open(consent)) {
@@ -198,24 +207,28 @@ fn open<'a>(
     open
 }
 
-fn not_agreed(agreements: &Agreements, consent: &Consent, servers: &BTreeMap<&ServerName, &ServerConfig>) -> News {
-    News::NotAgreed {
+fn not_agreed(
+    agreements: &ConsentAnswers,
+    consent: &ServerConsent,
+    servers: &BTreeMap<&ServerName, &ServerConfig>,
+) -> ServerNews {
+    ServerNews::NotAgreed {
         file: consent.file.clone(),
         servers: servers.keys().map(|name| (*name).clone()).collect(),
         changed: agreements.changed(consent).into_iter().map(Path::to_owned).collect(),
     }
 }
 
-fn tell(told: &Mutex<Vec<News>>, news: News) {
-    told.lock().unwrap_or_else(PoisonError::into_inner).push(news);
+fn tell(pending_news: &Mutex<Vec<ServerNews>>, news: ServerNews) {
+    pending_news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
 
-    use super::{Attached, News};
-    use crate::asking::Answer;
+    use super::{AttachedServers, ServerNews};
+    use crate::asking::YesNo;
     use crate::scripted_person::ScriptedPerson;
     use crate::settings::{Flags, Sources};
 
@@ -233,16 +246,16 @@ mod tests {
         let sources = Sources::gather(flags, env, root.clone()).expect("gathered");
         let settings = sources.resolve().expect("resolved");
 
-        let unasked = Attached::new(&settings, &[], &sources.env, None).expect("made ready");
+        let unasked = AttachedServers::new(&settings, &[], &sources.env, None).expect("made ready");
         assert!(unasked.servers().is_none() && unasked.known().is_some());
-        let [News::NotAgreed { file, servers, changed }] = &unasked.news()[..] else { panic!("nothing is told") };
+        let [ServerNews::NotAgreed { file, servers, changed }] = &unasked.news()[..] else { panic!("nothing is told") };
         assert_eq!((file, changed.len()), (&root.join("project/.mcp.json"), 0));
         assert_eq!(servers.iter().map(ToString::to_string).collect::<Vec<_>>(), ["notes"]);
 
-        let mut person = ScriptedPerson::saying(Answer::Yes);
-        let agreed = Attached::new(&settings, &[], &sources.env, Some(&mut person)).expect("made ready");
-        assert!(agreed.servers().is_some() && agreed.news().is_empty());
-        let again = Attached::new(&settings, &[], &sources.env, None).expect("made ready");
+        let mut person = ScriptedPerson::saying(YesNo::Yes);
+        let approved = AttachedServers::new(&settings, &[], &sources.env, Some(&mut person)).expect("made ready");
+        assert!(approved.servers().is_some() && approved.news().is_empty());
+        let again = AttachedServers::new(&settings, &[], &sources.env, None).expect("made ready");
         assert!(again.servers().is_some(), "the answer is kept");
         assert_eq!(person.asked, ["servers"]);
     }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// What a stored record outlives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Durability {
+pub enum DurabilitySetting {
     /// A power cut.
     #[default]
     Full,
@@ -13,7 +13,7 @@ pub enum Durability {
     Normal,
 }
 
-impl Durability {
+impl DurabilitySetting {
     /// Every one of them.
     pub const ALL: [Self; 2] = [Self::Full, Self::Normal];
 
@@ -34,7 +34,7 @@ impl Durability {
 }
 
 /// The one that outlives more is the greater.
-impl Ord for Durability {
+impl Ord for DurabilitySetting {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let outlives = |durability: &Self| match durability {
             Self::Normal => 0,
@@ -44,7 +44,7 @@ impl Ord for Durability {
     }
 }
 
-impl PartialOrd for Durability {
+impl PartialOrd for DurabilitySetting {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }

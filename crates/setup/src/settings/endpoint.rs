@@ -11,7 +11,7 @@ use url::{Host, Url};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
-use super::origin::{Origin, Sourced};
+use super::origin::{SettingOrigin, Sourced};
 use super::provider;
 use super::sources::Sources;
 
@@ -38,24 +38,24 @@ impl fmt::Debug for ApiKey {
 
 /// A server and what opens it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct ModelEndpoint {
     /// The address up to and including the version, e.g. `https://api.openai.com/v1`; no slash at its end.
     pub base_url: Sourced<String>,
     /// The key, where one is needed.
     pub api_key: Option<Sourced<ApiKey>>,
 }
 
-impl Endpoint {
+impl ModelEndpoint {
     /// A server on this machine that nobody named.
     #[must_use]
     pub fn found(base_url: &str) -> Self {
-        Self { base_url: Sourced::new(base_url.to_owned(), Origin::Found), api_key: None }
+        Self { base_url: Sourced::new(base_url.to_owned(), SettingOrigin::Found), api_key: None }
     }
 
     /// The server's name and port, where nobody named it: whoever talks to it should see where it is.
     #[must_use]
     pub fn found_at(&self) -> Option<String> {
-        let found = Url::parse(&self.base_url.value).ok().filter(|_| self.base_url.origin == Origin::Found)?;
+        let found = Url::parse(&self.base_url.value).ok().filter(|_| self.base_url.origin == SettingOrigin::Found)?;
         Some(found.authority().to_owned())
     }
 
@@ -67,17 +67,17 @@ impl Endpoint {
 }
 
 /// The server to call, with things a person should know about it.
-pub(super) fn endpoint(sources: &Sources) -> Result<(Option<Endpoint>, Vec<String>), SettingsError> {
-    let keys = Keys { sources };
+pub(super) fn endpoint(sources: &Sources) -> Result<(Option<ModelEndpoint>, Vec<String>), SettingsError> {
+    let keys = KeyLookup { sources };
     let Some(address) = address(sources)? else {
         let Some(key) = keys.general()? else { return Ok((None, Vec::new())) };
-        let base_url = Sourced::new(OPENAI.to_owned(), Origin::Default);
+        let base_url = Sourced::new(OPENAI.to_owned(), SettingOrigin::Default);
         provider::check(&base_url.value, &key)?;
-        return Ok((Some(Endpoint { base_url, api_key: Some(key) }), Vec::new()));
+        return Ok((Some(ModelEndpoint { base_url, api_key: Some(key) }), Vec::new()));
     };
     let url = check_url(&address)?;
     let base_url = Sourced::new(url.as_str().trim_end_matches('/').to_owned(), address.origin);
-    if matches!(base_url.origin, Origin::Project(_)) && !sources.trusts_project() {
+    if matches!(base_url.origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
         return Err(sources.untrusted("a base_url", base_url.origin));
     }
     let mut notices = Vec::new();
@@ -88,7 +88,7 @@ pub(super) fn endpoint(sources: &Sources) -> Result<(Option<Endpoint>, Vec<Strin
             notices.push(format!("the key from {} travels unencrypted to {}", key.origin, base_url.value));
         }
     }
-    Ok((Some(Endpoint { base_url, api_key }), notices))
+    Ok((Some(ModelEndpoint { base_url, api_key }), notices))
 }
 
 /// The address as somebody gave it.
@@ -112,28 +112,28 @@ fn address(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> 
     Ok(in_file(project).or_else(|| in_file(user)))
 }
 
-struct Keys<'a> {
+struct KeyLookup<'a> {
     sources: &'a Sources,
 }
 
 type FoundKey = Result<Option<Sourced<ApiKey>>, SettingsError>;
 
-impl Keys<'_> {
+impl KeyLookup<'_> {
     /// The key for an address that came from `origin`, which is not a project we don't trust.
-    fn for_address(&self, origin: &Origin) -> FoundKey {
+    fn for_address(&self, origin: &SettingOrigin) -> FoundKey {
         if let Some(key) = self.variable("WINDLASS_API_KEY")? {
             return Ok(Some(key));
         }
         let beside = match origin {
-            Origin::Project(_) => self.project()?,
-            Origin::User(_) => self.user()?,
-            Origin::Variable(name) if name == "OLLAMA_HOST" => return Ok(None),
-            Origin::Variable(_)
-            | Origin::Flag(_)
-            | Origin::ProjectServers(_)
-            | Origin::Default
-            | Origin::Found
-            | Origin::Session => None,
+            SettingOrigin::Project(_) => self.project()?,
+            SettingOrigin::User(_) => self.user()?,
+            SettingOrigin::Variable(name) if name == "OLLAMA_HOST" => return Ok(None),
+            SettingOrigin::Variable(_)
+            | SettingOrigin::Flag(_)
+            | SettingOrigin::ProjectServers(_)
+            | SettingOrigin::Default
+            | SettingOrigin::Found
+            | SettingOrigin::Session => None,
         };
         if beside.is_some() { Ok(beside) } else { self.general() }
     }

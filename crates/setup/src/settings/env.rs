@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use super::error::SettingsError;
-use super::origin::{Origin, Sourced};
+use super::origin::{SettingOrigin, Sourced};
 
 /// The variables of a process. A variable that is set to nothing counts as not set.
 #[derive(Clone, Default)]
@@ -33,7 +33,7 @@ impl Env {
     /// The value as text.
     pub(super) fn text(&self, name: &str) -> Result<Option<Sourced<String>>, SettingsError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
-        let origin = Origin::Variable(name.to_owned());
+        let origin = SettingOrigin::Variable(name.to_owned());
         match raw.to_str() {
             Some(text) => Ok(Some(Sourced::new(text.to_owned(), origin))),
             None => Err(SettingsError::wrong(origin, "the value is not valid UTF-8")),

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 
 /// The settings can't be used as they are.
 #[derive(Debug, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum SettingsError {
     #[error("{origin}: {problem}")]
     Wrong {
         /// Where it stands.
-        origin: Origin,
+        origin: SettingOrigin,
         /// A sentence.
         problem: String,
     },
@@ -23,7 +23,7 @@ pub enum SettingsError {
     )]
     Untrusted {
         /// Where it stands.
-        origin: Origin,
+        origin: SettingOrigin,
         /// What it asks for.
         setting: &'static str,
         /// How the folder is trusted.
@@ -49,7 +49,7 @@ pub enum SettingsError {
     #[error("{origin}: the workspace {} can't be used: {source}", path.display())]
     Workspace {
         /// Who named it.
-        origin: Origin,
+        origin: SettingOrigin,
         /// What was named.
         path: PathBuf,
         /// Why.
@@ -99,7 +99,7 @@ pub enum SettingsError {
     #[error("{origin}: no server is configured for the model {model:?}: {found}")]
     NoServerFor {
         /// Who named it.
-        origin: Origin,
+        origin: SettingOrigin,
         /// The model.
         model: String,
         /// What runs here instead, and what to do.
@@ -121,7 +121,7 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    pub(super) fn wrong(origin: Origin, problem: impl Into<String>) -> Self {
+    pub(super) fn wrong(origin: SettingOrigin, problem: impl Into<String>) -> Self {
         Self::Wrong { origin, problem: problem.into() }
     }
 }

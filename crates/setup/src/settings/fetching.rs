@@ -3,13 +3,14 @@
 use windlass_tools::HostPattern;
 
 use super::error::SettingsError;
-use super::origin::{Origin, Sourced};
+use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
 /// All of them, from flags and files together.
 pub(super) fn private(sources: &Sources) -> Result<Vec<Sourced<HostPattern>>, SettingsError> {
     let Sources { flags, project, user, .. } = sources;
-    let given = flags.fetch_private.iter().map(|host| Sourced::new(host.clone(), Origin::Flag("--fetch-private")));
+    let given =
+        flags.fetch_private.iter().map(|host| Sourced::new(host.clone(), SettingOrigin::Flag("--fetch-private")));
     let files = [project, user].into_iter().flatten();
     let written = files.flat_map(|file| {
         let hosts = file.settings.tools.fetch_private.iter();

@@ -8,11 +8,11 @@ use toml::Spanned;
 use super::error::SettingsError;
 use super::file_settings::FileSettings;
 use super::nearest::nearest;
-use super::origin::{Origin, Position, Sourced};
+use super::origin::{Position, SettingOrigin, Sourced};
 
 /// Whose file it is; decides what may stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum SettingsScope {
     /// Comes with the project, from anybody.
     Project,
     /// The person's own.
@@ -23,7 +23,7 @@ pub enum Whose {
 #[derive(Clone)]
 pub struct SettingsFile {
     pub(super) path: PathBuf,
-    pub(super) whose: Whose,
+    pub(super) scope: SettingsScope,
     pub(super) text: String,
     pub(super) settings: FileSettings,
 }
@@ -31,18 +31,18 @@ pub struct SettingsFile {
 /// Without the contents: they may hold a key (X1).
 impl std::fmt::Debug for SettingsFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SettingsFile").field("path", &self.path).field("whose", &self.whose).finish_non_exhaustive()
+        f.debug_struct("SettingsFile").field("path", &self.path).field("whose", &self.scope).finish_non_exhaustive()
     }
 }
 
 impl SettingsFile {
     /// Understands the contents of the file at `path`.
-    pub fn parse(path: &Path, whose: Whose, text: &str) -> Result<Self, SettingsError> {
+    pub fn parse(path: &Path, scope: SettingsScope, text: &str) -> Result<Self, SettingsError> {
         let settings = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
-            SettingsError::wrong(origin(path, whose, text, start), explain(error.message()))
+            SettingsError::wrong(origin(path, scope, text, start), explain(error.message()))
         })?;
-        let file = Self { path: path.to_owned(), whose, text: text.to_owned(), settings };
+        let file = Self { path: path.to_owned(), scope, text: text.to_owned(), settings };
         file.check()?;
         Ok(file)
     }
@@ -53,7 +53,7 @@ impl SettingsFile {
         if let Err(refused) = policy.check() {
             return Err(SettingsError::wrong(self.origin_of_row(refused.row), refused.to_string()));
         }
-        if self.whose == Whose::Project {
+        if self.scope == SettingsScope::Project {
             if let Some(key) = api_key {
                 let problem = "a key does not belong in a project's file, where others can read it: \
                     name the variable that holds it with `api_key_env`, or move the line to your own windlass.toml";
@@ -92,18 +92,18 @@ impl SettingsFile {
     }
 
     /// Where a value of this file stands.
-    pub(super) fn origin<T>(&self, value: &Spanned<T>) -> Origin {
-        origin(&self.path, self.whose, &self.text, value.span().start)
+    pub(super) fn origin<T>(&self, value: &Spanned<T>) -> SettingOrigin {
+        origin(&self.path, self.scope, &self.text, value.span().start)
     }
 
     /// Where this row of `[policy]` stands.
-    pub(super) fn origin_of_row(&self, row: &str) -> Origin {
+    pub(super) fn origin_of_row(&self, row: &str) -> SettingOrigin {
         let document = toml_edit::Document::parse(self.text.as_str()).ok();
         let key = document.as_ref().and_then(|document| {
             let policy = document.get("policy")?.as_table_like()?;
             policy.get_key_value(row)?.0.span()
         });
-        origin(&self.path, self.whose, &self.text, key.map_or(0, |span| span.start))
+        origin(&self.path, self.scope, &self.text, key.map_or(0, |span| span.start))
     }
 
     /// A value of this file with its place.
@@ -112,7 +112,7 @@ impl SettingsFile {
     }
 }
 
-fn origin(path: &Path, whose: Whose, text: &str, start: usize) -> Origin {
+fn origin(path: &Path, scope: SettingsScope, text: &str, start: usize) -> SettingOrigin {
     let before = text.get(..start).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let position = Position {
@@ -120,9 +120,9 @@ fn origin(path: &Path, whose: Whose, text: &str, start: usize) -> Origin {
         line: before.matches('\n').count() + 1,
         column: before[line_start..].chars().count() + 1,
     };
-    match whose {
-        Whose::Project => Origin::Project(position),
-        Whose::User => Origin::User(position),
+    match scope {
+        SettingsScope::Project => SettingOrigin::Project(position),
+        SettingsScope::User => SettingOrigin::User(position),
     }
 }
 
@@ -154,10 +154,10 @@ fn explain(message: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{SettingsFile, Whose};
+    use super::{SettingsFile, SettingsScope};
 
     fn complaint(text: &str) -> String {
-        SettingsFile::parse(Path::new("windlass.toml"), Whose::User, text).expect_err("it is wrong").to_string()
+        SettingsFile::parse(Path::new("windlass.toml"), SettingsScope::User, text).expect_err("it is wrong").to_string()
     }
 
     #[test]
@@ -223,10 +223,11 @@ mod tests {
     #[test]
     fn a_project_may_neither_hold_a_key_nor_trust_itself() {
         for (text, expected) in [("api_key = 'sk-secret-value'", "api_key_env"), ("trusted = ['/p']", "trust itself")] {
-            let error = SettingsFile::parse(Path::new("/p/windlass.toml"), Whose::Project, text).expect_err("refused");
+            let error =
+                SettingsFile::parse(Path::new("/p/windlass.toml"), SettingsScope::Project, text).expect_err("refused");
             assert!(error.to_string().starts_with("/p/windlass.toml:1:") && error.to_string().contains(expected));
             assert!(!format!("{error} {error:?}").contains("sk-secret"));
-            assert!(SettingsFile::parse(Path::new("/u"), Whose::User, text).is_ok());
+            assert!(SettingsFile::parse(Path::new("/u"), SettingsScope::User, text).is_ok());
         }
     }
 
@@ -260,7 +261,7 @@ mod tests {
             server_wait_ms = 7
             outside_text = "ignore"
         "#;
-        let file = SettingsFile::parse(Path::new("f"), Whose::Project, text).expect("it parses");
+        let file = SettingsFile::parse(Path::new("f"), SettingsScope::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");
         let set = rows.as_object().expect("an object").len();
         let all = complaint("[policy]\nzebra = 1").matches(", ").count() + 1;

@@ -7,8 +7,8 @@ use toml::Spanned;
 use windlass_sandbox::SandboxMode;
 use windlass_vocab::PolicyPatch;
 
-use super::durability::Durability;
-use super::mode::Mode;
+use super::durability::DurabilitySetting;
+use super::mode::ModeSetting;
 
 /// What may stand in a file. Absent means "not said here".
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -20,7 +20,7 @@ pub(super) struct FileSettings {
     pub(super) api_key: Option<Spanned<String>>,
     pub(super) preset: Option<Spanned<String>>,
     pub(super) data_dir: Option<Spanned<PathBuf>>,
-    pub(super) durability: Option<Spanned<Durability>>,
+    pub(super) durability: Option<Spanned<DurabilitySetting>>,
     pub(super) trusted: Option<Spanned<Vec<PathBuf>>>,
     pub(super) policy: PolicyPatch,
     pub(super) permissions: FilePermissions,
@@ -36,7 +36,7 @@ pub(super) struct FileSettings {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FilePermissions {
-    pub(super) mode: Option<Spanned<Mode>>,
+    pub(super) mode: Option<Spanned<ModeSetting>>,
     pub(super) allow: Vec<Spanned<String>>,
     pub(super) ask: Vec<Spanned<String>>,
     pub(super) deny: Vec<Spanned<String>>,
@@ -77,7 +77,7 @@ pub(super) struct FileHidden {
 }
 
 impl FileHidden {
-    pub(super) fn on(&self, platform: &str, mode: Mode) -> impl Iterator<Item = &Spanned<String>> {
+    pub(super) fn on(&self, platform: &str, mode: ModeSetting) -> impl Iterator<Item = &Spanned<String>> {
         let of_platform = match platform {
             "linux" => self.linux.as_slice(),
             "macos" => &self.macos,
@@ -85,9 +85,9 @@ impl FileHidden {
             _ => &[],
         };
         let of_mode = match mode {
-            Mode::Default => &self.default,
-            Mode::Strict => &self.strict,
-            Mode::Bypass => &self.bypass,
+            ModeSetting::Default => &self.default,
+            ModeSetting::Strict => &self.strict,
+            ModeSetting::Bypass => &self.bypass,
         };
         self.always.iter().chain(of_platform).chain(of_mode)
     }

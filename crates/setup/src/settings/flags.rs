@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use windlass_sandbox::SandboxMode;
 use windlass_vocab::Dialect;
 
-use super::durability::Durability;
-use super::mode::Mode;
+use super::durability::DurabilitySetting;
+use super::mode::ModeSetting;
 
 /// What the command line says. Absent means "not said here".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,9 +26,9 @@ pub struct Flags {
     /// `--dialect`, each
     pub dialects: Vec<Dialect>,
     /// `--mode`
-    pub mode: Option<Mode>,
+    pub mode: Option<ModeSetting>,
     /// `--durability`
-    pub durability: Option<Durability>,
+    pub durability: Option<DurabilitySetting>,
     /// `--allow`, each
     pub allow: Vec<String>,
     /// `--deny`, each

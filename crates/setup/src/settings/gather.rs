@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::env::Env;
 use super::error::SettingsError;
-use super::file::{SettingsFile, Whose};
+use super::file::{SettingsFile, SettingsScope};
 use super::flags::Flags;
-use super::origin::{Origin, Sourced};
-use super::ownership::{Looker, search};
-use super::programs::Behind;
+use super::origin::{SettingOrigin, Sourced};
+use super::ownership::{CurrentUser, search};
+use super::programs::CommandFiles;
 use super::servers::programs_of_project;
 use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, trusting, user_file};
-use super::standing::Standing;
+use super::trust_state::TrustState;
 
 /// The file other programs keep a project's MCP servers in.
 const SERVERS_NAME: &str = ".mcp.json";
@@ -36,21 +36,21 @@ impl Sources {
         let workspace = workspace(&flags, &env, &cwd)?;
         let user_path = user_file(&env);
         let user = match &user_path {
-            Some(path) => read(path, Whose::User)?,
+            Some(path) => read(path, SettingsScope::User)?,
             None => None,
         };
         let folders = folders_of_project(&workspace, env.home().as_deref());
-        let (looker, mut notices) = (Looker::new(&env), Vec::new());
+        let (current_user, mut notices) = (CurrentUser::new(&env), Vec::new());
         let mut nearest = |name| {
-            let search = search(&folders, name, looker, |folder| lists(user.as_ref(), folder, &env));
-            let passed = search.passed_over.filter(|(file, _)| !same_file(file, user_path.as_deref()));
-            notices.extend(passed.map(|(file, anybodys)| {
-                anybodys.told(&file, &trusting(file.parent().unwrap_or(Path::new("/")), &env))
+            let search = search(&folders, name, current_user, |folder| lists(user.as_ref(), folder, &env));
+            let passed = search.not_used.filter(|(file, _)| !same_file(file, user_path.as_deref()));
+            notices.extend(passed.map(|(file, untrusted)| {
+                untrusted.notice(&file, &trusting(file.parent().unwrap_or(Path::new("/")), &env))
             }));
             search.found
         };
         let project = match nearest(FILE_NAME) {
-            Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, Whose::Project)?,
+            Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, SettingsScope::Project)?,
             Some(_) | None => None,
         };
         let project_servers = nearest(SERVERS_NAME).map(ServerFile::read);
@@ -67,15 +67,15 @@ impl Sources {
             named_servers,
             project_servers,
             notices,
-            programs: Behind::default(),
-            trusted: Standing::New,
+            programs: CommandFiles::default(),
+            trusted: TrustState::New,
             empty,
             workspace: workspace.clone(),
         };
         if sources.project.is_some() {
             sources.programs = programs_of_project(&sources);
         }
-        sources.trusted = sources.standing().unwrap_or(Standing::New);
+        sources.trusted = sources.trust_state().unwrap_or(TrustState::New);
         Ok(sources)
     }
 
@@ -91,8 +91,8 @@ impl Sources {
 fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsError> {
     let variable = "WINDLASS_WORKSPACE";
     let named = Sourced::flag("--workspace", flags.workspace.clone())
-        .or_else(|| env.raw(variable).map(|path| Sourced::new(path.into(), Origin::Variable(variable.into()))))
-        .unwrap_or_else(|| Sourced::new(cwd.to_owned(), Origin::Default));
+        .or_else(|| env.raw(variable).map(|path| Sourced::new(path.into(), SettingOrigin::Variable(variable.into()))))
+        .unwrap_or_else(|| Sourced::new(cwd.to_owned(), SettingOrigin::Default));
     let path = cwd.join(&named.value);
     let found = path.canonicalize().and_then(|path| {
         if path.is_dir() { Ok(path) } else { Err(io::Error::new(io::ErrorKind::NotADirectory, "it is not a folder")) }
@@ -116,9 +116,9 @@ fn same_file(path: &Path, other: Option<&Path>) -> bool {
 }
 
 /// Reads a file; `None` when there is none.
-fn read(path: &Path, whose: Whose) -> Result<Option<SettingsFile>, SettingsError> {
+fn read(path: &Path, scope: SettingsScope) -> Result<Option<SettingsFile>, SettingsError> {
     let Some(text) = read_text(path)? else { return Ok(None) };
-    let file = SettingsFile::parse(path, whose, &text)?;
+    let file = SettingsFile::parse(path, scope, &text)?;
     if let Some(key) = &file.settings.api_key
         && path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
     {

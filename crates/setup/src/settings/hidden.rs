@@ -11,11 +11,11 @@ use std::collections::BTreeSet;
 use windlass_tools::Rule;
 
 use super::error::SettingsError;
-use super::mode::Mode;
+use super::mode::ModeSetting;
 use super::sources::Sources;
 
 /// What the files hide on this platform in this mode. Hiding only takes away, so any project may.
-pub(super) fn hidden(sources: &Sources, platform: &str, mode: Mode) -> Result<BTreeSet<String>, SettingsError> {
+pub(super) fn hidden(sources: &Sources, platform: &str, mode: ModeSetting) -> Result<BTreeSet<String>, SettingsError> {
     let mut hidden = BTreeSet::new();
     for file in [&sources.project, &sources.user].into_iter().flatten() {
         for pattern in file.settings.hidden.on(platform, mode) {
@@ -29,21 +29,21 @@ pub(super) fn hidden(sources: &Sources, platform: &str, mode: Mode) -> Result<BT
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Given;
-    use super::Mode;
+    use super::super::tests::SettingsFixture;
+    use super::ModeSetting;
 
     // proves T2
     #[test]
     fn what_is_hidden_depends_on_platform_and_mode() {
         let text =
             "[policy]\nhidden = ['a']\n[hidden]\nalways = ['b']\nstrict = ['c.*']\nwindows = ['d']\nlinux = ['e']";
-        let hidden = |mode: Mode| {
-            let given = Given::usable().user(text).flags(|flags| flags.mode = Some(mode));
+        let hidden = |mode: ModeSetting| {
+            let given = SettingsFixture::usable().user(text).flags(|flags| flags.mode = Some(mode));
             given.settings().policy.hidden.into_iter().collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(hidden(Mode::Default), "a b e");
-        assert_eq!(hidden(Mode::Strict), "a b c.* e");
-        let wrong = Given::usable().user("[hidden]\nalways = ['a b']").error();
+        assert_eq!(hidden(ModeSetting::Default), "a b e");
+        assert_eq!(hidden(ModeSetting::Strict), "a b c.* e");
+        let wrong = SettingsFixture::usable().user("[hidden]\nalways = ['a b']").error();
         assert!(wrong.contains("windlass.toml:2:11") && wrong.contains("is no rule"), "{wrong}");
     }
 }

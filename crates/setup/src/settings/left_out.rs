@@ -13,7 +13,7 @@ use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::file_settings::FileSettings;
 use super::flags::Flags;
-use super::origin::Origin;
+use super::origin::SettingOrigin;
 use super::policy;
 use super::sources::Sources;
 
@@ -22,23 +22,23 @@ pub const MORE: &str = "`windlass doctor` tells more, `windlass trust` asks agai
 
 /// A setting of a project's file that is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct IgnoredSetting {
     /// Where it stands.
-    pub(super) origin: Origin,
+    pub(super) origin: SettingOrigin,
     /// What it is, for people.
     pub(super) what: String,
     /// What the file says there, where `what` does not tell.
     pub(super) value: Option<String>,
 }
 
-impl LeftOut {
+impl IgnoredSetting {
     /// The setting with its value: whoever is to agree to it must see it.
     pub fn with_value(&self) -> String {
         self.value.as_ref().map_or_else(|| self.to_string(), |value| format!("{self}: {value}"))
     }
 }
 
-impl std::fmt::Display for LeftOut {
+impl std::fmt::Display for IgnoredSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.origin, self.what)
     }
@@ -46,22 +46,22 @@ impl std::fmt::Display for LeftOut {
 
 impl Sources {
     /// These sources with nothing in the project's file that loosens, and what was left out of it.
-    pub(super) fn tightened(&self) -> (Cow<'_, Self>, Vec<LeftOut>) {
+    pub(super) fn tightened(&self) -> (Cow<'_, Self>, Vec<IgnoredSetting>) {
         let Some(file) = self.project.as_ref().filter(|_| !self.trusts_project()) else {
             return (Cow::Borrowed(self), Vec::new());
         };
-        let mut leaving = Leaving { file, kept: file.settings.clone(), left_out: Vec::new() };
+        let mut leaving = LooseningFilter { file, kept: file.settings.clone(), left_out: Vec::new() };
         leaving.calls(self);
         leaving.places(self);
         leaving.limits(self);
-        let Leaving { kept, left_out, .. } = leaving;
+        let LooseningFilter { kept, left_out, .. } = leaving;
         let project = Some(SettingsFile { settings: kept, ..file.clone() });
         (Cow::Owned(Self { project, ..self.clone() }), left_out)
     }
 
     /// Everything of the project's file that would loosen the person's settings if it were trusted. Flags and variables
     /// don't count: they hold for one command, and trust for all that follow.
-    pub fn needing_trust(&self) -> Result<Vec<LeftOut>, SettingsError> {
+    pub fn needing_trust(&self) -> Result<Vec<IgnoredSetting>, SettingsError> {
         let files = Self { flags: Flags::default(), env: self.env.places_only(), ..self.clone() };
         let (sources, mut left_out) = files.tightened();
         if let Some(file) = self.project.as_ref().filter(|_| !self.trusts_project()) {
@@ -74,7 +74,7 @@ impl Sources {
     }
 
     /// What a person is told of what was left out.
-    pub(super) fn notice_of(&self, left_out: &[LeftOut]) -> Option<String> {
+    pub(super) fn notice_of(&self, left_out: &[IgnoredSetting]) -> Option<String> {
         let file = self.project.as_ref().filter(|_| !left_out.is_empty())?;
         if self.is_declined() {
             // They have seen all of it, and said no; of a change they are told where that is found.
@@ -94,70 +94,82 @@ impl Sources {
 
 impl SettingsFile {
     /// A value of this file that is not taken.
-    fn left_out<T>(&self, value: &Spanned<T>, what: &str) -> LeftOut {
+    fn left_out<T>(&self, value: &Spanned<T>, what: &str) -> IgnoredSetting {
         let text = self.text().get(value.span()).map(str::to_owned);
-        LeftOut { origin: self.origin(value), what: what.to_owned(), value: text }
+        IgnoredSetting { origin: self.origin(value), what: what.to_owned(), value: text }
     }
 }
 
 /// What is left of a file.
-struct Leaving<'a> {
+struct LooseningFilter<'a> {
     file: &'a SettingsFile,
     kept: FileSettings,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<IgnoredSetting>,
 }
 
-impl Leaving<'_> {
+impl LooseningFilter<'_> {
     /// What calls are allowed, and what they may reach.
     fn calls(&mut self, sources: &Sources) {
         let own = sources.user.as_ref().map(|file| &file.settings);
         let mode = own.and_then(|own| Some(*own.permissions.mode.as_ref()?.get_ref())).unwrap_or_default();
         if sources.flags.mode.is_none() && sources.env.raw("WINDLASS_MODE").is_none() {
-            self.one(|file| &mut file.permissions.mode, |theirs| *theirs < mode, "a mode that asks less than yours");
+            self.leave_out(
+                |file| &mut file.permissions.mode,
+                |theirs| *theirs < mode,
+                "a mode that asks less than yours",
+            );
         }
         let mode = own.and_then(|own| Some(*own.sandbox.mode.as_ref()?.get_ref())).unwrap_or_default();
         if sources.flags.sandbox.is_none() && sources.env.raw("WINDLASS_SANDBOX").is_none() {
-            self.one(|file| &mut file.sandbox.mode, |theirs| *theirs < mode, "a sandbox that holds less than yours");
+            self.leave_out(
+                |file| &mut file.sandbox.mode,
+                |theirs| *theirs < mode,
+                "a sandbox that holds less than yours",
+            );
         }
-        self.all(|file| &mut file.permissions.allow, "a rule that allows calls");
-        self.all(|file| &mut file.permissions.unprotected, "an exception to the protected paths");
-        self.all(|file| &mut file.sandbox.writable, "a way out of the sandbox");
-        self.all(|file| &mut file.sandbox.readable, "a way out of the sandbox");
-        self.all(|file| &mut file.tools.fetch_private, "a host of a private network");
-        self.all(|file| &mut file.tools.keep_env, "a secret for commands (keep_env)");
+        self.leave_out_list(|file| &mut file.permissions.allow, "a rule that allows calls");
+        self.leave_out_list(|file| &mut file.permissions.unprotected, "an exception to the protected paths");
+        self.leave_out_list(|file| &mut file.sandbox.writable, "a way out of the sandbox");
+        self.leave_out_list(|file| &mut file.sandbox.readable, "a way out of the sandbox");
+        self.leave_out_list(|file| &mut file.tools.fetch_private, "a host of a private network");
+        self.leave_out_list(|file| &mut file.tools.keep_env, "a secret for commands (keep_env)");
     }
 
     /// Where sessions are kept, and how safely.
     fn places(&mut self, sources: &Sources) {
         if sources.flags.data_dir.is_none() && sources.env.raw("WINDLASS_DATA_DIR").is_none() {
-            self.one(|file| &mut file.data_dir, |_| true, "the place of the journals (data_dir)");
+            self.leave_out(|file| &mut file.data_dir, |_| true, "the place of the journals (data_dir)");
         }
         let own = sources.user.as_ref().and_then(|file| file.settings.durability.as_ref());
         let own = own.map(|own| *own.get_ref()).unwrap_or_default();
         if sources.flags.durability.is_none() && sources.env.raw("WINDLASS_DURABILITY").is_none() {
-            self.one(|file| &mut file.durability, |theirs| *theirs < own, "a durability below yours");
+            self.leave_out(|file| &mut file.durability, |theirs| *theirs < own, "a durability below yours");
         }
     }
 
     /// How long tool servers may take.
     fn limits(&mut self, sources: &Sources) {
-        let usual = windlass_mcp::Limits::default();
+        let usual = windlass_mcp::ServerLimits::default();
         let own = sources.user.as_ref().map(|file| &file.settings.mcp);
         let own = |look: fn(&super::file_settings::FileMcp) -> &Option<Spanned<f64>>, usual: std::time::Duration| {
             own.and_then(|own| look(own).as_ref()).map_or(usual.as_secs_f64(), |own| *own.get_ref())
         };
         let start = own(|mcp| &mcp.startup_timeout, usual.startup_timeout);
         let call = own(|mcp| &mcp.call_timeout, usual.call_timeout);
-        self.one(
+        self.leave_out(
             |file| &mut file.mcp.startup_timeout,
             |theirs| *theirs > start,
             "a longer `startup_timeout` than yours",
         );
-        self.one(|file| &mut file.mcp.call_timeout, |theirs| *theirs > call, "a longer `call_timeout` than yours");
+        self.leave_out(
+            |file| &mut file.mcp.call_timeout,
+            |theirs| *theirs > call,
+            "a longer `call_timeout` than yours",
+        );
     }
 
     /// Leaves out a value that loosens.
-    fn one<T>(
+    fn leave_out<T>(
         &mut self,
         look: impl Fn(&mut FileSettings) -> &mut Option<Spanned<T>>,
         loosens: impl Fn(&T) -> bool,
@@ -168,7 +180,7 @@ impl Leaving<'_> {
     }
 
     /// Leaves out a list of which every entry loosens.
-    fn all<T>(&mut self, look: impl Fn(&mut FileSettings) -> &mut Vec<Spanned<T>>, what: &str) {
+    fn leave_out_list<T>(&mut self, look: impl Fn(&mut FileSettings) -> &mut Vec<Spanned<T>>, what: &str) {
         let taken = std::mem::take(look(&mut self.kept));
         self.left_out.extend(taken.iter().map(|value| self.file.left_out(value, what)));
     }

@@ -9,17 +9,17 @@
 //! it: nothing is begun under it. A bare name in a file may be meant for the servers of another folder, so
 //! there it must be a slip of a letter or two.
 
-use windlass_tools::{Network, Rule, TOOL_NAMES};
+use windlass_tools::{NetworkTarget, Rule, TOOL_NAMES};
 use windlass_vocab::ToolName;
 
 use super::error::SettingsError;
 use super::nearest::{near, nearest};
-use super::origin::{Origin, Sourced};
-use super::permissions::Permissions;
+use super::origin::{SettingOrigin, Sourced};
+use super::permissions::PermissionSettings;
 
 /// Which side a rule stands on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum SettingsRuleSide {
     Allow,
     Forbid,
 }
@@ -34,14 +34,14 @@ const SLIP: usize = 2;
 
 /// A sentence for each rule that names no tool; `servers` are those that are configured. A rule that
 /// forbids or asks about nothing is an error.
-pub(super) fn notices(permissions: &Permissions, servers: &[String]) -> Result<Vec<String>, SettingsError> {
-    let Permissions { allow, ask, deny, .. } = permissions;
-    let forbidding = ask.iter().chain(deny).map(|rule| (Side::Forbid, rule));
-    let all = allow.iter().map(|rule| (Side::Allow, rule)).chain(forbidding);
+pub(super) fn notices(permissions: &PermissionSettings, servers: &[String]) -> Result<Vec<String>, SettingsError> {
+    let PermissionSettings { allow, ask, deny, .. } = permissions;
+    let forbidding = ask.iter().chain(deny).map(|rule| (SettingsRuleSide::Forbid, rule));
+    let all = allow.iter().map(|rule| (SettingsRuleSide::Allow, rule)).chain(forbidding);
     let mut notices = Vec::new();
     for (side, rule) in all {
         let Some(problem) = problem(side, rule, servers) else { continue };
-        if side == Side::Forbid && is_certain(rule, servers) {
+        if side == SettingsRuleSide::Forbid && is_certain(rule, servers) {
             return Err(SettingsError::Wrong { origin: rule.origin.clone(), problem });
         }
         notices.push(format!("{}: {problem}", rule.origin));
@@ -57,35 +57,37 @@ fn is_certain(rule: &Sourced<Rule>, servers: &[String]) -> bool {
     let Some(tool) = rule.value.tool() else { return false };
     match tool.split_once('.') {
         Some((server, _)) => server == ToolName::LOCAL,
-        None => servers.is_empty() && (matches!(rule.origin, Origin::Flag(_)) || is_slip(tool)),
+        None => servers.is_empty() && (matches!(rule.origin, SettingOrigin::Flag(_)) || is_slip(tool)),
     }
 }
 
-fn problem(side: Side, rule: &Sourced<Rule>, servers: &[String]) -> Option<String> {
+fn problem(side: SettingsRuleSide, rule: &Sourced<Rule>, servers: &[String]) -> Option<String> {
     let calls = match rule.value.network() {
-        Some(Network::CallsOf(calls)) => calls,
-        Some(Network::Everything | Network::Address(_)) | None => &rule.value,
+        Some(NetworkTarget::CallsOf(calls)) => calls,
+        Some(NetworkTarget::Everything | NetworkTarget::Address(_)) | None => &rule.value,
     };
     let tool = calls.tool()?;
     if TOOL_NAMES.iter().any(|name| calls.names(&ToolName(format!("local.{name}")))) {
         return None;
     }
-    let told = |what: String| Some(format!("the rule `{}` means nothing: {what}", rule.value));
+    let problem_text = |what: String| Some(format!("the rule `{}` means nothing: {what}", rule.value));
     match tool.split_once('.') {
-        Some((ToolName::LOCAL, bare)) => told(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES))),
+        Some((ToolName::LOCAL, bare)) => {
+            problem_text(format!("no tool is called {bare:?}; {}", nearest(bare, TOOL_NAMES)))
+        }
         Some((server, _)) if server.contains('*') || servers.iter().any(|known| known == server) => None,
         Some((server, _)) => {
             let known: Vec<&str> = servers.iter().map(String::as_str).collect();
             let hint = if known.is_empty() { "none is configured".to_owned() } else { nearest(server, &known) };
-            told(format!("no server is called {server:?}; {hint}"))
+            problem_text(format!("no server is called {server:?}; {hint}"))
         }
-        None if side == Side::Forbid
+        None if side == SettingsRuleSide::Forbid
             && !servers.is_empty()
             && (tool.contains('*') || near(tool, &known_words()).is_none()) =>
         {
             None
         }
-        None => told(format!("no tool is called {tool:?}; {}", nearest(tool, &known_words()))),
+        None => problem_text(format!("no tool is called {tool:?}; {}", nearest(tool, &known_words()))),
     }
 }
 
@@ -94,18 +96,18 @@ mod tests {
     use windlass_tools::Protected;
 
     use super::*;
-    use crate::settings::mode::Mode;
+    use crate::settings::mode::ModeSetting;
     use crate::settings::origin::Position;
 
-    fn told(side: Side, rule: &str, servers: &[&str]) -> Option<String> {
+    fn problem_text(side: SettingsRuleSide, rule: &str, servers: &[&str]) -> Option<String> {
         let position = Position { path: "windlass.toml".into(), line: 3, column: 10 };
-        let rule = Sourced::new(rule.parse().expect("a rule"), Origin::User(position));
-        let mode = Sourced::new(Mode::Default, Origin::Default);
+        let rule = Sourced::new(rule.parse().expect("a rule"), SettingOrigin::User(position));
+        let mode = Sourced::new(ModeSetting::Default, SettingOrigin::Default);
         let (allow, deny) = match side {
-            Side::Allow => (vec![rule], Vec::new()),
-            Side::Forbid => (Vec::new(), vec![rule]),
+            SettingsRuleSide::Allow => (vec![rule], Vec::new()),
+            SettingsRuleSide::Forbid => (Vec::new(), vec![rule]),
         };
-        let permissions = Permissions { mode, allow, ask: Vec::new(), deny, protected: Protected::default() };
+        let permissions = PermissionSettings { mode, allow, ask: Vec::new(), deny, protected: Protected::default() };
         let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
         match notices(&permissions, &servers) {
             Ok(mut notices) => notices.pop(),
@@ -126,9 +128,9 @@ mod tests {
             // For the servers of another folder, perhaps.
             ("delete_repository", &[], false),
         ] {
-            let said = told(Side::Forbid, rule, servers).unwrap_or_default();
+            let said = problem_text(SettingsRuleSide::Forbid, rule, servers).unwrap_or_default();
             assert_eq!(said.starts_with("error: "), is_error, "{rule}: {said}");
-            let allowed = told(Side::Allow, rule, servers).unwrap_or_default();
+            let allowed = problem_text(SettingsRuleSide::Allow, rule, servers).unwrap_or_default();
             assert!(!allowed.starts_with("error: "), "a rule that allows nothing is safe: {allowed}");
         }
     }
@@ -138,19 +140,19 @@ mod tests {
     fn a_rule_about_no_tool_is_told_with_its_place_and_the_nearest_name() {
         let want = "windlass.toml:3:10: the rule `run_comand(git *)` means nothing: no tool is called \"run_comand\"; did \
                     you mean \"run_command\"?";
-        assert_eq!(told(Side::Allow, "run_comand(git *)", &[]).as_deref(), Some(want));
-        assert_eq!(told(Side::Forbid, "run_comand(git *)", &["hub"]).as_deref(), Some(want));
+        assert_eq!(problem_text(SettingsRuleSide::Allow, "run_comand(git *)", &[]).as_deref(), Some(want));
+        assert_eq!(problem_text(SettingsRuleSide::Forbid, "run_comand(git *)", &["hub"]).as_deref(), Some(want));
         for (side, rule, servers, part) in [
-            (Side::Allow, "local.raed_file", &[][..], "did you mean \"read_file\"?"),
-            (Side::Allow, "delete_everything", &["hub"], "no tool is called"),
-            (Side::Forbid, "Bash(rm *)", &[], "what may stand here: read, write, network, ask_question"),
-            (Side::Forbid, "writ(src/)", &[], "did you mean \"write\"?"),
-            (Side::Allow, "hbu.put", &["hub"], "no server is called \"hbu\"; did you mean \"hub\"?"),
-            (Side::Allow, "hub.put", &[], "none is configured"),
-            (Side::Allow, "run_x*", &[], "no tool is called"),
-            (Side::Allow, "network(run_comand(cargo *))", &[], "did you mean \"run_command\"?"),
+            (SettingsRuleSide::Allow, "local.raed_file", &[][..], "did you mean \"read_file\"?"),
+            (SettingsRuleSide::Allow, "delete_everything", &["hub"], "no tool is called"),
+            (SettingsRuleSide::Forbid, "Bash(rm *)", &[], "what may stand here: read, write, network, ask_question"),
+            (SettingsRuleSide::Forbid, "writ(src/)", &[], "did you mean \"write\"?"),
+            (SettingsRuleSide::Allow, "hbu.put", &["hub"], "no server is called \"hbu\"; did you mean \"hub\"?"),
+            (SettingsRuleSide::Allow, "hub.put", &[], "none is configured"),
+            (SettingsRuleSide::Allow, "run_x*", &[], "no tool is called"),
+            (SettingsRuleSide::Allow, "network(run_comand(cargo *))", &[], "did you mean \"run_command\"?"),
         ] {
-            let said = told(side, rule, servers).unwrap_or_else(|| String::from("nothing"));
+            let said = problem_text(side, rule, servers).unwrap_or_else(|| String::from("nothing"));
             assert!(said.contains(part), "{rule}: {said}");
         }
     }
@@ -158,20 +160,20 @@ mod tests {
     #[test]
     fn a_rule_that_may_mean_a_tool_is_not_told() {
         for (side, rule, servers) in [
-            (Side::Allow, "run_command(git *)", &[][..]),
-            (Side::Allow, "local.write_file", &[]),
-            (Side::Allow, "*", &[]),
-            (Side::Allow, "*_file", &[]),
-            (Side::Allow, "hub.put(x)", &["hub"]),
-            (Side::Allow, "hub.*", &["hub"]),
-            (Side::Forbid, "delete_repository", &["hub"]),
-            (Side::Forbid, "*.delete*", &[]),
-            (Side::Forbid, "read(secrets/)", &[]),
-            (Side::Allow, "write", &[]),
-            (Side::Allow, "network(docs.rs)", &[]),
-            (Side::Forbid, "network(run_command(cargo *))", &[]),
+            (SettingsRuleSide::Allow, "run_command(git *)", &[][..]),
+            (SettingsRuleSide::Allow, "local.write_file", &[]),
+            (SettingsRuleSide::Allow, "*", &[]),
+            (SettingsRuleSide::Allow, "*_file", &[]),
+            (SettingsRuleSide::Allow, "hub.put(x)", &["hub"]),
+            (SettingsRuleSide::Allow, "hub.*", &["hub"]),
+            (SettingsRuleSide::Forbid, "delete_repository", &["hub"]),
+            (SettingsRuleSide::Forbid, "*.delete*", &[]),
+            (SettingsRuleSide::Forbid, "read(secrets/)", &[]),
+            (SettingsRuleSide::Allow, "write", &[]),
+            (SettingsRuleSide::Allow, "network(docs.rs)", &[]),
+            (SettingsRuleSide::Forbid, "network(run_command(cargo *))", &[]),
         ] {
-            assert_eq!(told(side, rule, servers), None, "{rule}");
+            assert_eq!(problem_text(side, rule, servers), None, "{rule}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Settings: flags > environment > `windlass.toml` of the project > the user's own > defaults.
 //!
 //! The protocol: [`Sources::gather`] reads what is outside; [`Sources::place`] and
-//! [`Sources::resolve`] then decide, purely but for a look at the programs that a project's servers name. Every value keeps its [`Origin`], so that whoever finds
+//! [`Sources::resolve`] then decide, purely but for a look at the programs that a project's servers name. Every value keeps its [`SettingOrigin`], so that whoever finds
 //! it wrong later can still say where it stands.
 //!
 //! What a project's file may not do until its folder is trusted is left out first (`left_out`); why, in
 //! docs/decisions/0005-settings.md.
 
-mod agreed;
+mod approved_command;
 mod command_env;
 mod command_words;
 mod durability;
@@ -16,13 +16,11 @@ mod env;
 mod error;
 mod fetching;
 mod file;
+pub mod file_edit;
 mod file_settings;
 mod flags;
 mod gather;
 mod hidden;
-pub mod keep;
-mod kept_servers;
-pub mod kept_texts;
 mod left_out;
 mod misnamed;
 mod mode;
@@ -35,10 +33,12 @@ mod policy;
 mod programs;
 mod provider;
 pub mod sandbox;
+pub mod saved_texts;
+mod server_entries;
 mod servers;
 mod sources;
-mod standing;
 mod trust;
+mod trust_state;
 mod wide_workspace;
 
 use std::collections::BTreeMap;
@@ -48,50 +48,50 @@ use windlass_mcp::ServerName;
 use windlass_tools::HostPattern;
 use windlass_vocab::{ModelName, Policy};
 
-pub use self::agreed::Agreed;
+pub use self::approved_command::ApprovedCommand;
 pub use self::command_env::CommandEnv;
-pub use self::durability::Durability;
+pub use self::durability::DurabilitySetting;
 pub use self::endpoint::OPENAI;
-pub use self::endpoint::{ApiKey, Endpoint};
+pub use self::endpoint::{ApiKey, ModelEndpoint};
 pub use self::env::Env;
 pub use self::error::SettingsError;
-pub use self::file::{SettingsFile, Whose};
+pub use self::file::{SettingsFile, SettingsScope};
 pub use self::flags::Flags;
-pub use self::kept_servers::{Added, Removed, add_server, remove_server};
-pub use self::left_out::{LeftOut, MORE};
-pub use self::mode::Mode;
+pub use self::left_out::{IgnoredSetting, MORE};
+pub use self::mode::ModeSetting;
 pub use self::nearest::{near, nearest};
-pub use self::origin::{Origin, Position, Sourced};
-pub use self::permissions::Permissions;
-pub use self::place::{Place, create_data_dir};
-pub use self::sandbox::Sandbox;
-pub use self::servers::{Consent, Server};
+pub use self::origin::{Position, SettingOrigin, Sourced};
+pub use self::permissions::PermissionSettings;
+pub use self::place::{PlaceSettings, create_data_dir};
+pub use self::sandbox::SandboxSettings;
+pub use self::server_entries::{ServerAddition, ServerRemoval, add_server, remove_server};
+pub use self::servers::{ConfiguredServer, ServerConsent};
 pub use self::sources::Sources;
 pub use self::sources::{FILE_NAME, user_file, user_file_for_people};
-pub use self::standing::Standing;
-pub use self::trust::{Changed, Content};
+pub use self::trust::{ChangedFile, ProjectFileContent};
+pub use self::trust_state::TrustState;
 
 /// Everything a run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Where sessions are kept.
-    pub place: Place,
+    pub place: PlaceSettings,
     /// The server, if anybody named one or gave a key.
-    pub endpoint: Option<Endpoint>,
+    pub endpoint: Option<ModelEndpoint>,
     /// The model, if anybody named one: a resumed run knows its own.
     pub model: Option<Sourced<ModelName>>,
     /// The rules of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
     /// What calls are allowed.
-    pub permissions: Permissions,
+    pub permissions: PermissionSettings,
     /// The sandbox commands run in.
-    pub sandbox: Sandbox,
+    pub sandbox: SandboxSettings,
     /// Hosts of this machine and of private networks that may be fetched from.
     pub fetch_private: Vec<Sourced<HostPattern>>,
     /// Which variables commands get.
     pub command_env: CommandEnv,
     /// The MCP servers.
-    pub servers: BTreeMap<ServerName, Server>,
+    pub servers: BTreeMap<ServerName, ConfiguredServer>,
     /// Things a person should know, one sentence each.
     pub notices: Vec<String>,
 }
@@ -106,10 +106,10 @@ impl Settings {
 
 impl Sources {
     /// Decides where sessions are kept.
-    pub fn place(&self) -> Result<Place, SettingsError> {
+    pub fn place(&self) -> Result<PlaceSettings, SettingsError> {
         let (sources, _) = self.tightened();
         let (workspace, closed) = (self.workspace.clone(), self.closed());
-        Ok(Place { workspace, data_dir: sources.data_dir()?, durability: sources.durability()?, closed })
+        Ok(PlaceSettings { workspace, data_dir: sources.data_dir()?, durability: sources.durability()?, closed })
     }
 
     /// Decides everything a run needs.
@@ -119,7 +119,7 @@ impl Sources {
     }
 
     /// The same where nothing is left to be taken out of the project's file.
-    fn decide(&self, mut left_out: Vec<LeftOut>) -> Result<Settings, SettingsError> {
+    fn decide(&self, mut left_out: Vec<IgnoredSetting>) -> Result<Settings, SettingsError> {
         let mut notices = self.notices.clone();
         let (endpoint, about_server) = endpoint::endpoint(self)?;
         notices.extend(about_server);
@@ -151,7 +151,7 @@ impl Sources {
         let variable = "WINDLASS_DATA_DIR";
         let given = Sourced::flag("--data-dir", self.flags.data_dir.clone()).or_else(|| {
             let path = self.env.raw(variable)?;
-            Some(Sourced::new(path.into(), Origin::Variable(variable.into())))
+            Some(Sourced::new(path.into(), SettingOrigin::Variable(variable.into())))
         });
         if let Some(given) = given {
             return Ok(Sourced::new(self.cwd.join(given.value), given.origin));
@@ -163,18 +163,18 @@ impl Sources {
             }
         }
         let default = self.env.windlass_folder("XDG_DATA_HOME", ".local/share").ok_or(SettingsError::NoDataDir)?;
-        Ok(Sourced::new(default, Origin::Default))
+        Ok(Sourced::new(default, SettingOrigin::Default))
     }
 
-    fn durability(&self) -> Result<Sourced<Durability>, SettingsError> {
+    fn durability(&self) -> Result<Sourced<DurabilitySetting>, SettingsError> {
         let flag = Sourced::flag("--durability", self.flags.durability);
-        let variable = self.env.parsed("WINDLASS_DURABILITY", Durability::parsed)?;
+        let variable = self.env.parsed("WINDLASS_DURABILITY", DurabilitySetting::parsed)?;
         if let Some(given) = flag.or(variable) {
             return Ok(given);
         }
         let in_file = |file: &Option<SettingsFile>| file.as_ref()?.sourced(&file.as_ref()?.settings.durability);
         let named = in_file(&self.project).or_else(|| in_file(&self.user));
-        Ok(named.unwrap_or_else(|| Sourced::new(Durability::default(), Origin::Default)))
+        Ok(named.unwrap_or_else(|| Sourced::new(DurabilitySetting::default(), SettingOrigin::Default)))
     }
 
     fn model(&self) -> Result<Option<Sourced<ModelName>>, SettingsError> {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// How permissions are judged (T8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum ModeSetting {
     /// Nothing is asked.
     Bypass,
     /// Work in the workspace is allowed, commands are asked for.
@@ -17,7 +17,7 @@ pub enum Mode {
     Strict,
 }
 
-impl Mode {
+impl ModeSetting {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Bypass, Self::Default, Self::Strict];
 
@@ -39,7 +39,7 @@ impl Mode {
 }
 
 /// As it is typed.
-impl fmt::Display for Mode {
+impl fmt::Display for ModeSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -24,7 +24,7 @@ impl fmt::Display for Position {
 
 /// Where a value came from; the earlier kinds win over the later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// A flag, e.g. `--model`.
     Flag(&'static str),
     /// An environment variable.
@@ -43,7 +43,7 @@ pub enum Origin {
     Session,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// The file or flag alone, for what has no line of its own.
     pub fn place(&self) -> String {
         match self {
@@ -58,7 +58,7 @@ impl Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(name) => f.write_str(name),
@@ -78,17 +78,17 @@ pub struct Sourced<T> {
     /// The value.
     pub value: T,
     /// Where it came from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 impl<T> Sourced<T> {
-    pub fn new(value: T, origin: Origin) -> Self {
+    pub fn new(value: T, origin: SettingOrigin) -> Self {
         Self { value, origin }
     }
 
     /// What a flag says, if it was given.
     pub(super) fn flag(name: &'static str, value: Option<T>) -> Option<Self> {
-        value.map(|value| Self::new(value, Origin::Flag(name)))
+        value.map(|value| Self::new(value, SettingOrigin::Flag(name)))
     }
 
     /// The value made into another; what is wrong with it is reported with the origin.

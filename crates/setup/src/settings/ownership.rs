@@ -9,14 +9,14 @@ use super::env::Env;
 
 /// Who looks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Looker {
+pub(super) struct CurrentUser {
     uid: u32,
     gid: u32,
     /// Whoever became root by `sudo`: their files are theirs still.
     sudo: Option<u32>,
 }
 
-impl Looker {
+impl CurrentUser {
     /// Whoever runs this process.
     pub(super) fn new(env: &Env) -> Self {
         let uid = rustix::process::geteuid().as_raw();
@@ -27,7 +27,7 @@ impl Looker {
 
 /// Who may write a file or folder.
 #[derive(Clone, Copy, Debug)]
-struct Writers {
+struct FileOwnership {
     uid: u32,
     gid: u32,
     mode: u32,
@@ -35,47 +35,49 @@ struct Writers {
 
 /// Why something may be anybody's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stranger {
+pub(super) enum OwnershipProblem {
     /// Another user owns it.
     Owns,
     /// Others can write to it.
     Writes,
 }
 
-impl Looker {
-    fn stranger(self, writers: Writers) -> Option<Stranger> {
+impl CurrentUser {
+    fn problem(self, writers: FileOwnership) -> Option<OwnershipProblem> {
         if writers.uid != self.uid && self.sudo != Some(writers.uid) {
-            return Some(Stranger::Owns);
+            return Some(OwnershipProblem::Owns);
         }
         // A group of the owner's number is, on the systems that make such, the owner's alone.
         let own_group = writers.gid == writers.uid && (writers.uid != self.uid || writers.gid == self.gid);
         let others = if own_group { 0o002 } else { 0o022 };
-        (writers.mode & others != 0).then_some(Stranger::Writes)
+        (writers.mode & others != 0).then_some(OwnershipProblem::Writes)
     }
 
     /// Why what is at `path` may be anybody's, whether it is a link or not. What is not there is nobody's.
-    fn stranger_at(self, path: &Path) -> Option<Stranger> {
+    fn problem_at(self, path: &Path) -> Option<OwnershipProblem> {
         let own = path.symlink_metadata().ok()?;
-        let link = Writers { uid: own.uid(), gid: own.gid(), mode: if own.is_symlink() { 0 } else { own.mode() } };
-        let real = path.metadata().ok().map(|real| Writers { uid: real.uid(), gid: real.gid(), mode: real.mode() });
-        std::iter::once(link).chain(real).find_map(|writers| self.stranger(writers))
+        let link =
+            FileOwnership { uid: own.uid(), gid: own.gid(), mode: if own.is_symlink() { 0 } else { own.mode() } };
+        let real =
+            path.metadata().ok().map(|real| FileOwnership { uid: real.uid(), gid: real.gid(), mode: real.mode() });
+        std::iter::once(link).chain(real).find_map(|writers| self.problem(writers))
     }
 }
 
 /// Something on the way up that may be anybody's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Anybodys {
+pub(super) struct UntrustedPath {
     path: PathBuf,
-    why: Stranger,
+    why: OwnershipProblem,
 }
 
-impl Anybodys {
+impl UntrustedPath {
     /// What is told about a file that is not looked at for it.
-    pub(super) fn told(&self, file: &Path, trusting: &str) -> String {
+    pub(super) fn notice(&self, file: &Path, trusting: &str) -> String {
         let at = self.path.display();
         let (why, mend) = match self.why {
-            Stranger::Owns => (format!("{at} belongs to another user"), "take it over".to_owned()),
-            Stranger::Writes => (format!("others can write to {at}"), format!("`chmod go-w {at}`")),
+            OwnershipProblem::Owns => (format!("{at} belongs to another user"), "take it over".to_owned()),
+            OwnershipProblem::Writes => (format!("others can write to {at}"), format!("`chmod go-w {at}`")),
         };
         format!("{} is not used: {why}, so it may be from anybody. Read it; then {mend}, or {trusting}", file.display())
     }
@@ -83,32 +85,37 @@ impl Anybodys {
 
 /// What a search upward found: a file to use, or one that is not used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Search {
+pub(super) struct UpwardSearch {
     pub(super) found: Option<PathBuf>,
-    pub(super) passed_over: Option<(PathBuf, Anybodys)>,
+    pub(super) not_used: Option<(PathBuf, UntrustedPath)>,
 }
 
 /// Looks for the first file of this name in these folders. It ends at a folder or file that may be anybody's, unless the
 /// folder is one of those the person `trusts`.
-pub(super) fn search(folders: &[&Path], name: &str, looker: Looker, trusts: impl Fn(&Path) -> bool) -> Search {
-    let mut ended: Option<Anybodys> = None;
+pub(super) fn search(
+    folders: &[&Path],
+    name: &str,
+    current_user: CurrentUser,
+    trusts: impl Fn(&Path) -> bool,
+) -> UpwardSearch {
+    let mut ended: Option<UntrustedPath> = None;
     for folder in folders {
         let file = folder.join(name);
         let is_there = file.symlink_metadata().is_ok();
         if trusts(folder) && is_there {
-            return Search { found: Some(file), passed_over: None };
+            return UpwardSearch { found: Some(file), not_used: None };
         }
-        let at_folder = looker.stranger_at(folder).map(|why| Anybodys { path: (*folder).to_owned(), why });
-        let at_file = || looker.stranger_at(&file).map(|why| Anybodys { path: file.clone(), why });
+        let at_folder = current_user.problem_at(folder).map(|why| UntrustedPath { path: (*folder).to_owned(), why });
+        let at_file = || current_user.problem_at(&file).map(|why| UntrustedPath { path: file.clone(), why });
         ended = ended.or(at_folder);
         if is_there {
             return match ended.or_else(at_file) {
-                Some(anybodys) => Search { found: None, passed_over: Some((file, anybodys)) },
-                None => Search { found: Some(file), passed_over: None },
+                Some(untrusted) => UpwardSearch { found: None, not_used: Some((file, untrusted)) },
+                None => UpwardSearch { found: Some(file), not_used: None },
             };
         }
     }
-    Search::default()
+    UpwardSearch::default()
 }
 
 #[cfg(test)]
@@ -118,15 +125,15 @@ mod tests {
 
     use super::*;
 
-    const ME: Looker = Looker { uid: 1000, gid: 1000, sudo: None };
-    const ROOT: Looker = Looker { uid: 0, gid: 0, sudo: None };
-    const SUDO: Looker = Looker { uid: 0, gid: 0, sudo: Some(1000) };
+    const ME: CurrentUser = CurrentUser { uid: 1000, gid: 1000, sudo: None };
+    const ROOT: CurrentUser = CurrentUser { uid: 0, gid: 0, sudo: None };
+    const SUDO: CurrentUser = CurrentUser { uid: 0, gid: 0, sudo: Some(1000) };
 
     // proves X2
     #[test]
     fn what_others_own_or_can_write_to_may_be_anybodys() {
-        use Stranger::{Owns, Writes};
-        for (looker, uid, gid, mode, expected) in [
+        use OwnershipProblem::{Owns, Writes};
+        for (current_user, uid, gid, mode, expected) in [
             (ME, 1000, 1000, 0o755, None),
             (ME, 1000, 1000, 0o700, None),
             (ME, 1000, 1000, 0o775, None),
@@ -136,7 +143,7 @@ mod tests {
             (ME, 1000, 1000, 0o1777, Some(Writes)),
             (ME, 0, 0, 0o755, Some(Owns)),
             (ME, 1001, 1000, 0o755, Some(Owns)),
-            (Looker { gid: 100, ..ME }, 1000, 1000, 0o775, Some(Writes)),
+            (CurrentUser { gid: 100, ..ME }, 1000, 1000, 0o775, Some(Writes)),
             (ROOT, 0, 0, 0o755, None),
             (ROOT, 0, 0, 0o777, Some(Writes)),
             (ROOT, 1000, 1000, 0o755, Some(Owns)),
@@ -146,16 +153,20 @@ mod tests {
             (SUDO, 0, 0, 0o755, None),
             (SUDO, 1001, 1001, 0o755, Some(Owns)),
         ] {
-            assert_eq!(looker.stranger(Writers { uid, gid, mode }), expected, "{looker:?} {uid} {gid} {mode:o}");
+            assert_eq!(
+                current_user.problem(FileOwnership { uid, gid, mode }),
+                expected,
+                "{current_user:?} {uid} {gid} {mode:o}"
+            );
         }
     }
 
     /// `sudo` counts for root alone: anybody can set a variable.
     #[test]
     fn a_variable_makes_nobody_root() {
-        let looker = Looker::new(&[("SUDO_UID", "4242")].into_iter().collect());
-        assert_eq!(looker.sudo.is_some(), rustix::process::geteuid().is_root());
-        assert_eq!(Looker::new(&Env::default()).sudo, None);
+        let current_user = CurrentUser::new(&[("SUDO_UID", "4242")].into_iter().collect());
+        assert_eq!(current_user.sudo.is_some(), rustix::process::geteuid().is_root());
+        assert_eq!(CurrentUser::new(&Env::default()).sudo, None);
     }
 
     // proves X2
@@ -167,23 +178,23 @@ mod tests {
         let folders = [deep.as_path(), &open, &top];
         let mode = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).expect("a mode");
         [&top, &open, &deep].into_iter().for_each(|folder| mode(folder, 0o755));
-        let me = Looker::new(&Env::default());
+        let me = CurrentUser::new(&Env::default());
         let look = || search(&folders, "f", me, |_| false);
-        assert_eq!(look(), Search::default());
+        assert_eq!(look(), UpwardSearch::default());
         fs::write(top.join("f"), "").expect("a file");
         mode(&top.join("f"), 0o644);
         assert_eq!(look().found, Some(top.join("f")));
         mode(&open, 0o777);
         let past = look();
-        let ended = Anybodys { path: open.clone(), why: Stranger::Writes };
-        assert_eq!(past, Search { found: None, passed_over: Some((top.join("f"), ended)) }, "nor above it");
+        let ended = UntrustedPath { path: open.clone(), why: OwnershipProblem::Writes };
+        assert_eq!(past, UpwardSearch { found: None, not_used: Some((top.join("f"), ended)) }, "nor above it");
         let trusting = search(&folders, "f", me, |folder| folder == top);
         assert_eq!(trusting.found, Some(top.join("f")), "what is trusted is trusted for what it says");
         fs::write(deep.join("f"), "").expect("a file");
         mode(&deep.join("f"), 0o644);
         assert_eq!(look().found, Some(deep.join("f")), "below it all is well");
         mode(&deep.join("f"), 0o666);
-        assert_eq!(look().passed_over.expect("one").1.path, deep.join("f"));
+        assert_eq!(look().not_used.expect("one").1.path, deep.join("f"));
         fs::remove_file(deep.join("f")).expect("removed");
         symlink(top.join("f"), deep.join("f")).expect("a link");
         assert_eq!(look().found, Some(deep.join("f")), "a link to one's own file");

@@ -7,15 +7,15 @@ use windlass_tools::{PathFault, Protected, Rule};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
-use super::mode::Mode;
-use super::origin::{Origin, Sourced};
+use super::mode::ModeSetting;
+use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
 /// What calls are allowed. Deny wins over ask, ask over allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permissions {
+pub struct PermissionSettings {
     /// How calls are judged that no rule names.
-    pub mode: Sourced<Mode>,
+    pub mode: Sourced<ModeSetting>,
     /// Rules that allow.
     pub allow: Vec<Sourced<Rule>>,
     /// Rules that ask.
@@ -26,13 +26,16 @@ pub struct Permissions {
     pub protected: Protected,
 }
 
-pub(super) fn permissions(sources: &Sources) -> Result<Permissions, SettingsError> {
+pub(super) fn permissions(sources: &Sources) -> Result<PermissionSettings, SettingsError> {
     let Sources { flags: given, project, user, .. } = sources;
     let mode = mode(sources)?;
     let flags = |name: &'static str, rules: &[String]| {
-        rules.iter().map(|rule| parsed(Sourced::new(rule.clone(), Origin::Flag(name)))).collect::<Result<Vec<_>, _>>()
+        rules
+            .iter()
+            .map(|rule| parsed(Sourced::new(rule.clone(), SettingOrigin::Flag(name))))
+            .collect::<Result<Vec<_>, _>>()
     };
-    let mut permissions = Permissions {
+    let mut permissions = PermissionSettings {
         mode,
         allow: flags("--allow", &given.allow)?,
         ask: Vec::new(),
@@ -63,16 +66,16 @@ fn parsed(rule: Sourced<String>) -> Result<Sourced<Rule>, SettingsError> {
     rule.try_map(|text| text.parse::<Rule>())
 }
 
-fn mode(sources: &Sources) -> Result<Sourced<Mode>, SettingsError> {
+fn mode(sources: &Sources) -> Result<Sourced<ModeSetting>, SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
     if let Some(mode) = Sourced::flag("--mode", flags.mode) {
         return Ok(mode);
     }
-    if let Some(mode) = env.parsed("WINDLASS_MODE", Mode::parsed)? {
+    if let Some(mode) = env.parsed("WINDLASS_MODE", ModeSetting::parsed)? {
         return Ok(mode);
     }
     let in_file =
         |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.permissions.mode));
     let named = in_file(project).or_else(|| in_file(user));
-    Ok(named.unwrap_or(Sourced::new(Mode::default(), Origin::Default)))
+    Ok(named.unwrap_or(Sourced::new(ModeSetting::default(), SettingOrigin::Default)))
 }

@@ -8,13 +8,13 @@ use windlass_vocab::{Policy, PolicyPatch};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
-use super::left_out::LeftOut;
+use super::left_out::IgnoredSetting;
 use super::nearest;
-use super::origin::{Origin, Sourced};
+use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
 /// The rules of a new run, and what was left out of a project's file that would loosen them.
-pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<LeftOut>), SettingsError> {
+pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>), SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
     let trusted = project.as_ref().filter(|_| sources.trusts_project());
     let untrusted = project.as_ref().filter(|_| trusted.is_none());
@@ -24,15 +24,15 @@ pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<LeftOut>), Settin
     };
     let named_in = |file: Option<&SettingsFile>| file.and_then(|file| file.sourced(&file.settings.preset));
     let own = chosen.clone().or_else(|| named_in(trusted)).or_else(|| named_in(user.as_ref()));
-    let own = named(own.unwrap_or_else(|| Sourced::new("default".to_owned(), Origin::Default)))?.value;
+    let own = named_preset(own.unwrap_or_else(|| Sourced::new("default".to_owned(), SettingOrigin::Default)))?.value;
     let in_files = [user.as_ref(), trusted].into_iter().flatten();
     let mut policy = in_files.fold(own, |policy, file| policy.with(&file.settings.policy));
     let over = over_files(sources)?;
     let mut left_out = Vec::new();
     if let Some(file) = untrusted {
-        let mut tightening = Tightening { file, policy, left_out: &mut left_out };
+        let mut tightening = TightenedPolicy { file, policy, left_out: &mut left_out };
         if let (None, Some(theirs)) = (chosen, named_in(untrusted)) {
-            tightening.preset(&named(theirs)?);
+            tightening.preset(&named_preset(theirs)?);
         }
         tightening.rows(&over);
         policy = tightening.policy;
@@ -41,7 +41,7 @@ pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<LeftOut>), Settin
 }
 
 /// The preset of this name.
-fn named(name: Sourced<String>) -> Result<Sourced<Policy>, SettingsError> {
+fn named_preset(name: Sourced<String>) -> Result<Sourced<Policy>, SettingsError> {
     name.try_map(|name| {
         let unknown = || format!("there is no preset {name:?}; {}", nearest(&name, &PRESETS));
         preset(&name).ok_or_else(unknown)
@@ -62,13 +62,13 @@ fn over_files(sources: &Sources) -> Result<PolicyPatch, SettingsError> {
 }
 
 /// A policy that a project may only tighten.
-struct Tightening<'a> {
+struct TightenedPolicy<'a> {
     file: &'a SettingsFile,
     policy: Policy,
-    left_out: &'a mut Vec<LeftOut>,
+    left_out: &'a mut Vec<IgnoredSetting>,
 }
 
-impl Tightening<'_> {
+impl TightenedPolicy<'_> {
     /// A preset is taken whole or not at all: half of one is nobody's idea of a run.
     fn preset(&mut self, theirs: &Sourced<Policy>) {
         let name = theirs.value.preset.clone();
@@ -77,7 +77,7 @@ impl Tightening<'_> {
             self.policy = Policy { preset: name, ..policy };
         } else {
             let what = format!("the preset {name:?}, which loosens {}", looser.join(", "));
-            self.left_out.push(LeftOut { origin: theirs.origin.clone(), what, value: None });
+            self.left_out.push(IgnoredSetting { origin: theirs.origin.clone(), what, value: None });
         }
     }
 
@@ -94,7 +94,7 @@ impl Tightening<'_> {
         for row in looser {
             let what = format!("`{row}`, which may only be tightened");
             let value = rows.get(row).map(ToString::to_string);
-            self.left_out.push(LeftOut { origin: self.file.origin_of_row(row), what, value });
+            self.left_out.push(IgnoredSetting { origin: self.file.origin_of_row(row), what, value });
         }
     }
 }
@@ -104,7 +104,7 @@ mod tests {
     use windlass_machine::PRESETS;
     use windlass_vocab::{Guard, UnfinishedCall};
 
-    use super::super::tests::Given;
+    use super::super::tests::SettingsFixture;
 
     // proves X2: a project that nobody has trusted only ever tightens, row by row
     #[test]
@@ -136,10 +136,12 @@ mod tests {
         ] {
             // What the person has is in the middle of what the project asks for.
             let user = "[policy]\nat_cap = 'fail'\nplanning = 'no'\ntags = ['web']\nhidden = ['run_command']\n";
-            let given = |value: &str| Given::usable().user(user).project(&format!("[policy]\n\n{row} = {value}"));
-            let own = Given::usable().user(user).settings().policy;
-            let value =
-                |given: &Given, row: &str| serde_json::to_value(given.settings().policy).expect("JSON")[row].clone();
+            let given =
+                |value: &str| SettingsFixture::usable().user(user).project(&format!("[policy]\n\n{row} = {value}"));
+            let own = SettingsFixture::usable().user(user).settings().policy;
+            let value = |given: &SettingsFixture, row: &str| {
+                serde_json::to_value(given.settings().policy).expect("JSON")[row].clone()
+            };
             let theirs = |text: &str| given(text).trusted();
             let (tight, loose) = (given(tighter), given(looser));
             assert_eq!(tight.settings().notices, [""; 0], "{row}");
@@ -162,11 +164,12 @@ mod tests {
     #[test]
     fn what_is_neither_tighter_nor_looser_stays_the_persons() {
         for (row, value) in [("ends_by", "'ending_tool'"), ("steering", "'queue'"), ("history", "'pruned'")] {
-            let given = Given::usable().project(&format!("[policy]\n{row} = {value}"));
-            assert_eq!(given.settings().policy, Given::usable().settings().policy, "{row}");
+            let given = SettingsFixture::usable().project(&format!("[policy]\n{row} = {value}"));
+            assert_eq!(given.settings().policy, SettingsFixture::usable().settings().policy, "{row}");
             assert_eq!(given.settings().notices.len(), 1, "{row}");
         }
-        let free = Given::usable().project("[policy]\nreasoning = 'high'\nsampling = { max_tokens = { fixed = 9 } }");
+        let free = SettingsFixture::usable()
+            .project("[policy]\nreasoning = 'high'\nsampling = { max_tokens = { fixed = 9 } }");
         assert_eq!(free.settings().notices, [""; 0], "how a model speaks allows nothing");
     }
 
@@ -174,21 +177,23 @@ mod tests {
     #[test]
     fn a_preset_that_loosens_anything_is_not_taken() {
         for name in PRESETS.into_iter().filter(|name| *name != "default") {
-            let given = Given::usable().project(&format!("preset = '{name}'"));
+            let given = SettingsFixture::usable().project(&format!("preset = '{name}'"));
             let settings = given.settings();
             assert_eq!(settings.policy.preset, "default", "{name}");
             assert!(settings.notices[0].contains(name) && settings.notices[0].contains("which loosens"), "{name}");
             assert_eq!(given.trusted().settings().policy.preset, name);
         }
-        let same = Given::usable().user("preset = 'task'").project("preset = 'task'").settings();
+        let same = SettingsFixture::usable().user("preset = 'task'").project("preset = 'task'").settings();
         assert_eq!((same.policy.preset.as_str(), same.notices.len()), ("task", 0));
-        let flagged = Given::usable().project("preset = 'task'").flags(|flags| flags.preset = Some("assistant".into()));
+        let flagged =
+            SettingsFixture::usable().project("preset = 'task'").flags(|flags| flags.preset = Some("assistant".into()));
         assert_eq!((flagged.settings().policy.preset.as_str(), flagged.settings().notices.len()), ("assistant", 0));
     }
 
     #[test]
     fn a_row_that_a_flag_sets_is_not_looked_at() {
-        let given = Given::usable().project("[policy]\nturn_cap = 4000").flags(|flags| flags.max_turns = Some(9));
+        let given =
+            SettingsFixture::usable().project("[policy]\nturn_cap = 4000").flags(|flags| flags.max_turns = Some(9));
         assert_eq!((given.settings().policy.turn_cap, given.settings().notices.len()), (9, 0));
     }
 
@@ -197,8 +202,8 @@ mod tests {
     fn a_cloned_project_raises_no_limit() {
         let project =
             "[policy]\nturn_cap = 100000\nguards = []\nunfinished_call = 'run_again'\napproval_wait_ms = 86400000";
-        let settings = Given::usable().project(project).settings();
-        let own = Given::usable().settings().policy;
+        let settings = SettingsFixture::usable().project(project).settings();
+        let own = SettingsFixture::usable().settings().policy;
         assert_eq!(settings.policy, own);
         assert!(settings.policy.guards.contains(&Guard::Cycle));
         assert_ne!(settings.policy.unfinished_call, UnfinishedCall::RunAgain);

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use windlass_mcp::{Reach, ServerConfig};
+use windlass_mcp::{ServerConfig, ServerTransport};
 use windlass_sandbox::{read_plain, read_plain_text};
 use windlass_store::hash_of;
 use windlass_vocab::Hash;
@@ -44,18 +44,18 @@ const STARTED_BY: &[&str] = &["index.js", "index.cjs", "index.mjs", "__init__.py
 const ENDINGS: &[&str] = &["py", "js", "cjs", "mjs", "ts"];
 
 /// Files and what they hold.
-type Files = BTreeMap<PathBuf, Hash>;
+type FileHashes = BTreeMap<PathBuf, Hash>;
 
 /// What stands behind a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Behind {
+pub(super) struct CommandFiles {
     /// The files that are watched.
-    pub(super) files: Files,
+    pub(super) files: FileHashes,
     /// Folders that hold too much to be watched.
     pub(super) unwatched: BTreeSet<PathBuf>,
 }
 
-impl Behind {
+impl CommandFiles {
     /// All of several commands.
     pub(super) fn all(several: impl Iterator<Item = Self>) -> Self {
         several.fold(Self::default(), |mut all, one| {
@@ -86,20 +86,20 @@ fn encoded(fields: &[Vec<u8>]) -> Vec<u8> {
 
 /// Where paths of commands start from.
 #[derive(Clone, Copy)]
-pub(super) struct Ground<'a> {
+pub(super) struct CommandFolders<'a> {
     pub(super) cwd: &'a Path,
     pub(super) workspace: &'a Path,
 }
 
 /// The files of the workspace that stand behind the command of a server.
-pub(super) fn behind(config: &ServerConfig, ground: Ground<'_>) -> Behind {
-    let Reach::Stdio { command, args, env, cwd } = &config.reach else { return Behind::default() };
+pub(super) fn command_files(config: &ServerConfig, folders: CommandFolders<'_>) -> CommandFiles {
+    let ServerTransport::Stdio { command, args, env, cwd } = &config.reach else { return CommandFiles::default() };
     let line = CommandLine { program: command, arguments: args, variables: env };
-    let folder = cwd.as_ref().map_or_else(|| ground.cwd.to_owned(), |cwd| ground.cwd.join(cwd));
-    let project = project_around(ground.workspace);
-    let mut search = Search { workspace: ground.workspace, project, found: Behind::default() };
+    let folder = cwd.as_ref().map_or_else(|| folders.cwd.to_owned(), |cwd| folders.cwd.join(cwd));
+    let project = project_around(folders.workspace);
+    let mut search = CommandFileSearch { workspace: folders.workspace, project, found: CommandFiles::default() };
     let words = line.words();
-    for folder in [folder.as_path(), ground.workspace] {
+    for folder in [folder.as_path(), folders.workspace] {
         words.iter().for_each(|word| search.add_named(folder, word));
         line.orders().into_iter().for_each(|file| search.add_orders(&folder.join(file)));
     }
@@ -115,13 +115,13 @@ fn project_around(workspace: &Path) -> &Path {
 }
 
 /// What was found so far.
-struct Search<'a> {
+struct CommandFileSearch<'a> {
     workspace: &'a Path,
     project: &'a Path,
-    found: Behind,
+    found: CommandFiles,
 }
 
-impl Search<'_> {
+impl CommandFileSearch<'_> {
     /// Everything that `word` names in `folder`.
     fn add_named(&mut self, folder: &Path, word: &str) {
         self.add(&folder.join(word));
@@ -182,7 +182,7 @@ impl Search<'_> {
 }
 
 /// The links of the project on the way to `path`, which is outside, each by where it leads.
-fn links_outside(path: &Path, project: &Path) -> Files {
+fn links_outside(path: &Path, project: &Path) -> FileHashes {
     let link = |path: &Path| {
         let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
         let is_link = place.starts_with(project) && place.is_symlink();
@@ -193,8 +193,8 @@ fn links_outside(path: &Path, project: &Path) -> Files {
 }
 
 /// Every file below a folder; nothing where they are too many or too long.
-fn all_within(folder: &Path, project: &Path) -> Option<Files> {
-    let (mut files, mut bytes, mut seen) = (Files::new(), 0, BTreeSet::new());
+fn all_within(folder: &Path, project: &Path) -> Option<FileHashes> {
+    let (mut files, mut bytes, mut seen) = (FileHashes::new(), 0, BTreeSet::new());
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         if !seen.insert(folder.clone()) {
@@ -249,7 +249,8 @@ mod tests {
         entry["command"] = serde_json::json!(command);
         entry["args"] = serde_json::json!(args);
         let entries = serde_json::json!({ "s": entry });
-        let servers = windlass_mcp::servers_within(&entries, windlass_mcp::Limits::default()).expect("it is sound");
+        let servers =
+            windlass_mcp::servers_within(&entries, windlass_mcp::ServerLimits::default()).expect("it is sound");
         servers.into_values().next().expect("a server")
     }
 
@@ -265,8 +266,8 @@ mod tests {
         (dir, root)
     }
 
-    fn named(config: &ServerConfig, root: &Path, ground: Ground<'_>) -> Vec<String> {
-        let files = behind(config, ground).files.into_keys();
+    fn named(config: &ServerConfig, root: &Path, folders: CommandFolders<'_>) -> Vec<String> {
+        let files = command_files(config, folders).files.into_keys();
         files.map(|path| path.strip_prefix(root).expect("inside").display().to_string()).collect()
     }
 
@@ -275,7 +276,7 @@ mod tests {
     fn the_program_and_what_of_its_arguments_is_a_file_of_the_workspace_count() {
         let (_dir, root) = folder(&["work/run.sh", "work/tools/server.py", "outside.py", "work/python3"]);
         let work = root.join("work");
-        let ground = Ground { cwd: &work, workspace: &work };
+        let folders = CommandFolders { cwd: &work, workspace: &work };
         let absolute = work.join("run.sh").display().to_string();
         let outside = root.join("outside.py").display().to_string();
         let (server, run) = (vec!["work/tools/server.py"], vec!["work/run.sh"]);
@@ -288,9 +289,9 @@ mod tests {
             (&absolute, &[], run.clone()),
             ("python3", &[&outside, "../outside.py", "-m", "no-such"], vec![]),
         ] {
-            assert_eq!(named(&config(command, args), &root, ground), expected, "{command} {args:?}");
+            assert_eq!(named(&config(command, args), &root, folders), expected, "{command} {args:?}");
         }
-        let elsewhere = Ground { cwd: &root, workspace: &work };
+        let elsewhere = CommandFolders { cwd: &root, workspace: &work };
         assert_eq!(named(&config("python3", &["tools/server.py"]), &root, elsewhere), server);
         let inside = config_with("python3", &["server.py"], serde_json::json!({"cwd": work.join("tools")}));
         assert_eq!(named(&inside, &root, elsewhere), server);
@@ -318,7 +319,7 @@ mod tests {
             package,
             project,
         ]);
-        let ground = Ground { cwd: &root, workspace: &root };
+        let folders = CommandFolders { cwd: &root, workspace: &root };
         let app = ["app/__init__.py", "app/sub/__main__.py"];
         let npm = ["lib/main.js", "package.json", "web.js"];
         for (command, args, expected) in [
@@ -338,28 +339,29 @@ mod tests {
             ("make", &["-s"], &["Makefile", "x/run.sh"]),
             ("uv", &["run", "serve"], &["pyproject.toml", "src/pkg/cli.py", "src/pkg/deep/x.py"]),
         ] {
-            assert_eq!(named(&config(command, args), &root, ground), expected, "{command} {args:?}");
+            assert_eq!(named(&config(command, args), &root, folders), expected, "{command} {args:?}");
         }
         let loading = config_with("python3", &[], serde_json::json!({"env": {"PYTHONPATH": "lib:/usr/lib", "X": "x"}}));
-        assert_eq!(named(&loading, &root, ground), ["lib/main.js"]);
+        assert_eq!(named(&loading, &root, folders), ["lib/main.js"]);
     }
 
     // proves X2: nothing is passed off as watched
     #[test]
     fn a_folder_with_too_much_in_it_is_told_and_not_watched() {
         let (_dir, root) = folder(&["big/a.py"]);
-        let behind = || behind(&config("python3", &["big"]), Ground { cwd: &root, workspace: &root });
-        assert_eq!((behind().files.len(), behind().unwatched.len()), (1, 0));
+        let command_files =
+            || command_files(&config("python3", &["big"]), CommandFolders { cwd: &root, workspace: &root });
+        assert_eq!((command_files().files.len(), command_files().unwatched.len()), (1, 0));
         (0..MOST_FILES).for_each(|number| fs::write(root.join(format!("big/{number}")), "").expect("a file"));
-        assert_eq!((behind().files.len(), behind().unwatched), (0, BTreeSet::from([root.join("big")])));
+        assert_eq!((command_files().files.len(), command_files().unwatched), (0, BTreeSet::from([root.join("big")])));
     }
 
     // proves X2: another script is another consent
     #[test]
     fn what_a_script_says_is_part_of_the_digest() {
         let (_dir, root) = folder(&[]);
-        let ground = Ground { cwd: &root, workspace: &root };
-        let digest = || behind(&config("sh", &["s.sh"]), ground).digest_with(hash_of(b"x"));
+        let folders = CommandFolders { cwd: &root, workspace: &root };
+        let digest = || command_files(&config("sh", &["s.sh"]), folders).digest_with(hash_of(b"x"));
         let absent = digest();
         assert_eq!(absent, hash_of(b"x"), "what names no file is agreed to as before");
         fs::write(root.join("s.sh"), "echo 1").expect("a file");
@@ -380,10 +382,10 @@ mod tests {
         for mark in [".git/HEAD", ".mcp.json"] {
             let (_dir, root) = folder(&["repo/tools/s.py", "repo/sub/x", "other/s.py", &format!("repo/{mark}")]);
             let (repo, sub) = (root.join("repo"), root.join("repo/sub"));
-            let ground = Ground { cwd: &sub, workspace: &sub };
+            let folders = CommandFolders { cwd: &sub, workspace: &sub };
             let server = config("python3", &["../tools/s.py", "../../other/s.py"]);
-            assert_eq!(named(&server, &root, ground), ["repo/tools/s.py"], "{mark}");
-            let digest = || behind(&server, ground).digest_with(hash_of(b"x"));
+            assert_eq!(named(&server, &root, folders), ["repo/tools/s.py"], "{mark}");
+            let digest = || command_files(&server, folders).digest_with(hash_of(b"x"));
             let before = digest();
             fs::write(repo.join("tools/s.py"), "another").expect("a file");
             assert_ne!(digest(), before);
@@ -395,7 +397,10 @@ mod tests {
     fn a_link_on_the_way_to_a_script_outside_counts_by_where_it_leads() {
         let (_dir, root) = folder(&["work/x", "out1/deep/s.py", "out2/deep/s.py"]);
         let work = root.join("work");
-        let files = || behind(&config("python3", &["tools/deep/s.py"]), Ground { cwd: &work, workspace: &work }).files;
+        let files = || {
+            command_files(&config("python3", &["tools/deep/s.py"]), CommandFolders { cwd: &work, workspace: &work })
+                .files
+        };
         let link = work.join("tools");
         std::os::unix::fs::symlink(root.join("out1"), &link).expect("a link");
         let before = files();
@@ -411,7 +416,7 @@ mod tests {
         let file = |name: &str| (PathBuf::from(name), hash_of(name.as_bytes()));
         let digest = |files: &[(PathBuf, Hash)]| {
             let files = files.iter().cloned().collect();
-            Behind { files, unwatched: BTreeSet::new() }.digest_with(hash_of(b"x"))
+            CommandFiles { files, unwatched: BTreeSet::new() }.digest_with(hash_of(b"x"))
         };
         let (one, other) = (file("a"), file("b"));
         let joined = PathBuf::from(format!("a\n{} b", other.1));
@@ -440,7 +445,8 @@ mod tests {
     fn a_link_in_a_watched_folder_that_comes_to_lead_elsewhere_is_a_change() {
         let (_dir, root) = folder(&["app/__main__.py"]);
         let link = root.join("app/helper");
-        let files = || behind(&config("python3", &["app"]), Ground { cwd: &root, workspace: &root }).files;
+        let files =
+            || command_files(&config("python3", &["app"]), CommandFolders { cwd: &root, workspace: &root }).files;
         let mut seen = BTreeSet::from([format!("{:?}", files())]);
         for outside in ["/bin/true", "/bin/false", "/usr"] {
             let _ = fs::remove_file(&link);

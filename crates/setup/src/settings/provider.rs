@@ -65,7 +65,7 @@ fn of(key: &str) -> Option<&'static Provider> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Given;
+    use super::super::tests::SettingsFixture;
     use super::{PROVIDERS, at};
 
     // proves X1: a key is not shown to a provider it is not for
@@ -76,7 +76,7 @@ mod tests {
             ("gsk_xxxxxxxxxxxx", "Groq", "https://api.groq.com/openai/v1"),
             ("AIzaxxxxxxxxxxx", "Google", "generativelanguage"),
         ] {
-            let text = Given::nothing().env(&[("OPENAI_API_KEY", key)]).error();
+            let text = SettingsFixture::nothing().env(&[("OPENAI_API_KEY", key)]).error();
             assert!(text.starts_with(&format!("OPENAI_API_KEY: this is a key for {provider}")), "{text}");
             assert!(text.contains(address) && !text.contains(key), "{text}");
         }
@@ -91,7 +91,7 @@ mod tests {
             ("sk-0123456789", "https://api.openai.com/v1"),
             ("sk-0123456789", "https://api.deepseek.com/v1"),
         ] {
-            let given = Given::nothing().env(&[("OPENAI_API_KEY", key), ("OPENAI_BASE_URL", address)]);
+            let given = SettingsFixture::nothing().env(&[("OPENAI_API_KEY", key), ("OPENAI_BASE_URL", address)]);
             let endpoint = given.settings().endpoint.expect("a server");
             assert_eq!(endpoint.api_key.expect("a key").value.expose(), key, "{address}");
         }

@@ -7,14 +7,14 @@ use windlass_sandbox::{SandboxMode, Surroundings};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
-use super::origin::{Origin, Sourced};
-use super::place::Place;
+use super::origin::{SettingOrigin, Sourced};
+use super::place::PlaceSettings;
 use super::sources;
 use super::sources::Sources;
 
 /// The sandbox commands run in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sandbox {
+pub struct SandboxSettings {
     /// What is wanted.
     pub mode: Sourced<SandboxMode>,
     /// Folders to write in besides the workspace.
@@ -29,18 +29,18 @@ pub struct Sandbox {
     pub programs: Vec<PathBuf>,
 }
 
-impl Sandbox {
+impl SandboxSettings {
     /// The usual one, for whoever has no settings.
     #[must_use]
     pub fn usual(home: Option<PathBuf>) -> Self {
-        let mode = Sourced::new(SandboxMode::default(), Origin::Default);
+        let mode = Sourced::new(SandboxMode::default(), SettingOrigin::Default);
         let (writable, readable, unreadable, programs) = Default::default();
         Self { mode, writable, readable, unreadable, home, programs }
     }
 
     /// Where commands run, for a place. Our own folders are none of theirs.
     #[must_use]
-    pub fn surroundings(&self, place: &Place) -> Surroundings {
+    pub fn surroundings(&self, place: &PlaceSettings) -> Surroundings {
         Surroundings {
             mode: self.mode.value,
             workspace: place.workspace.clone(),
@@ -53,10 +53,10 @@ impl Sandbox {
     }
 }
 
-pub(super) fn sandbox(sources: &Sources) -> Result<Sandbox, SettingsError> {
+pub(super) fn sandbox(sources: &Sources) -> Result<SandboxSettings, SettingsError> {
     let Sources { project, user, env, .. } = sources;
     let programs = env.raw("PATH").map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
-    let mut sandbox = Sandbox { mode: mode(sources)?, programs, ..Sandbox::usual(env.home()) };
+    let mut sandbox = SandboxSettings { mode: mode(sources)?, programs, ..SandboxSettings::usual(env.home()) };
     for file in [project, user].into_iter().flatten() {
         let table = &file.settings.sandbox;
         let paths = |paths: &[Spanned<PathBuf>]| -> Vec<PathBuf> {
@@ -82,7 +82,7 @@ fn mode(sources: &Sources) -> Result<Sourced<SandboxMode>, SettingsError> {
     let in_file =
         |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.sandbox.mode));
     let named = in_file(project).or_else(|| in_file(user));
-    Ok(named.unwrap_or(Sourced::new(SandboxMode::default(), Origin::Default)))
+    Ok(named.unwrap_or(Sourced::new(SandboxMode::default(), SettingOrigin::Default)))
 }
 
 /// A mode as it is typed.
@@ -93,24 +93,24 @@ pub fn parsed(text: &str) -> Result<SandboxMode, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::Given;
+    use super::super::tests::SettingsFixture;
 
     // proves X3, X2
     #[test]
     fn the_mode_comes_from_flag_variable_and_files_and_a_project_only_tightens() {
         use windlass_sandbox::SandboxMode::{Off, ReadOnly, Workspace};
-        let mode = |given: Given| given.settings().sandbox.mode.value;
-        assert_eq!(mode(Given::nothing()), Workspace);
-        assert_eq!(mode(Given::nothing().user("[sandbox]\nmode = 'off'")), Off);
-        assert_eq!(mode(Given::nothing().env(&[("WINDLASS_SANDBOX", "read-only")])), ReadOnly);
-        assert_eq!(mode(Given::nothing().project("[sandbox]\nmode = 'read-only'")), ReadOnly);
+        let mode = |given: SettingsFixture| given.settings().sandbox.mode.value;
+        assert_eq!(mode(SettingsFixture::nothing()), Workspace);
+        assert_eq!(mode(SettingsFixture::nothing().user("[sandbox]\nmode = 'off'")), Off);
+        assert_eq!(mode(SettingsFixture::nothing().env(&[("WINDLASS_SANDBOX", "read-only")])), ReadOnly);
+        assert_eq!(mode(SettingsFixture::nothing().project("[sandbox]\nmode = 'read-only'")), ReadOnly);
         for text in ["mode = 'off'", "writable = ['/etc']", "readable = ['~/.ssh']"] {
-            let settings = Given::nothing().project(&format!("[sandbox]\n{text}")).settings();
-            assert_eq!(settings.sandbox, Given::nothing().settings().sandbox, "{text}");
+            let settings = SettingsFixture::nothing().project(&format!("[sandbox]\n{text}")).settings();
+            assert_eq!(settings.sandbox, SettingsFixture::nothing().settings().sandbox, "{text}");
             assert!(settings.notices[0].contains("windlass.toml:2:"), "{:?}", settings.notices);
         }
-        let tightened = Given::nothing().project("[sandbox]\nunreadable = ['secrets']").settings();
+        let tightened = SettingsFixture::nothing().project("[sandbox]\nunreadable = ['secrets']").settings();
         assert!(tightened.sandbox.unreadable.iter().any(|path| path.ends_with("secrets")));
-        assert!(Given::nothing().env(&[("WINDLASS_SANDBOX", "on")]).error().contains("workspace"));
+        assert!(SettingsFixture::nothing().env(&[("WINDLASS_SANDBOX", "on")]).error().contains("workspace"));
     }
 }

@@ -17,36 +17,36 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toml::Spanned;
-use windlass_mcp::{ConfigError, Limits, ServerConfig, ServerName, Trust, servers_within};
+use windlass_mcp::{ConfigError, ServerConfig, ServerLimits, ServerName, Trust, servers_within};
 use windlass_store::hash_of;
 use windlass_vocab::Hash;
 
-use super::agreed::Agreed;
+use super::approved_command::ApprovedCommand;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::file_settings::FileMcp;
-use super::origin::Origin;
-use super::programs::{Behind, Ground, behind};
+use super::origin::SettingOrigin;
+use super::programs::{CommandFiles, CommandFolders, command_files};
 use super::sources::{ServerFile, Sources};
 use crate::json_fault::json_fault;
 
 /// A server and what it takes to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
+pub struct ConfiguredServer {
     /// How it is reached.
     pub config: ServerConfig,
     /// Where it stands.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
     /// What a person must have agreed to first.
-    pub consent: Option<Consent>,
+    pub consent: Option<ServerConsent>,
     /// Of a project's server: what its command may start, compared before it does.
-    pub agreed: Option<Agreed>,
+    pub approved: Option<ApprovedCommand>,
 }
 
 /// What a person agrees to: the servers that a project's file names, as it names them now, and the files of the workspace
 /// that stand behind their commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Consent {
+pub struct ServerConsent {
     /// The file.
     pub file: PathBuf,
     /// Of its servers and their files.
@@ -58,11 +58,13 @@ pub struct Consent {
 }
 
 /// The servers of all places together, and what a person should know of those that can't be used.
-pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>, Vec<String>), SettingsError> {
+pub(super) fn servers(
+    sources: &Sources,
+) -> Result<(BTreeMap<ServerName, ConfiguredServer>, Vec<String>), SettingsError> {
     let limits = limits(sources)?;
-    let mut all = All { limits, ..All::default() };
+    let mut all = MergedServers { limits, ..MergedServers::default() };
     for file in &sources.named_servers {
-        all.add(of_json(file, Origin::Flag("--mcp-config"), limits)?);
+        all.add(of_json(file, SettingOrigin::Flag("--mcp-config"), limits)?);
     }
     if let Some(file) = &sources.user
         && let Some(named) = of_toml(file, limits)?
@@ -81,32 +83,32 @@ pub(super) fn servers(sources: &Sources) -> Result<(BTreeMap<ServerName, Server>
             all.notices.push(left_out(&file.path, &problem));
             Value::Null
         });
-        let named = all.sound(&value, Origin::ProjectServers(file.path.clone()), &file.path);
+        let named = all.sound(&value, SettingOrigin::ProjectServers(file.path.clone()), &file.path);
         all.add_of_project(named, &file.path, sources);
     }
     Ok((all.servers, all.notices))
 }
 
-fn ground(sources: &Sources) -> Ground<'_> {
-    Ground { cwd: &sources.cwd, workspace: &sources.workspace }
+fn folders(sources: &Sources) -> CommandFolders<'_> {
+    CommandFolders { cwd: &sources.cwd, workspace: &sources.workspace }
 }
 
 /// The files behind the commands of a project's servers.
-pub(super) fn programs_of_project(sources: &Sources) -> Behind {
-    Behind::all(servers_of_project(sources).iter().map(|(_, config)| behind(config, ground(sources))))
+pub(super) fn programs_of_project(sources: &Sources) -> CommandFiles {
+    CommandFiles::all(servers_of_project(sources).iter().map(|(_, config)| command_files(config, folders(sources))))
 }
 
 /// The servers that a project names, whatever else is wrong with what it says. Two may have one name: a person sees both.
 pub(super) fn servers_of_project(sources: &Sources) -> Vec<(ServerName, ServerConfig)> {
     let in_settings = sources.project.as_ref().and_then(|file| Some(value_of(file).ok()??.0));
     let beside = sources.project_servers.as_ref().and_then(|file| parse_json(file.text.as_ref().ok()?).ok());
-    let mut all = All::default();
+    let mut all = MergedServers::default();
     let values = [in_settings, beside].into_iter().flatten();
-    values.flat_map(|value| all.sound(&value, Origin::Default, Path::new("")).servers).collect()
+    values.flat_map(|value| all.sound(&value, SettingOrigin::Default, Path::new("")).servers).collect()
 }
 
 /// How long servers may take whose entries don't say: as the project's file says, or else the user's.
-fn limits(sources: &Sources) -> Result<Limits, SettingsError> {
+fn limits(sources: &Sources) -> Result<ServerLimits, SettingsError> {
     let limit = |look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual: Duration| {
         let files = [&sources.project, &sources.user].into_iter().flatten();
         let given = files.filter_map(|file| file.sourced(look(&file.settings.mcp))).map(|given| given.try_map(seconds));
@@ -114,8 +116,8 @@ fn limits(sources: &Sources) -> Result<Limits, SettingsError> {
         let given = given.collect::<Result<Vec<_>, _>>()?;
         Ok(given.into_iter().next().map_or(usual, |limit| limit.value))
     };
-    let usual = Limits::default();
-    Ok(Limits {
+    let usual = ServerLimits::default();
+    Ok(ServerLimits {
         startup_timeout: limit(|mcp| &mcp.startup_timeout, usual.startup_timeout)?,
         call_timeout: limit(|mcp| &mcp.call_timeout, usual.call_timeout)?,
     })
@@ -128,23 +130,23 @@ fn seconds(seconds: f64) -> Result<Duration, &'static str> {
 
 /// What was found so far; earlier places win.
 #[derive(Default)]
-struct All {
-    limits: Limits,
-    servers: BTreeMap<ServerName, Server>,
+struct MergedServers {
+    limits: ServerLimits,
+    servers: BTreeMap<ServerName, ConfiguredServer>,
     notices: Vec<String>,
 }
 
-impl All {
-    fn add(&mut self, named: Named) {
+impl MergedServers {
+    fn add(&mut self, named: ServersOfFile) {
         for (name, config) in named.servers {
             let origin = named.origin.clone();
-            self.servers.entry(name).or_insert(Server { config, origin, consent: None, agreed: None });
+            self.servers.entry(name).or_insert(ConfiguredServer { config, origin, consent: None, approved: None });
         }
     }
 
     /// What is wrong in an entry that comes with a project, and that anybody may have put there, costs its
     /// own server and no command.
-    fn sound(&mut self, value: &Value, origin: Origin, file: &Path) -> Named {
+    fn sound(&mut self, value: &Value, origin: SettingOrigin, file: &Path) -> ServersOfFile {
         let (block, mut servers) = (block(value), BTreeMap::new());
         for (name, entry) in block.as_object().into_iter().flatten() {
             match servers_within(&serde_json::json!({ name.as_str(): entry }), self.limits) {
@@ -152,13 +154,13 @@ impl All {
                 Err(error) => self.notices.push(left_out(file, &error)),
             }
         }
-        Named { servers, origin, digest: hash_of(block.to_string().as_bytes()) }
+        ServersOfFile { servers, origin, digest: hash_of(block.to_string().as_bytes()) }
     }
 
     /// What comes with a project speaks for itself only where the person trusts it, and never gets the
     /// key of the model.
-    fn add_of_project(&mut self, mut named: Named, file: &Path, sources: &Sources) {
-        let (is_trusted, ground) = (sources.trusts_project(), ground(sources));
+    fn add_of_project(&mut self, mut named: ServersOfFile, file: &Path, sources: &Sources) {
+        let (is_trusted, folders) = (sources.trusts_project(), folders(sources));
         let told = |name: &ServerName, why: &str| format!("{}: the MCP server `{name}` {why}", file.display());
         named.servers.retain(|name, config| {
             let why = if self.servers.contains_key(name) {
@@ -175,15 +177,15 @@ impl All {
             (sources.programs.clone(), None)
         } else {
             named.servers.values_mut().for_each(|config| config.trust = Trust::Untrusted);
-            let all = Behind::all(named.servers.values().map(|config| behind(config, ground)));
+            let all = CommandFiles::all(named.servers.values().map(|config| command_files(config, folders)));
             let digest = all.digest_with(named.digest);
-            let Behind { files, unwatched } = all.clone();
-            (all, Some(Consent { file: file.to_owned(), digest, files, unwatched }))
+            let CommandFiles { files, unwatched } = all.clone();
+            (all, Some(ServerConsent { file: file.to_owned(), digest, files, unwatched }))
         };
         for (name, config) in named.servers {
-            let agreed = Some(Agreed::new(&config, ground, &programs));
+            let approved = Some(ApprovedCommand::new(&config, folders, &programs));
             let (origin, consent) = (named.origin.clone(), consent.clone());
-            self.servers.entry(name).or_insert(Server { config, origin, consent, agreed });
+            self.servers.entry(name).or_insert(ConfiguredServer { config, origin, consent, approved });
         }
     }
 }
@@ -198,17 +200,17 @@ fn takes_model_key(config: &ServerConfig) -> bool {
 }
 
 /// The servers of one place.
-struct Named {
+struct ServersOfFile {
     servers: BTreeMap<ServerName, ServerConfig>,
-    origin: Origin,
+    origin: SettingOrigin,
     digest: Hash,
 }
 
-impl Named {
+impl ServersOfFile {
     fn new(
         object: &Value,
-        origin: Origin,
-        limits: Limits,
+        origin: SettingOrigin,
+        limits: ServerLimits,
         told: impl Fn(String) -> SettingsError,
     ) -> Result<Self, SettingsError> {
         let servers = servers_within(object, limits).map_err(|error| told(error.to_string()))?;
@@ -217,20 +219,21 @@ impl Named {
     }
 }
 
-fn of_json(file: &ServerFile, origin: Origin, limits: Limits) -> Result<Named, SettingsError> {
+fn of_json(file: &ServerFile, origin: SettingOrigin, limits: ServerLimits) -> Result<ServersOfFile, SettingsError> {
     let wrong = |problem: String| SettingsError::Servers { path: file.path.clone(), problem };
     let text = file.text.as_ref().map_err(|problem| wrong(problem.clone()))?;
     let value = parse_json(text).map_err(&wrong)?;
-    Named::new(block(&value), origin, limits, wrong)
+    ServersOfFile::new(block(&value), origin, limits, wrong)
 }
 
-fn of_toml(file: &SettingsFile, limits: Limits) -> Result<Option<Named>, SettingsError> {
+fn of_toml(file: &SettingsFile, limits: ServerLimits) -> Result<Option<ServersOfFile>, SettingsError> {
     let Some((value, origin)) = value_of(file)? else { return Ok(None) };
-    Named::new(block(&value), origin.clone(), limits, |problem| SettingsError::wrong(origin.clone(), problem)).map(Some)
+    ServersOfFile::new(block(&value), origin.clone(), limits, |problem| SettingsError::wrong(origin.clone(), problem))
+        .map(Some)
 }
 
 /// What a settings file says of servers, and where.
-fn value_of(file: &SettingsFile) -> Result<Option<(Value, Origin)>, SettingsError> {
+fn value_of(file: &SettingsFile) -> Result<Option<(Value, SettingOrigin)>, SettingsError> {
     let Some(given) = &file.settings.mcp_servers else { return Ok(None) };
     let origin = file.origin(given);
     let wrong = |problem: String| SettingsError::wrong(origin.clone(), problem);
@@ -262,7 +265,7 @@ fn is_block(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::sources::ServerFile;
-    use super::super::tests::Given;
+    use super::super::tests::SettingsFixture;
     use super::*;
 
     const GIT: &str = r#"{"mcpServers": {"git": {"command": "git-server"}}}"#;
@@ -271,9 +274,11 @@ mod tests {
         ServerFile { path: path.into(), text: Ok(text.to_owned()) }
     }
 
-    fn commands(given: &Given) -> Vec<String> {
-        let show = |(name, server): (&ServerName, &Server)| {
-            let windlass_mcp::Reach::Stdio { command, .. } = &server.config.reach else { panic!("a command") };
+    fn commands(given: &SettingsFixture) -> Vec<String> {
+        let show = |(name, server): (&ServerName, &ConfiguredServer)| {
+            let windlass_mcp::ServerTransport::Stdio { command, .. } = &server.config.reach else {
+                panic!("a command")
+            };
             let consent = if server.consent.is_some() { " if agreed" } else { "" };
             format!("{name}: {command}{consent}")
         };
@@ -289,11 +294,11 @@ mod tests {
             &format!("mcpServers = '''{GIT}'''"),
             r#"mcpServers = '{"git": {"command": "git-server"}}'"#,
         ] {
-            assert_eq!(commands(&Given::usable().user(text)), ["git: git-server"], "{text}");
+            assert_eq!(commands(&SettingsFixture::usable().user(text)), ["git: git-server"], "{text}");
         }
-        let named = Given::usable().named_servers(file("/x.json", GIT));
+        let named = SettingsFixture::usable().named_servers(file("/x.json", GIT));
         assert_eq!(commands(&named), ["git: git-server"]);
-        let bare = Given::usable().named_servers(file("/x.json", r#"{"servers": {"command": "odd"}}"#));
+        let bare = SettingsFixture::usable().named_servers(file("/x.json", r#"{"servers": {"command": "odd"}}"#));
         assert_eq!(commands(&bare), ["servers: odd"], "a server may be called servers");
     }
 
@@ -302,12 +307,12 @@ mod tests {
     fn limits_of_all_servers_hold_where_an_entry_has_none_of_its_own() {
         let user = "[mcp]\nstartup_timeout = 5\ncall_timeout = 2.5\n[mcpServers.a]\ncommand = 'a'\n\
                     [mcpServers.b]\ncommand = 'b'\nstartup_timeout = 9\ntimeout = 100";
-        let settings = Given::usable().user(user).settings();
+        let settings = SettingsFixture::usable().user(user).settings();
         let limits: Vec<_> =
             settings.servers.values().map(|one| (one.config.startup_timeout, one.config.call_timeout)).collect();
         let of = |start: u64, call: u64| (Duration::from_millis(start), Duration::from_millis(call));
         assert_eq!(limits, [of(5_000, 2_500), of(9_000, 100)]);
-        let text = Given::usable().user("[mcp]\ncall_timeout = 0\n[mcpServers.a]\ncommand = 'a'").error();
+        let text = SettingsFixture::usable().user("[mcp]\ncall_timeout = 0\n[mcpServers.a]\ncommand = 'a'").error();
         assert!(text.contains("windlass.toml:2:") && text.contains("seconds above 0"), "{text}");
     }
 
@@ -315,25 +320,25 @@ mod tests {
     #[test]
     fn what_comes_with_a_project_waits_for_consent_and_the_stronger_place_wins() {
         let user = "[mcpServers.git]\ncommand = 'mine'\n[mcpServers.own]\ncommand = 'own'";
-        let given = Given::usable().user(user).project_servers(file("/p/.mcp.json", GIT));
+        let given = SettingsFixture::usable().user(user).project_servers(file("/p/.mcp.json", GIT));
         assert_eq!(commands(&given), ["git: mine", "own: own"], "a project never takes a server of the person's place");
         assert!(given.settings().notices[0].contains("you have one of that name"));
         let key = r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${OPENAI_API_KEY:-}"}}}}"#;
-        let thief = Given::usable().project_servers(file("/p/.mcp.json", key));
+        let thief = SettingsFixture::usable().project_servers(file("/p/.mcp.json", key));
         assert_eq!(commands(&thief), [] as [&str; 0]);
         assert!(thief.settings().notices[0].contains("wants the key of the model"));
         let given = given.named_servers(file("/x.json", r#"{"mcpServers": {"git": {"command": "flag"}}}"#));
         assert_eq!(commands(&given), ["git: flag", "own: own"]);
         let project = "[mcpServers.git]\ncommand = 'theirs'";
-        assert_eq!(commands(&Given::usable().project(project)), ["git: theirs if agreed"]);
-        let trusting = Given::usable().project(project).user("trusted = ['/p']");
+        assert_eq!(commands(&SettingsFixture::usable().project(project)), ["git: theirs if agreed"]);
+        let trusting = SettingsFixture::usable().project(project).user("trusted = ['/p']");
         assert_eq!(commands(&trusting), ["git: theirs"]);
     }
 
     #[test]
     fn another_content_is_another_consent() {
         let consent = |text: &str| {
-            let given = Given::usable().project_servers(file("/p/.mcp.json", text));
+            let given = SettingsFixture::usable().project_servers(file("/p/.mcp.json", text));
             given.settings().servers.into_values().next().and_then(|server| server.consent)
         };
         assert_eq!(consent(GIT), consent(&GIT.replace(' ', "")), "only what it says counts");
@@ -345,29 +350,29 @@ mod tests {
     fn one_bad_entry_of_a_project_costs_its_own_server_alone() {
         let text =
             r#"{"mcpServers": {"a b": {"command": "x"}, "odd": {"type": "pigeon"}, "git": {"command": "git-server"}}}"#;
-        let given = Given::usable().project_servers(file("/p/.mcp.json", text));
+        let given = SettingsFixture::usable().project_servers(file("/p/.mcp.json", text));
         assert_eq!(commands(&given), ["git: git-server if agreed"]);
         let notices = given.settings().notices;
         assert_eq!(notices.len(), 2, "{notices:?}");
         let table = "[mcpServers.odd]\ncommand = ''\n[mcpServers.git]\ncommand = 'git-server'";
-        let given = Given::usable().project(table);
+        let given = SettingsFixture::usable().project(table);
         assert_eq!(commands(&given), ["git: git-server if agreed"]);
         let notices = given.settings().notices;
         assert!(notices.len() == 1 && notices[0].contains("MCP server `odd`: `command` is missing"), "{notices:?}");
-        let broken = Given::usable().project_servers(file("/p/.mcp.json", "{"));
+        let broken = SettingsFixture::usable().project_servers(file("/p/.mcp.json", "{"));
         assert!(broken.settings().notices[0].starts_with("/p/.mcp.json: it is no JSON"));
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
-        let wrong = |given: Given| given.error();
-        let text = wrong(Given::usable().named_servers(file("/x.json", "{\"mcpServers\": {,}}")));
+        let wrong = |given: SettingsFixture| given.error();
+        let text = wrong(SettingsFixture::usable().named_servers(file("/x.json", "{\"mcpServers\": {,}}")));
         assert!(text.starts_with("/x.json: it is no JSON") && text.contains("line 1"), "{text}");
-        let text = wrong(Given::usable().user("\n[mcpServers.git]\nargs = ['x']"));
+        let text = wrong(SettingsFixture::usable().user("\n[mcpServers.git]\nargs = ['x']"));
         assert!(text.contains("windlass.toml:2:") && text.contains("git"), "{text}");
-        let text = wrong(Given::usable().named_servers(file("/x.json", r#"{"git": {"command": ""}}"#)));
+        let text = wrong(SettingsFixture::usable().named_servers(file("/x.json", r#"{"git": {"command": ""}}"#)));
         assert_eq!(text, "/x.json: MCP server `git`: `command` is missing: give a `command` to run, or a `url`");
-        let text = wrong(Given::usable().user("mcpServers = 3"));
+        let text = wrong(SettingsFixture::usable().user("mcpServers = 3"));
         assert!(text.contains("windlass.toml:1:14"), "{text}");
     }
 }

@@ -8,9 +8,9 @@ use super::env::Env;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::flags::Flags;
-use super::origin::Origin;
-use super::programs::Behind;
-use super::standing::Standing;
+use super::origin::SettingOrigin;
+use super::programs::CommandFiles;
+use super::trust_state::TrustState;
 
 pub const FILE_NAME: &str = "windlass.toml";
 /// No settings file is nearly as long; a link to a device is.
@@ -39,9 +39,9 @@ pub struct Sources {
     pub(super) notices: Vec<String>,
     /// What stands behind the commands of the project's servers, as it was when the files were read: what a person is
     /// shown, what they agree to and what is started are compared with this, whatever is exchanged meanwhile.
-    pub(super) programs: Behind,
+    pub(super) programs: CommandFiles,
     /// Whether the project says what the person trusts, where they trust its folder.
-    pub(super) trusted: Standing,
+    pub(super) trusted: TrustState,
     /// Folders on the way that they trust and that have no settings.
     pub(super) empty: Vec<PathBuf>,
 }
@@ -67,8 +67,8 @@ impl Sources {
             named_servers: Vec::new(),
             project_servers: None,
             notices: Vec::new(),
-            programs: Behind::default(),
-            trusted: Standing::AsTrusted,
+            programs: CommandFiles::default(),
+            trusted: TrustState::AsTrusted,
             empty: Vec::new(),
         }
     }
@@ -87,7 +87,7 @@ impl Sources {
     /// Whether the project's file may be followed in everything: the user's file says so, and it says what it said then.
     pub fn trusts_project(&self) -> bool {
         let listed = self.project.as_ref().is_some_and(|project| self.lists(project.folder()));
-        listed && self.trusted == Standing::AsTrusted
+        listed && self.trusted == TrustState::AsTrusted
     }
 
     /// Whether the user's file lists this folder as one they trust.
@@ -115,7 +115,7 @@ impl Sources {
     }
 
     /// The refusal of something that only a trusted project may set.
-    pub(super) fn untrusted(&self, setting: &'static str, origin: Origin) -> SettingsError {
+    pub(super) fn untrusted(&self, setting: &'static str, origin: SettingOrigin) -> SettingsError {
         let folder = self.project.as_ref().map(|project| project.folder().to_owned()).unwrap_or_default();
         SettingsError::Untrusted { origin, setting, how: self.trusting(&folder) }
     }

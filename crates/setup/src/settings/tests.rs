@@ -1,24 +1,24 @@
 use std::path::{Path, PathBuf};
 
-use windlass_vocab::AtCap;
+use windlass_vocab::TurnCapAction;
 
 use super::Settings;
-use super::durability::Durability;
+use super::durability::DurabilitySetting;
 use super::error::SettingsError;
-use super::file::{SettingsFile, Whose};
+use super::file::{SettingsFile, SettingsScope};
 use super::flags::Flags;
-use super::mode::Mode;
-use super::origin::Origin;
-use super::place::Place;
+use super::mode::ModeSetting;
+use super::origin::SettingOrigin;
+use super::place::PlaceSettings;
 use super::sources::{ServerFile, Sources};
 
 /// Sources of a project in `/p`, with the home `/home/me`.
-pub(super) struct Given {
+pub(super) struct SettingsFixture {
     sources: Sources,
     user: String,
 }
 
-impl Given {
+impl SettingsFixture {
     pub(super) fn nothing() -> Self {
         let env = [("HOME", "/home/me")].into_iter().collect();
         let flags = Flags::default();
@@ -44,13 +44,13 @@ impl Given {
     }
 
     pub(super) fn project(mut self, text: &str) -> Self {
-        let file = SettingsFile::parse(Path::new("/p/windlass.toml"), Whose::Project, text);
+        let file = SettingsFile::parse(Path::new("/p/windlass.toml"), SettingsScope::Project, text);
         self.sources.project = Some(file.expect("the project's file parses"));
         self
     }
 
     pub(super) fn user(mut self, text: &str) -> Self {
-        let file = SettingsFile::parse(Path::new("/home/me/.config/windlass/windlass.toml"), Whose::User, text);
+        let file = SettingsFile::parse(Path::new("/home/me/.config/windlass/windlass.toml"), SettingsScope::User, text);
         self.sources.user = Some(file.expect("the user's file parses"));
         text.clone_into(&mut self.user);
         self
@@ -76,7 +76,7 @@ impl Given {
         self.sources.resolve().expect("it resolves")
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> PlaceSettings {
         self.sources.place().expect("it resolves")
     }
 
@@ -91,10 +91,10 @@ fn strings<T: ToString>(values: &[super::Sourced<T>]) -> Vec<String> {
 
 #[test]
 fn a_flag_wins_over_a_variable_over_the_project_over_the_user_over_the_default() {
-    let model = |given: &Given| {
+    let model = |given: &SettingsFixture| {
         given.settings().model.map(|model| format!("{} from {}", model.value, model.origin)).unwrap_or_default()
     };
-    let base = || Given::nothing().env(&[("OPENAI_BASE_URL", "http://h/v1")]);
+    let base = || SettingsFixture::nothing().env(&[("OPENAI_BASE_URL", "http://h/v1")]);
     let mut given = base();
     assert_eq!(model(&given), "");
     given = given.user("model = 'user'");
@@ -111,24 +111,28 @@ fn a_flag_wins_over_a_variable_over_the_project_over_the_user_over_the_default()
 
 #[test]
 fn a_variable_set_to_nothing_is_not_set() {
-    let given = Given::usable().env(&[("WINDLASS_MODEL", ""), ("WINDLASS_MODE", ""), ("WINDLASS_PRESET", "")]);
+    let given =
+        SettingsFixture::usable().env(&[("WINDLASS_MODEL", ""), ("WINDLASS_MODE", ""), ("WINDLASS_PRESET", "")]);
     assert_eq!(given.settings().model.map(|model| model.value.0).as_deref(), Some("m"));
 }
 
 #[test]
 fn a_missing_model_is_not_guessed() {
-    assert_eq!(Given::nothing().env(&[("OPENAI_API_KEY", "sk-12345678")]).settings().model, None);
+    assert_eq!(SettingsFixture::nothing().env(&[("OPENAI_API_KEY", "sk-12345678")]).settings().model, None);
 }
 
 #[test]
 fn the_policy_is_preset_then_user_then_project_then_variable_then_flag() {
-    let policy = |given: Given| given.settings().policy;
-    assert_eq!((policy(Given::usable()).preset.as_str(), policy(Given::usable()).turn_cap), ("default", 50));
+    let policy = |given: SettingsFixture| given.settings().policy;
+    assert_eq!(
+        (policy(SettingsFixture::usable()).preset.as_str(), policy(SettingsFixture::usable()).turn_cap),
+        ("default", 50)
+    );
     let user = "preset = 'task'\n[policy]\nturn_cap = 7\nat_cap = 'wrap_up'";
-    let given = || Given::usable().user(user);
+    let given = || SettingsFixture::usable().user(user);
     assert_eq!((policy(given()).preset, policy(given()).turn_cap), ("task".to_owned(), 7));
     let given = || given().project("[policy]\nturn_cap = 8").trusted();
-    assert_eq!((policy(given()).turn_cap, policy(given()).at_cap), (8, AtCap::WrapUp));
+    assert_eq!((policy(given()).turn_cap, policy(given()).at_cap), (8, TurnCapAction::WrapUp));
     let given = || given().env(&[("WINDLASS_MAX_TURNS", "9"), ("WINDLASS_PRESET", "operator")]);
     assert_eq!((policy(given()).turn_cap, policy(given()).preset.as_str()), (9, "operator"));
     assert_eq!(policy(given().flags(|flags| flags.max_turns = Some(10))).turn_cap, 10);
@@ -145,9 +149,9 @@ fn a_wrong_value_is_refused_with_its_origin_and_what_is_right() {
         ("WINDLASS_DURABILITY", "x", "WINDLASS_DURABILITY: \"x\" is not one of full, normal"),
         ("WINDLASS_MODEL", "a\nb", "WINDLASS_MODEL: this is not the name of a model"),
     ] {
-        assert_eq!(Given::usable().env(&[(name, value)]).error(), expected);
+        assert_eq!(SettingsFixture::usable().env(&[(name, value)]).error(), expected);
     }
-    let text = Given::usable().project("preset = 'zebra'").error();
+    let text = SettingsFixture::usable().project("preset = 'zebra'").error();
     assert_eq!(
         text,
         "/p/windlass.toml:1:10: there is no preset \"zebra\"; what may stand here: \
@@ -157,38 +161,44 @@ fn a_wrong_value_is_refused_with_its_origin_and_what_is_right() {
 
 #[test]
 fn the_data_dir_follows_the_order_and_is_a_whole_path() {
-    let dir = |given: Given| given.place().data_dir.value;
-    assert_eq!(dir(Given::nothing()), PathBuf::from("/home/me/.local/share/windlass"));
-    assert_eq!(dir(Given::nothing().env(&[("XDG_DATA_HOME", "/xdg")])), PathBuf::from("/xdg/windlass"));
+    let dir = |given: SettingsFixture| given.place().data_dir.value;
+    assert_eq!(dir(SettingsFixture::nothing()), PathBuf::from("/home/me/.local/share/windlass"));
+    assert_eq!(dir(SettingsFixture::nothing().env(&[("XDG_DATA_HOME", "/xdg")])), PathBuf::from("/xdg/windlass"));
     assert_eq!(
-        dir(Given::nothing().env(&[("XDG_DATA_HOME", "relative")])),
+        dir(SettingsFixture::nothing().env(&[("XDG_DATA_HOME", "relative")])),
         PathBuf::from("/home/me/.local/share/windlass")
     );
-    assert_eq!(dir(Given::nothing().user("data_dir = '~/w'")), PathBuf::from("/home/me/w"));
-    let given = Given::nothing().user("data_dir = '/u'").env(&[("WINDLASS_DATA_DIR", "rel")]);
+    assert_eq!(dir(SettingsFixture::nothing().user("data_dir = '~/w'")), PathBuf::from("/home/me/w"));
+    let given = SettingsFixture::nothing().user("data_dir = '/u'").env(&[("WINDLASS_DATA_DIR", "rel")]);
     assert_eq!(dir(given), PathBuf::from("/cwd/rel"));
-    assert_eq!(dir(Given::nothing().flags(|flags| flags.data_dir = Some("d".into()))), PathBuf::from("/cwd/d"));
-    let homeless = Given::nothing().env(&[("HOME", "")]);
+    assert_eq!(
+        dir(SettingsFixture::nothing().flags(|flags| flags.data_dir = Some("d".into()))),
+        PathBuf::from("/cwd/d")
+    );
+    let homeless = SettingsFixture::nothing().env(&[("HOME", "")]);
     assert!(matches!(homeless.sources.place(), Err(SettingsError::NoDataDir)));
 }
 
 #[test]
 fn the_durability_is_full_unless_said_otherwise() {
-    let durability = |given: Given| given.place().durability.value;
-    assert_eq!(durability(Given::nothing()), Durability::Full);
-    assert_eq!(durability(Given::nothing().project("durability = 'normal'").trusted()), Durability::Normal);
+    let durability = |given: SettingsFixture| given.place().durability.value;
+    assert_eq!(durability(SettingsFixture::nothing()), DurabilitySetting::Full);
     assert_eq!(
-        durability(Given::nothing().user("durability = 'normal'").project("durability = 'full'")),
-        Durability::Full
+        durability(SettingsFixture::nothing().project("durability = 'normal'").trusted()),
+        DurabilitySetting::Normal
     );
-    let given = Given::nothing().user("durability = 'full'").env(&[("WINDLASS_DURABILITY", "normal")]);
-    assert_eq!(durability(given), Durability::Normal);
+    assert_eq!(
+        durability(SettingsFixture::nothing().user("durability = 'normal'").project("durability = 'full'")),
+        DurabilitySetting::Full
+    );
+    let given = SettingsFixture::nothing().user("durability = 'full'").env(&[("WINDLASS_DURABILITY", "normal")]);
+    assert_eq!(durability(given), DurabilitySetting::Normal);
 }
 
 // proves T8: the rules of all sources count together
 #[test]
 fn rules_add_up_with_their_origins() {
-    let given = Given::usable()
+    let given = SettingsFixture::usable()
         .flags(|flags| {
             flags.allow = vec!["a".into()];
             flags.deny = vec!["todo".into()];
@@ -206,24 +216,24 @@ fn rules_add_up_with_their_origins() {
         strings(&permissions.deny),
         ["todo from --deny".to_owned(), "pd from /p/windlass.toml:2:9".into(), format!("ud from {user}:3:9")]
     );
-    assert_eq!(permissions.mode.value, Mode::Strict);
+    assert_eq!(permissions.mode.value, ModeSetting::Strict);
 }
 
 // proves T8: a rule that protects nothing is found before a run, by doctor too
 #[test]
 fn what_is_no_rule_is_refused_where_it_stands() {
-    let text = Given::usable().project("[permissions]\ndeny = ['run_command(']").error();
+    let text = SettingsFixture::usable().project("[permissions]\ndeny = ['run_command(']").error();
     assert!(text.starts_with("/p/windlass.toml:2:9: `run_command(` is no rule"), "{text}");
-    let text = Given::usable().flags(|flags| flags.allow = vec!["foo(".into()]).error();
+    let text = SettingsFixture::usable().flags(|flags| flags.allow = vec!["foo(".into()]).error();
     assert!(text.starts_with("--allow: `foo(` is no rule"), "{text}");
 }
 
 // proves X2: what comes with a project can't loosen anything before its folder is trusted
 #[test]
 fn a_project_that_is_not_trusted_can_only_tighten() {
-    let mode = |given: Given| given.settings().permissions.mode.value;
-    assert_eq!(mode(Given::usable().project("[permissions]\nmode = 'strict'")), Mode::Strict);
-    assert_eq!(mode(Given::usable().project("[permissions]\nmode = 'default'")), Mode::Default);
+    let mode = |given: SettingsFixture| given.settings().permissions.mode.value;
+    assert_eq!(mode(SettingsFixture::usable().project("[permissions]\nmode = 'strict'")), ModeSetting::Strict);
+    assert_eq!(mode(SettingsFixture::usable().project("[permissions]\nmode = 'default'")), ModeSetting::Default);
     for (project, user) in [
         ("permissions.allow = ['run_command(*)']", ""),
         ("permissions.unprotected = ['AGENTS.md']", ""),
@@ -232,14 +242,14 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
         ("data_dir = 'poisoned'", ""),
         ("durability = 'normal'", ""),
     ] {
-        let given = Given::usable().project(project).user(user);
-        let (settings, own) = (given.settings(), Given::usable().user(user).settings());
+        let given = SettingsFixture::usable().project(project).user(user);
+        let (settings, own) = (given.settings(), SettingsFixture::usable().user(user).settings());
         let [text] = &settings.notices[..] else { panic!("{project}: {:?}", settings.notices) };
         assert!(text.starts_with("/p/windlass.toml:1:"), "{text}");
         assert!(text.contains("trusted = [\"/p\"]"), "{text}");
         assert_eq!(Settings { notices: Vec::new(), ..settings }, own, "{project}: nothing of it is taken");
         assert!(text.contains("/home/me/.config/windlass/windlass.toml"), "{text}");
-        Given::usable().project(project).user(&format!("trusted = ['/p']\n{user}")).settings();
+        SettingsFixture::usable().project(project).user(&format!("trusted = ['/p']\n{user}")).settings();
     }
 }
 
@@ -250,13 +260,13 @@ fn all_that_a_project_would_loosen_is_told_in_one_notice_and_the_rest_is_taken()
                    deny = ['todo']\nunprotected = ['x']\n[sandbox]\nmode = 'off'\nwritable = ['/etc']\n\
                    readable = ['~/.ssh']\n[tools]\nfetch_private = ['10.0.0.1']\nkeep_env = ['X']\nhide_env = ['Y']\n\
                    [mcp]\nstartup_timeout = 9999\ncall_timeout = 99999\n[policy]\nturn_cap = 4000\n";
-    let settings = Given::usable().project(project).settings();
+    let settings = SettingsFixture::usable().project(project).settings();
     let [told] = &settings.notices[..] else { panic!("{:?}", settings.notices) };
     assert_eq!(told.matches("/p/windlass.toml:").count(), 14, "{told}");
     assert_eq!(told.matches("trusted = [").count(), 1, "{told}");
     assert_eq!(strings(&settings.permissions.deny), ["todo from /p/windlass.toml:6:9"]);
     assert!(settings.command_env.hide.contains("Y") && settings.command_env.keep.is_empty());
-    let own = Given::usable().settings();
+    let own = SettingsFixture::usable().settings();
     assert_eq!((&settings.sandbox, &settings.policy), (&own.sandbox, &own.policy));
     assert_eq!((&settings.place, settings.permissions.allow.len()), (&own.place, 0));
 }
@@ -265,14 +275,14 @@ fn all_that_a_project_would_loosen_is_told_in_one_notice_and_the_rest_is_taken()
 #[test]
 fn protected_paths_add_up_and_exceptions_are_the_persons() {
     let user = "permissions.protected = ['deploy/']\npermissions.unprotected = ['**/AGENTS.md']";
-    let given = Given::usable().project("permissions.protected = ['keys/']").user(user);
+    let given = SettingsFixture::usable().project("permissions.protected = ['keys/']").user(user);
     let protected = given.settings().permissions.protected;
     for (path, pattern) in
         [("deploy/x", Some("deploy/")), ("keys/x", Some("keys/")), ("AGENTS.md", None), (".git/x", Some("**/.git/"))]
     {
         assert_eq!(protected.protecting(path), pattern, "{path}");
     }
-    let text = Given::usable().user("permissions.protected = ['~/x']").error();
+    let text = SettingsFixture::usable().user("permissions.protected = ['~/x']").error();
     assert!(text.starts_with("/home/me/.config/windlass/windlass.toml:1:26: `~` stands for nothing"), "{text}");
 }
 
@@ -281,21 +291,25 @@ fn protected_paths_add_up_and_exceptions_are_the_persons() {
 fn trust_is_for_exactly_the_folder_named() {
     let project = "permissions.mode = 'bypass'";
     for trusted in ["['/']", "['/p/sub']", "['/pp']", "['~/p']", "[]"] {
-        let settings = Given::usable().project(project).user(&format!("trusted = {trusted}")).settings();
-        assert_eq!((settings.permissions.mode.value, settings.notices.len()), (Mode::Default, 1), "{trusted}");
+        let settings = SettingsFixture::usable().project(project).user(&format!("trusted = {trusted}")).settings();
+        assert_eq!((settings.permissions.mode.value, settings.notices.len()), (ModeSetting::Default, 1), "{trusted}");
     }
     for trusted in ["['/p']", "['/p/']", "['/x', '/p']"] {
-        let settings = Given::usable().project(project).user(&format!("trusted = {trusted}")).settings();
-        assert!(matches!(settings.permissions.mode.origin, Origin::Project(_)));
+        let settings = SettingsFixture::usable().project(project).user(&format!("trusted = {trusted}")).settings();
+        assert!(matches!(settings.permissions.mode.origin, SettingOrigin::Project(_)));
     }
 }
 
 #[test]
 fn a_flag_makes_what_the_project_asks_for_irrelevant() {
-    let given = Given::usable().project("data_dir = 'poisoned'\npermissions.mode = 'bypass'").flags(|flags| {
-        flags.data_dir = Some("/d".into());
-        flags.mode = Some(Mode::Default);
-    });
+    let given =
+        SettingsFixture::usable().project("data_dir = 'poisoned'\npermissions.mode = 'bypass'").flags(|flags| {
+            flags.data_dir = Some("/d".into());
+            flags.mode = Some(ModeSetting::Default);
+        });
     let settings = given.settings();
-    assert_eq!((settings.place.data_dir.value, settings.permissions.mode.value), (PathBuf::from("/d"), Mode::Default));
+    assert_eq!(
+        (settings.place.data_dir.value, settings.permissions.mode.value),
+        (PathBuf::from("/d"), ModeSetting::Default)
+    );
 }

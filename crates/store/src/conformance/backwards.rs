@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Record};
 
-use super::checked::{Checked, append, batch, live, open, same, session};
+use super::checked::{CheckResult, append, batch, live, open, same, session};
 use super::sample;
-use crate::{BODY_LIMIT, Backwards, Store};
+use crate::{BODY_LIMIT, ReverseRecords, Store};
 
-pub(super) async fn a_journal_is_read_from_its_end_in_whole_batches(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_journal_is_read_from_its_end_in_whole_batches(store: &Arc<dyn Store>) -> CheckResult {
     let sealed = live(store, 1).await?;
     let all = store.read(session(1), 0).await?;
     let ends: Vec<u64> = sealed.iter().map(|batch| batch.head.seq).collect();
@@ -26,7 +26,7 @@ pub(super) async fn a_journal_is_read_from_its_end_in_whole_batches(store: &Arc<
     Ok(())
 }
 
-pub(super) async fn every_record_is_met_once_from_the_end(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn every_record_is_met_once_from_the_end(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     for n in 0..100 {
         let text = if n == 50 { "x".repeat(BODY_LIMIT + 1) } else { n.to_string() };
@@ -35,17 +35,17 @@ pub(super) async fn every_record_is_met_once_from_the_end(store: &Arc<dyn Store>
     let mut all = store.read(session(1), 0).await?;
     all.reverse();
     let mut met = Vec::new();
-    let mut records = Backwards::new(&**store, session(1));
+    let mut records = ReverseRecords::new(&**store, session(1));
     while let Some(envelope) = records.next().await? {
         met.push(envelope);
     }
     same!(met, all);
     same!(records.next().await?, None);
-    let newest = Backwards::new(&**store, session(1)).find_map(|envelope| match envelope.record {
+    let newest = ReverseRecords::new(&**store, session(1)).find_map(|envelope| match envelope.record {
         Record::MessageAccepted(accepted) => Some(accepted.text),
         _ => None,
     });
     same!(newest.await?, Some("99".to_owned()));
-    same!(Backwards::new(&**store, session(9)).next().await?, None);
+    same!(ReverseRecords::new(&**store, session(9)).next().await?, None);
     Ok(())
 }

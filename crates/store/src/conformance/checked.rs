@@ -3,13 +3,13 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use windlass_vocab::{At, Record, SessionId};
+use windlass_vocab::{Record, SessionId, Timestamp};
 
 use super::sample;
-use crate::{Batch, Entry, Head, Sealed, Store, StoreError, Writer};
+use crate::{Batch, Entry, Head, SealedBatch, Store, StoreError, Writer};
 
 /// What a check comes to.
-pub(super) type Checked = Result<(), Box<dyn Error + Send + Sync>>;
+pub(super) type CheckResult = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// Fails the check unless both are equal.
 macro_rules! same {
@@ -41,11 +41,15 @@ pub(super) fn session(n: u8) -> SessionId {
 
 /// A batch of records that belong to no run.
 pub(super) fn batch(records: impl IntoIterator<Item = Record>) -> Batch {
-    Batch { at: At(1_000), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
+    Batch { at: Timestamp(1_000), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
 }
 
 /// Appends and hands back what was appended.
-pub(super) async fn append(store: &Arc<dyn Store>, writer: &mut Writer, batch: Batch) -> Result<Sealed, StoreError> {
+pub(super) async fn append(
+    store: &Arc<dyn Store>,
+    writer: &mut Writer,
+    batch: Batch,
+) -> Result<SealedBatch, StoreError> {
     let sealed = writer.seal(batch)?;
     store.append(sealed.clone()).await?;
     Ok(sealed)
@@ -59,7 +63,7 @@ pub(super) async fn open(store: &Arc<dyn Store>, n: u8, key: &str) -> Result<Wri
 }
 
 /// The same session with a record of every kind, under the key `tidy-notes`.
-pub(super) async fn live(store: &Arc<dyn Store>, n: u8) -> Result<Vec<Sealed>, StoreError> {
+pub(super) async fn live(store: &Arc<dyn Store>, n: u8) -> Result<Vec<SealedBatch>, StoreError> {
     let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
     let mut sealed = Vec::new();
     for batch in sample::every_kind(session(n)) {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{At, CommandId, Control, ControlOutcome, QuestionId, QuestionOption};
+use windlass_vocab::{CommandId, Control, ControlOutcome, QuestionId, QuestionOption, Timestamp};
 
-use super::checked::{Checked, append, batch, live, open, same, session};
+use super::checked::{CheckResult, append, batch, live, open, same, session};
 use super::sample;
 use crate::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, SentCommand, Store, TakenCommand};
 
-const NOW: At = At(1_000);
+const NOW: Timestamp = Timestamp(1_000);
 
 fn stop(id: &str) -> SentCommand {
     SentCommand { id: id.into(), control: Control::Stop {}, at: NOW, expires: NOW.plus_ms(100) }
@@ -28,7 +28,7 @@ fn addressed(n: u8, epoch: u64, sent: SentCommand) -> AddressedCommand {
 }
 
 // proves J5: whoever owns the session does it and says so; the sender reads that and takes the command away
-pub(super) async fn a_command_goes_to_the_owner_and_comes_back_with_its_outcome(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_command_goes_to_the_owner_and_comes_back_with_its_outcome(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     let lease = store.claim(session(1)).await?;
     let (first, second): (CommandId, CommandId) = ("c1".into(), "c2".into());
@@ -53,7 +53,7 @@ pub(super) async fn a_command_goes_to_the_owner_and_comes_back_with_its_outcome(
     Ok(())
 }
 
-pub(super) async fn a_command_to_a_session_that_nobody_owns_is_not_left(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_command_to_a_session_that_nobody_owns_is_not_left(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     for n in [1, 2] {
         same!(store.send_command(session(n), stop("c1")).await?, Addressee::Nobody);
@@ -65,7 +65,7 @@ pub(super) async fn a_command_to_a_session_that_nobody_owns_is_not_left(store: &
     Ok(())
 }
 
-pub(super) async fn a_command_is_kept_by_its_id(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_command_is_kept_by_its_id(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     let lease = store.claim(session(1)).await?;
     for sent in [stop("c1"), answer("c1")] {
@@ -81,7 +81,7 @@ pub(super) async fn a_command_is_kept_by_its_id(store: &Arc<dyn Store>) -> Check
     Ok(())
 }
 
-pub(super) async fn an_expired_command_is_not_found_and_removed_in_time(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn an_expired_command_is_not_found_and_removed_in_time(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     let lease = store.claim(session(1)).await?;
     store.send_command(session(1), stop("c1")).await?;
@@ -95,7 +95,7 @@ pub(super) async fn an_expired_command_is_not_found_and_removed_in_time(store: &
     Ok(())
 }
 
-pub(super) async fn a_withdrawn_command_is_gone_unless_its_owner_is_at_it(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_withdrawn_command_is_gone_unless_its_owner_is_at_it(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     let lease = store.claim(session(1)).await?;
     let (waiting, taken) = ("c1".into(), "c2".into());
@@ -112,7 +112,7 @@ pub(super) async fn a_withdrawn_command_is_gone_unless_its_owner_is_at_it(store:
     Ok(())
 }
 
-pub(super) async fn commands_go_with_their_session(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn commands_go_with_their_session(store: &Arc<dyn Store>) -> CheckResult {
     live(store, 1).await?;
     let lease = store.claim(session(1)).await?;
     store.send_command(session(1), stop("c1")).await?;
@@ -126,7 +126,7 @@ pub(super) async fn commands_go_with_their_session(store: &Arc<dyn Store>) -> Ch
 pub(super) async fn a_command_reaches_the_other_handle_and_is_taken_once(
     one: &Arc<dyn Store>,
     other: &Arc<dyn Store>,
-) -> Checked {
+) -> CheckResult {
     open(one, 1, "notes").await?;
     let lease = one.claim(session(1)).await?;
     same!(one.commands(NOW).await?, []);
@@ -144,7 +144,7 @@ pub(super) async fn a_command_reaches_the_other_handle_and_is_taken_once(
     Ok(())
 }
 
-pub(super) async fn a_later_owner_is_told_by_the_epoch(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_later_owner_is_told_by_the_epoch(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(one, 1, "notes").await?;
     let lease = one.claim(session(1)).await?;
     other.send_command(session(1), stop("c1")).await?;

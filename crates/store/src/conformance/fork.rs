@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{At, Envelope, Origin, Record, SessionChanged, SessionId};
+use windlass_vocab::{Envelope, Origin, Record, SessionChanged, SessionId, Timestamp};
 
-use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::checked::{CheckResult, append, batch, holds, live, open, same, session};
 use super::sample;
-use crate::{BODY_LIMIT, Batch, Branch, Fork, ForkError, Head, Put, Store, StoreError, hash_of, verify};
+use crate::{BODY_LIMIT, Batch, Fork, ForkError, ForkTarget, Head, PutOutcome, Store, StoreError, hash_of, verify};
 
 /// After everything the samples tell.
-const LATER: At = At(1_894_711_599_999);
+const LATER: Timestamp = Timestamp(1_894_711_599_999);
 
-fn branch(n: u8, key: &str) -> Branch {
-    Branch { session: session(n), key: key.into(), version: "9.9.9".into(), at: LATER, nonce: u64::from(n) }
+fn branch(n: u8, key: &str) -> ForkTarget {
+    ForkTarget { session: session(n), key: key.into(), version: "9.9.9".into(), at: LATER, nonce: u64::from(n) }
 }
 
 async fn forked(
     store: &Arc<dyn Store>,
     origin: SessionId,
     through: Option<u64>,
-    branch: Branch,
+    branch: ForkTarget,
 ) -> Result<Vec<Envelope>, ForkError> {
     let session = branch.session;
     Fork::begin(&**store, origin, through, branch).await?.finish(&**store).await?;
@@ -27,12 +27,12 @@ async fn forked(
 }
 
 /// What must be the same in both.
-fn told(envelope: &Envelope) -> (u64, windlass_vocab::BatchPosition, Option<windlass_vocab::RunId>, &Record) {
+fn comparable(envelope: &Envelope) -> (u64, windlass_vocab::BatchPosition, Option<windlass_vocab::RunId>, &Record) {
     (envelope.seq, envelope.batch, envelope.run, &envelope.record)
 }
 
 // proves J8, J11
-pub(super) async fn a_fork_at_any_batch_is_a_journal_of_its_own(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_fork_at_any_batch_is_a_journal_of_its_own(store: &Arc<dyn Store>) -> CheckResult {
     let mut sealed = live(store, 1).await?;
     // The last batch of the sample is of a newer version.
     sealed.retain(|batch| !batch.envelopes.iter().any(|e| matches!(e.record, Record::Unknown(_))));
@@ -45,7 +45,7 @@ pub(super) async fn a_fork_at_any_batch_is_a_journal_of_its_own(store: &Arc<dyn 
         holds!(records.iter().all(|envelope| envelope.session == session(n)));
         for (taken, written) in records.iter().zip(&all).skip(2) {
             let changes_key = matches!(&written.record, Record::SessionChanged(changed) if changed.key.is_some());
-            holds!(changes_key || told(taken) == told(written));
+            holds!(changes_key || comparable(taken) == comparable(written));
             same!(taken.at, written.at);
         }
         same!(verify(&**store, session(n)).await?.records, last);
@@ -58,7 +58,7 @@ pub(super) async fn a_fork_at_any_batch_is_a_journal_of_its_own(store: &Arc<dyn 
 }
 
 // proves J8, J2: a batch is never split
-pub(super) async fn a_fork_in_the_middle_of_a_batch_takes_all_of_it(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_fork_in_the_middle_of_a_batch_takes_all_of_it(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     for n in 0..2 {
         append(store, &mut writer, batch([sample::accepted(&format!("m{n}"), "hello"), sample::lease(1)])).await?;
@@ -69,7 +69,7 @@ pub(super) async fn a_fork_in_the_middle_of_a_batch_takes_all_of_it(store: &Arc<
     Ok(())
 }
 
-pub(super) async fn a_fork_where_there_is_no_record_is_refused(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_fork_where_there_is_no_record_is_refused(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     for at in [0, 3, u64::MAX] {
         let refused = forked(store, session(1), Some(at), branch(2, "fork")).await;
@@ -81,7 +81,7 @@ pub(super) async fn a_fork_where_there_is_no_record_is_refused(store: &Arc<dyn S
     Ok(())
 }
 
-pub(super) async fn a_fork_keeps_to_its_own_key(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_fork_keeps_to_its_own_key(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "one").await?;
     let change = SessionChanged { title: Some("Notes".into()), key: Some("two".into()), imported: None };
     append(store, &mut writer, batch([change.into()])).await?;
@@ -98,7 +98,7 @@ pub(super) async fn a_fork_keeps_to_its_own_key(store: &Arc<dyn Store>) -> Check
 }
 
 // proves J8: whoever decides it again must know who wrote what
-pub(super) async fn a_fork_names_all_it_came_from(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_fork_names_all_it_came_from(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     for n in 0..4 {
         append(store, &mut writer, batch([sample::accepted(&format!("m{n}"), "hello")])).await?;
@@ -121,7 +121,7 @@ pub(super) async fn a_fork_names_all_it_came_from(store: &Arc<dyn Store>) -> Che
 }
 
 // proves J8
-pub(super) async fn contents_are_shared_and_stay_while_one_has_them(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn contents_are_shared_and_stay_while_one_has_them(store: &Arc<dyn Store>) -> CheckResult {
     let contents: [Arc<[u8]>; 2] = [b"small"[..].into(), vec![1; 9 * 1024 * 1024].into()];
     let body = "x".repeat(BODY_LIMIT);
     for gone in [1, 2] {
@@ -148,20 +148,20 @@ pub(super) async fn contents_are_shared_and_stay_while_one_has_them(store: &Arc<
 }
 
 // proves J6: what was taken up was taken up in the fork, too; what waits, waits for the origin
-pub(super) async fn what_waits_is_not_taken_over(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn what_waits_is_not_taken_over(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     append(store, &mut writer, batch([sample::accepted("m1", "hello")])).await?;
     store.put(session(1), sample::waiting("m2", "later")).await?;
     forked(store, session(1), None, branch(2, "fork")).await?;
     same!(store.waiting(session(2)).await?, []);
-    same!(store.put(session(2), sample::waiting("m1", "hello")).await?, Put::AlreadyThere);
-    same!(store.put(session(2), sample::waiting("m2", "later")).await?, Put::Added);
+    same!(store.put(session(2), sample::waiting("m1", "hello")).await?, PutOutcome::AlreadyThere);
+    same!(store.put(session(2), sample::waiting("m2", "later")).await?, PutOutcome::Added);
     same!(store.waiting(session(1)).await?.len(), 1);
     Ok(())
 }
 
 // proves J7
-pub(super) async fn a_record_of_a_newer_version_is_not_taken_over(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_record_of_a_newer_version_is_not_taken_over(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     append(store, &mut writer, batch([sample::lease(1), sample::unknown()])).await?;
     let kind = sample::unknown().kind().to_owned();

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{At, EndReason, Envelope};
+use windlass_vocab::{EndReason, Envelope, Timestamp};
 
-use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::checked::{CheckResult, append, batch, holds, live, open, same, session};
 use super::sample;
 use crate::projections::project;
 use crate::{AppendError, BODY_LIMIT, Batch, Head, SessionStatus, Store, StoreError, Writer, hash_of, verify};
 
 // proves J1, J2
-pub(super) async fn a_batch_is_read_back_as_it_was_sealed(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_batch_is_read_back_as_it_was_sealed(store: &Arc<dyn Store>) -> CheckResult {
     let sealed = live(store, 1).await?;
     let written: Vec<Envelope> = sealed.iter().flat_map(|batch| &batch.envelopes).map(|e| (**e).clone()).collect();
     same!(store.read(session(1), 0).await?, written);
@@ -24,7 +24,7 @@ pub(super) async fn a_batch_is_read_back_as_it_was_sealed(store: &Arc<dyn Store>
     Ok(())
 }
 
-pub(super) async fn reading_goes_on_from_any_record(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn reading_goes_on_from_any_record(store: &Arc<dyn Store>) -> CheckResult {
     live(store, 1).await?;
     let all = store.read(session(1), 0).await?;
     for after in 0..=all.len() {
@@ -34,7 +34,7 @@ pub(super) async fn reading_goes_on_from_any_record(store: &Arc<dyn Store>) -> C
     Ok(())
 }
 
-pub(super) async fn an_unknown_session_is_empty(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn an_unknown_session_is_empty(store: &Arc<dyn Store>) -> CheckResult {
     same!(store.read(session(9), 0).await?, []);
     same!(store.head(session(9)).await?, Head::default());
     same!(store.row(session(9)).await?, None);
@@ -46,7 +46,10 @@ pub(super) async fn an_unknown_session_is_empty(store: &Arc<dyn Store>) -> Check
     Ok(())
 }
 
-pub(super) async fn what_one_handle_stores_the_other_reads(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> Checked {
+pub(super) async fn what_one_handle_stores_the_other_reads(
+    one: &Arc<dyn Store>,
+    other: &Arc<dyn Store>,
+) -> CheckResult {
     let sealed = live(one, 1).await?;
     same!(other.read(session(1), 0).await?, one.read(session(1), 0).await?);
     same!(Some(other.head(session(1)).await?), sealed.last().map(|batch| batch.head));
@@ -62,7 +65,7 @@ pub(super) async fn what_one_handle_stores_the_other_reads(one: &Arc<dyn Store>,
 }
 
 // proves J5
-pub(super) async fn a_stale_writer_is_refused(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_stale_writer_is_refused(store: &Arc<dyn Store>) -> CheckResult {
     let mut old = open(store, 1, "notes").await?;
     let mut new = Writer::new(session(1), store.head(session(1)).await?, 99);
     append(store, &mut new, batch([sample::lease(2)])).await?;
@@ -77,7 +80,7 @@ pub(super) async fn a_stale_writer_is_refused(store: &Arc<dyn Store>) -> Checked
 }
 
 // proves J9: what is refused is not half-written
-pub(super) async fn a_refused_batch_leaves_nothing_behind(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_refused_batch_leaves_nothing_behind(store: &Arc<dyn Store>) -> CheckResult {
     let mut old = open(store, 1, "notes").await?;
     store.put(session(1), sample::waiting("m1", "hello")).await?;
     let mut new = old.clone();
@@ -97,7 +100,7 @@ pub(super) async fn a_refused_batch_leaves_nothing_behind(store: &Arc<dyn Store>
 }
 
 // An unclear outcome is settled by writing again.
-pub(super) async fn the_same_batch_again_is_no_conflict(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn the_same_batch_again_is_no_conflict(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     let first = append(store, &mut writer, batch([sample::accepted("m1", "one")])).await?;
     store.append(first.clone()).await?;
@@ -107,7 +110,7 @@ pub(super) async fn the_same_batch_again_is_no_conflict(store: &Arc<dyn Store>) 
     Ok(())
 }
 
-pub(super) async fn a_conflict_harms_nobody_else(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_conflict_harms_nobody_else(store: &Arc<dyn Store>) -> CheckResult {
     let mut writers = Vec::new();
     for n in 0..24 {
         let writer = open(store, n, &format!("s{n}")).await?;
@@ -139,7 +142,7 @@ fn change_key(key: &str) -> windlass_vocab::Record {
     windlass_vocab::SessionChanged { key: Some(key.into()), ..Default::default() }.into()
 }
 
-pub(super) async fn a_long_body_leaves_its_line_unseen(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_long_body_leaves_its_line_unseen(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     let frame = r#"{"message_id":"m32768","text":""}"#.len();
     let lengths = [BODY_LIMIT - 400, BODY_LIMIT - frame, BODY_LIMIT - frame + 1, BODY_LIMIT + 1];
@@ -157,7 +160,7 @@ pub(super) async fn a_long_body_leaves_its_line_unseen(store: &Arc<dyn Store>) -
     Ok(())
 }
 
-pub(super) async fn contents_are_stored_with_their_batch(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn contents_are_stored_with_their_batch(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     let contents: Vec<Arc<[u8]>> = vec![b"".as_slice().into(), vec![0xff; 40].into(), vec![7; 9 * 1024 * 1024].into()];
     for _ in 0..2 {
@@ -171,7 +174,7 @@ pub(super) async fn contents_are_stored_with_their_batch(store: &Arc<dyn Store>)
 }
 
 // proves J7
-pub(super) async fn a_record_of_unknown_kind_survives(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_record_of_unknown_kind_survives(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     append(store, &mut writer, batch([sample::unknown()])).await?;
     let last = store.read(session(1), 2).await?;
@@ -179,7 +182,7 @@ pub(super) async fn a_record_of_unknown_kind_survives(store: &Arc<dyn Store>) ->
     Ok(())
 }
 
-pub(super) async fn a_key_belongs_to_one_session_of_its_owner(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_key_belongs_to_one_session_of_its_owner(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     same!(open(store, 2, "notes").await.err(), Some(StoreError::KeyTaken { key: "notes".into() }));
     same!(store.read(session(2), 0).await?, []);
@@ -190,7 +193,7 @@ pub(super) async fn a_key_belongs_to_one_session_of_its_owner(store: &Arc<dyn St
     Ok(())
 }
 
-pub(super) async fn a_session_can_change_its_key(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_session_can_change_its_key(store: &Arc<dyn Store>) -> CheckResult {
     let mut first = open(store, 1, "one").await?;
     open(store, 2, "two").await?;
     let refused = append(store, &mut first.clone(), batch([change_key("two")])).await;
@@ -204,7 +207,7 @@ pub(super) async fn a_session_can_change_its_key(store: &Arc<dyn Store>) -> Chec
 }
 
 // proves L4, J1
-pub(super) async fn rows_are_a_fold_of_the_journal(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn rows_are_a_fold_of_the_journal(store: &Arc<dyn Store>) -> CheckResult {
     use SessionStatus::{Failed, Idle, Processing, ToolLoop, Waiting};
     let mut writer = open(store, 1, "notes").await?;
     let steps = [
@@ -224,24 +227,24 @@ pub(super) async fn rows_are_a_fold_of_the_journal(store: &Arc<dyn Store>) -> Ch
         (sample::run_ended(EndReason::TurnCap), Failed),
     ];
     for ((record, status), at) in steps.into_iter().zip(1_001..) {
-        append(store, &mut writer, Batch { at: At(at), ..batch([record.clone()]) }).await?;
+        append(store, &mut writer, Batch { at: Timestamp(at), ..batch([record.clone()]) }).await?;
         let row = store.row(session(1)).await?;
         let read = store.read(session(1), 0).await?;
         same!(row, project(None, &read).map(|fold| fold.row));
         same!((row.map(|row| row.status), record.kind()), (Some(status), record.kind()));
     }
     let row = store.row(session(1)).await?.ok_or("no row")?;
-    same!((row.runs, row.created, row.updated), (2, At(1_000), At(1_014)));
+    same!((row.runs, row.created, row.updated), (2, Timestamp(1_000), Timestamp(1_014)));
     same!(row.last_prompt.map(|prompt| prompt.len()), Some(200));
     Ok(())
 }
 
-pub(super) async fn the_session_that_changed_last_comes_first(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn the_session_that_changed_last_comes_first(store: &Arc<dyn Store>) -> CheckResult {
     let mut first = open(store, 1, "one").await?;
     open(store, 2, "two").await?;
     let listed = |rows: Vec<crate::SessionRow>| rows.into_iter().map(|row| row.key).collect::<Vec<_>>();
     same!(listed(store.sessions("ada").await?), ["two", "one"]);
-    append(store, &mut first, Batch { at: At(2_000), ..batch([sample::accepted("m", "hello")]) }).await?;
+    append(store, &mut first, Batch { at: Timestamp(2_000), ..batch([sample::accepted("m", "hello")]) }).await?;
     same!(listed(store.sessions("ada").await?), ["one", "two"]);
     same!(store.sessions("bob").await?, []);
     Ok(())

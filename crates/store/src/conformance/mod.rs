@@ -24,7 +24,7 @@ pub mod sample;
 mod transfer;
 mod unclear;
 
-pub use self::unclear::{Dies, Unclear};
+pub use self::unclear::{DiesAt, UncertainStore};
 
 use std::sync::Arc;
 

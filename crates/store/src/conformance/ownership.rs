@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::checked::{CheckResult, append, batch, holds, live, open, same, session};
 use super::sample;
-use crate::{BODY_LIMIT, Batch, Head, Put, Store, StoreError, Writer, hash_of};
+use crate::{BODY_LIMIT, Batch, Head, PutOutcome, Store, StoreError, Writer, hash_of};
 
 // proves J5
-pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> CheckResult {
     let lease = store.claim(session(1)).await?;
     same!(lease.session(), session(1));
     same!((store.is_claimed(session(1)).await?, store.is_claimed(session(2)).await?), (true, false));
@@ -22,7 +22,10 @@ pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> Checked {
 }
 
 // proves J5
-pub(super) async fn a_session_has_one_owner_among_all_handles(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_session_has_one_owner_among_all_handles(
+    one: &Arc<dyn Store>,
+    other: &Arc<dyn Store>,
+) -> CheckResult {
     let lease = one.claim(session(1)).await?;
     holds!(matches!(other.claim(session(1)).await, Err(StoreError::Busy { .. })));
     holds!(other.is_claimed(session(1)).await?);
@@ -37,7 +40,7 @@ pub(super) async fn a_session_has_one_owner_among_all_handles(one: &Arc<dyn Stor
 pub(super) async fn a_lease_that_was_taken_over_is_lost_and_says_so(
     one: &Arc<dyn Store>,
     other: &Arc<dyn Store>,
-) -> Checked {
+) -> CheckResult {
     let mut old = open(one, 1, "notes").await?;
     let lease = one.claim(session(1)).await?;
     same!((lease.head(), lease.epoch()), (old.head, 2));
@@ -53,7 +56,7 @@ pub(super) async fn a_lease_that_was_taken_over_is_lost_and_says_so(
     Ok(())
 }
 
-pub(super) async fn a_removed_session_leaves_nothing(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_removed_session_leaves_nothing(store: &Arc<dyn Store>) -> CheckResult {
     live(store, 1).await?;
     let lease = store.claim(session(1)).await?;
     holds!(matches!(store.remove(session(1)).await, Err(StoreError::Busy { .. })));
@@ -65,13 +68,13 @@ pub(super) async fn a_removed_session_leaves_nothing(store: &Arc<dyn Store>) -> 
     same!(store.find("ada", "tidy-notes").await?, None);
     same!(store.waiting(session(1)).await?, []);
     same!(store.remove(session(1)).await, Err(StoreError::Missing));
-    same!(store.put(session(1), sample::waiting("m1", "new life")).await?, Put::Added);
+    same!(store.put(session(1), sample::waiting("m1", "new life")).await?, PutOutcome::Added);
     live(store, 1).await?;
     store.claim(session(1)).await?;
     Ok(())
 }
 
-pub(super) async fn contents_stay_while_another_session_has_them(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn contents_stay_while_another_session_has_them(store: &Arc<dyn Store>) -> CheckResult {
     let small: Arc<[u8]> = b"small"[..].into();
     let large: Arc<[u8]> = vec![1; 9 * 1024 * 1024].into();
     let lonely: Arc<[u8]> = b"lonely"[..].into();

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, At, AtCap, AttemptFailed, Attendance, Because, CallFinished, CallId, CallPaused, CallRequested,
-    CallSettled, CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextPinned,
-    Coverage, Cut, Dialect, EffectClass, Elicitation, EndReason, EndsBy, Failure, FailureClass, FileState,
+    Answer, AnsweredBy, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested, CallSettled,
+    CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextPinned, Coverage, Cut,
+    Dialect, EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass, FileState,
     FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
     ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText, Parallel,
     Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
     QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed,
     RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill,
-    Steering, StopBy, StopReason, StreamIdle, TextOrigin, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnId,
-    TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown, Usage, Verdict, Wanted,
-    WithheldFor,
+    Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName, ToolSource, ToolSpec, ToolWithheld,
+    TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown,
+    Usage, Verdict, VerdictReason, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -53,7 +53,7 @@ pub fn run_started(run: u32) -> Record {
         policy: policy(),
         agent: "default".into(),
         chain: vec![ModelName::from("small"), ModelName::from("large")],
-        deadline: Some(At(1_794_711_660_000)),
+        deadline: Some(Timestamp(1_794_711_660_000)),
         attendance: Attendance::Attended,
         retry_of: None,
         output: None,
@@ -130,10 +130,10 @@ pub fn question_asked(question: u32) -> Record {
         kind: QuestionKind::Approval { call: call(0) },
         preview: Some(preview()),
         options: vec![QuestionOption::No, QuestionOption::Once, QuestionOption::Session],
-        expires: Some(At(1_794_711_900_000)),
+        expires: Some(Timestamp(1_794_711_900_000)),
         default: QuestionOption::No,
         elicitation: None,
-        because: Some(Because::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() }),
+        because: Some(VerdictReason::Protected { path: "AGENTS.md".into(), pattern: "AGENTS.md".into() }),
     }
     .into()
 }
@@ -164,7 +164,7 @@ pub fn elicited(question: u32, index: u32) -> Record {
         kind: QuestionKind::Elicitation { call: call(index) },
         preview: Some(preview()),
         options: vec![QuestionOption::Submit, QuestionOption::No, QuestionOption::Dismiss],
-        expires: Some(At(1_794_711_900_000)),
+        expires: Some(Timestamp(1_794_711_900_000)),
         default: QuestionOption::Dismiss,
         elicitation: Some(elicitation()),
         because: None,
@@ -182,7 +182,7 @@ fn elicitation() -> Elicitation {
         key: "name".into(),
         from: "hub".into(),
         message: "Which name?".into(),
-        wants: Wanted::Form { schema: json(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#) },
+        wants: ElicitationKind::Form { schema: json(r#"{"type":"object","properties":{"name":{"type":"string"}}}"#) },
     }
 }
 
@@ -225,7 +225,7 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
         Entry::new(SessionChanged { title: Some("Tidying".into()), key: Some("tidy-notes".into()), imported: None }),
         Entry::new(unknown()),
     ]);
-    let at = |place: i64| At(1_794_711_599_999 + place * 1_500);
+    let at = |place: i64| Timestamp(1_794_711_599_999 + place * 1_500);
     (0..).zip(batches).map(|(place, entries)| Batch { at: at(place), entries, ..Batch::default() }).collect()
 }
 
@@ -348,7 +348,7 @@ fn attempt_failed() -> Record {
         attempt: 1,
         model: "small".into(),
         failure: failure(),
-        next: NextAttempt::Retry { at: At(1_794_711_605_000) },
+        next: NextAttempt::Retry { at: Timestamp(1_794_711_605_000) },
         usage: None,
     }
     .into()
@@ -377,7 +377,7 @@ fn policy() -> Policy {
     Policy {
         preset: "default".into(),
         turn_cap: 50,
-        at_cap: AtCap::WrapUp,
+        at_cap: TurnCapAction::WrapUp,
         retry: Retry { tries: 6, first_wait_ms: 500, ceiling_ms: 32_000 },
         dialects: vec![Dialect::Native],
         tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
@@ -410,6 +410,6 @@ fn policy() -> Policy {
 
 /// A message that waits.
 #[must_use]
-pub fn waiting(message_id: &str, text: &str) -> crate::Waiting {
-    crate::Waiting { message_id: MessageId::from(message_id), text: text.into(), at: At(5) }
+pub fn waiting(message_id: &str, text: &str) -> crate::WaitingMessage {
+    crate::WaitingMessage { message_id: MessageId::from(message_id), text: text.into(), at: Timestamp(5) }
 }

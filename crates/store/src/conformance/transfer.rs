@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{SessionChanged, SessionId};
 
-use super::checked::{Checked, append, batch, holds, live, open, same, session};
+use super::checked::{CheckResult, append, batch, holds, live, open, same, session};
 use super::sample;
 use crate::{
     AppendError, BODY_LIMIT, Batch, ExportError, Head, Import, ImportError, Store, StoreError, export, verify,
@@ -26,7 +26,7 @@ fn renamed(key: &str) -> Batch {
 }
 
 // proves J8
-pub(super) async fn a_journal_moves_byte_for_byte(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_journal_moves_byte_for_byte(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(from, 1, "moved").await?;
     let binary: Arc<[u8]> = vec![0xff, 0x00, 0x80].into();
     let text: Arc<[u8]> = "über\n".as_bytes().into();
@@ -45,11 +45,11 @@ pub(super) async fn a_journal_moves_byte_for_byte(from: &Arc<dyn Store>, to: &Ar
         same!(to.row(session(n)).await?, from.row(session(n)).await?);
         same!(verify(&**to, session(n)).await?, verify(&**from, session(n)).await?);
     }
-    same!(to.put(session(2), sample::waiting("m1", "again")).await?, crate::Put::AlreadyThere);
+    same!(to.put(session(2), sample::waiting("m1", "again")).await?, crate::PutOutcome::AlreadyThere);
     Ok(())
 }
 
-pub(super) async fn a_session_is_not_brought_in_twice(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_session_is_not_brought_in_twice(store: &Arc<dyn Store>) -> CheckResult {
     live(store, 1).await?;
     let file = exported(store, session(1)).await?;
     let again = import(&**store, &file).await;
@@ -57,7 +57,7 @@ pub(super) async fn a_session_is_not_brought_in_twice(store: &Arc<dyn Store>) ->
     Ok(())
 }
 
-pub(super) async fn a_taken_key_is_refused_or_replaced(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_taken_key_is_refused_or_replaced(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(from, 1, "tidy-notes").await?;
     append(from, &mut writer, batch([sample::accepted("m1", "hello")])).await?;
     open(to, 2, "tidy-notes").await?;
@@ -75,7 +75,7 @@ pub(super) async fn a_taken_key_is_refused_or_replaced(from: &Arc<dyn Store>, to
     Ok(())
 }
 
-pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, to: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(from, 1, "notes").await?;
     let content: Arc<[u8]> = b"content"[..].into();
     let sealed = writer.seal(Batch { blobs: vec![Arc::clone(&content)], ..batch([sample::accepted("m1", "one")]) })?;
@@ -87,12 +87,12 @@ pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, 
     same!(to.head(session(1)).await?, Head::default());
     same!(to.row(session(1)).await?, None);
     same!(to.blob(crate::hash_of(&content)).await?, None);
-    same!(to.put(session(1), sample::waiting("m1", "one")).await?, crate::Put::Added);
+    same!(to.put(session(1), sample::waiting("m1", "one")).await?, crate::PutOutcome::Added);
     Ok(())
 }
 
 // proves J2, J6: a session that is stored with its first message goes on like any other
-pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = crate::Writer::new(session(1), Head::default(), 5);
     let opened = writer.seal(batch([sample::opened("ada", "notes"), sample::lease(1)]))?;
     let said = writer.seal(batch([sample::accepted("m1", "one")]))?;
@@ -102,7 +102,7 @@ pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn
     let again = store.restore(stored.to_vec()).await;
     same!(again, Err(AppendError::Refused(StoreError::Exists { session: session(1) })));
     same!(store.head(session(1)).await?, writer.head);
-    same!(store.put(session(1), sample::waiting("m1", "one")).await?, crate::Put::AlreadyThere);
+    same!(store.put(session(1), sample::waiting("m1", "one")).await?, crate::PutOutcome::AlreadyThere);
     append(store, &mut writer, batch([sample::accepted("m2", "two")])).await?;
     same!(store.head(session(1)).await?, writer.head);
     same!(store.batches(session(1)).await?.len(), 3);
@@ -114,7 +114,7 @@ pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn
 pub(super) async fn a_journal_of_a_newer_version_is_not_added_to(
     from: &Arc<dyn Store>,
     to: &Arc<dyn Store>,
-) -> Checked {
+) -> CheckResult {
     let mut writer = open(from, 1, "notes").await?;
     append(from, &mut writer, batch([sample::unknown()])).await?;
     let file = exported(from, session(1)).await?;

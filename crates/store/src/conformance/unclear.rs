@@ -4,20 +4,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
+use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Timestamp};
 
-use super::checked::{Checked, append, batch, holds, open, same, session};
+use super::checked::{CheckResult, append, batch, holds, open, same, session};
 use super::sample;
 use crate::settle::at_once;
 use crate::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, Store, StoreError, StoredBatch, TRIES,
-    TakenCommand, Waiting, Writer, append_again, restore_for_certain, verify,
+    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog, SessionRow, Store, StoreError,
+    StoredBatch, TRIES, TakenCommand, WaitingMessage, Writer, append_again, restore_for_certain, verify,
 };
 
 /// Where the connection dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dies {
+pub enum DiesAt {
     /// Before the store has heard of it.
     Before,
     /// After it was stored.
@@ -25,35 +25,35 @@ pub enum Dies {
 }
 
 /// A store whose connection dies with the next appends, so that their outcome is not known.
-pub struct Unclear {
+pub struct UncertainStore {
     inner: Arc<dyn Store>,
-    dies: Dies,
+    dies: DiesAt,
     left: AtomicU32,
 }
 
-impl Unclear {
+impl UncertainStore {
     /// Over `inner`; the next `times` appends and restores answer `Unknown`.
     #[must_use]
-    pub fn new(inner: Arc<dyn Store>, dies: Dies, times: u32) -> Self {
+    pub fn new(inner: Arc<dyn Store>, dies: DiesAt, times: u32) -> Self {
         Self { inner, dies, left: AtomicU32::new(times) }
     }
 
     async fn around(&self, write: impl Future<Output = Result<(), AppendError>> + Send) -> Result<(), AppendError> {
         let dies = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
         match (dies, self.dies) {
-            (true, Dies::Before) => {}
-            (true, Dies::After) => write.await?,
+            (true, DiesAt::Before) => {}
+            (true, DiesAt::After) => write.await?,
             (false, _) => return write.await,
         }
         Err(AppendError::Unknown { why: "the connection died".into() })
     }
 }
 
-impl SessionLog for Unclear {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+impl SessionLog for UncertainStore {
+    fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>> {
         Box::pin(self.around(async move { self.inner.append(sealed).await }))
     }
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+    fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>> {
         Box::pin(self.around(async move { self.inner.restore(batches).await }))
     }
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
@@ -96,7 +96,7 @@ impl SessionLog for Unclear {
     }
 }
 
-impl Ownership for Unclear {
+impl Ownership for UncertainStore {
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>> {
         self.inner.claim(session)
     }
@@ -105,11 +105,11 @@ impl Ownership for Unclear {
     }
 }
 
-impl Inbox for Unclear {
-    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+impl Inbox for UncertainStore {
+    fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>> {
         self.inner.put(session, message)
     }
-    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>> {
         self.inner.waiting(session)
     }
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
@@ -117,11 +117,11 @@ impl Inbox for Unclear {
     }
 }
 
-impl ControlLane for Unclear {
+impl ControlLane for UncertainStore {
     fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
         self.inner.send_command(session, command)
     }
-    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+    fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
         self.inner.commands(now)
     }
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
@@ -142,23 +142,23 @@ impl ControlLane for Unclear {
     }
 }
 
-impl Blobs for Unclear {
+impl Blobs for UncertainStore {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
         self.inner.blob(hash)
     }
 }
 
-impl fmt::Debug for Unclear {
+impl fmt::Debug for UncertainStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unclear").field("dies", &self.dies).field("left", &self.left).finish_non_exhaustive()
+        f.debug_struct("UncertainStore").field("dies", &self.dies).field("left", &self.left).finish_non_exhaustive()
     }
 }
 
 // proves J1, J9: exactly once, whatever the caller heard
-pub(super) async fn an_append_of_unknown_outcome_is_settled_by_appending_again(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn an_append_of_unknown_outcome_is_settled_by_appending_again(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
-    for (dies, times) in [(Dies::Before, 1), (Dies::After, 1), (Dies::Before, 3), (Dies::After, 3)] {
-        let unclear = Unclear::new(Arc::clone(store), dies, times);
+    for (dies, times) in [(DiesAt::Before, 1), (DiesAt::After, 1), (DiesAt::Before, 3), (DiesAt::After, 3)] {
+        let unclear = UncertainStore::new(Arc::clone(store), dies, times);
         let sealed = writer.seal(batch([sample::accepted(&format!("{dies:?}{times}"), "hi")]))?;
         holds!(matches!(unclear.append(sealed.clone()).await, Err(AppendError::Unknown { .. })));
         append_again(&unclear, sealed, at_once).await?;
@@ -172,9 +172,9 @@ pub(super) async fn an_append_of_unknown_outcome_is_settled_by_appending_again(s
 pub(super) async fn an_append_of_unknown_outcome_can_have_lost_its_place(
     one: &Arc<dyn Store>,
     other: &Arc<dyn Store>,
-) -> Checked {
+) -> CheckResult {
     let mut old = open(one, 1, "notes").await?;
-    let unclear = Unclear::new(Arc::clone(one), Dies::Before, 1);
+    let unclear = UncertainStore::new(Arc::clone(one), DiesAt::Before, 1);
     let sealed = old.seal(batch([sample::accepted("m", "too late")]))?;
     holds!(unclear.append(sealed.clone()).await.is_err());
     let mut new = Writer::new(session(1), other.head(session(1)).await?, 99);
@@ -184,18 +184,18 @@ pub(super) async fn an_append_of_unknown_outcome_can_have_lost_its_place(
     Ok(())
 }
 
-pub(super) async fn a_store_that_stays_out_of_reach_is_said_to_be_so(store: &Arc<dyn Store>) -> Checked {
+pub(super) async fn a_store_that_stays_out_of_reach_is_said_to_be_so(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
-    let unclear = Unclear::new(Arc::clone(store), Dies::Before, 2 * TRIES);
+    let unclear = UncertainStore::new(Arc::clone(store), DiesAt::Before, 2 * TRIES);
     let sealed = writer.seal(batch([sample::lease(1)]))?;
     let given_up = append_again(&unclear, sealed, at_once).await;
     holds!(matches!(given_up, Err(StoreError::Unavailable { .. })));
     Ok(())
 }
 
-pub(super) async fn a_journal_of_unknown_outcome_is_restored_once(store: &Arc<dyn Store>) -> Checked {
-    for (n, dies) in [(1, Dies::Before), (2, Dies::After)] {
-        let unclear = Unclear::new(Arc::clone(store), dies, 1);
+pub(super) async fn a_journal_of_unknown_outcome_is_restored_once(store: &Arc<dyn Store>) -> CheckResult {
+    for (n, dies) in [(1, DiesAt::Before), (2, DiesAt::After)] {
+        let unclear = UncertainStore::new(Arc::clone(store), dies, 1);
         let mut writer = Writer::new(session(n), Head::default(), 1);
         let sealed = writer.seal(batch([sample::opened("ada", &format!("s{n}"))]))?;
         restore_for_certain(&unclear, vec![sealed.clone()], at_once).await?;

@@ -4,15 +4,15 @@
 use std::collections::HashMap;
 
 use windlass_vocab::{
-    AuditAnswer, AuditEntry, AuditVerdict, Because, CallId, Envelope, QuestionId, QuestionKind, Record, Undoable,
-    Verdict,
+    AuditAnswer, AuditEntry, AuditVerdict, CallId, Envelope, QuestionId, QuestionKind, Record, Undoable, Verdict,
+    VerdictReason,
 };
 
 use crate::line::hash_of;
 
 /// The calls of one session's records, in the order they were asked for.
 pub fn audit<'a>(records: impl IntoIterator<Item = &'a Envelope>) -> Vec<AuditEntry> {
-    let mut reading = Reading::default();
+    let mut reading = AuditReader::default();
     for envelope in records {
         reading.record(envelope);
     }
@@ -20,7 +20,7 @@ pub fn audit<'a>(records: impl IntoIterator<Item = &'a Envelope>) -> Vec<AuditEn
 }
 
 #[derive(Default)]
-struct Reading {
+struct AuditReader {
     owner: String,
     /// The last record that a fork took over; what was called up to there was called in its origin.
     taken_over: u64,
@@ -31,7 +31,7 @@ struct Reading {
     undos: HashMap<windlass_vocab::UndoId, Undoable>,
 }
 
-impl Reading {
+impl AuditReader {
     fn record(&mut self, envelope: &Envelope) {
         match &envelope.record {
             Record::SessionOpened(opened) => {
@@ -137,7 +137,7 @@ impl Reading {
     }
 
     /// Another reason to ask was found than the call was recorded with.
-    fn asked_late(&mut self, call: CallId, because: Option<&Because>) {
+    fn asked_late(&mut self, call: CallId, because: Option<&VerdictReason>) {
         if let (Some(entry), Some(because)) = (self.entry(call), because) {
             (entry.verdict, entry.because) = (AuditVerdict::Ask, Some(because.clone()));
         }

@@ -1,6 +1,6 @@
 //! What a list of sessions shows: key, title, status, last prompt (L4).
 
-use windlass_vocab::{At, EndReason, Envelope, Record, SessionId};
+use windlass_vocab::{EndReason, Envelope, Record, SessionId, Timestamp};
 
 /// Characters of a prompt that a row keeps.
 const PROMPT_CHARS: usize = 200;
@@ -59,9 +59,9 @@ pub struct SessionRow {
     /// What it is doing.
     pub status: SessionStatus,
     /// When it was opened.
-    pub created: At,
+    pub created: Timestamp,
     /// When this row last changed: at a message, a run's begin or end, a question.
-    pub updated: At,
+    pub updated: Timestamp,
     /// The beginning of the newest message.
     pub last_prompt: Option<String>,
     /// How many runs it has had.

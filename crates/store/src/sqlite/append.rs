@@ -4,26 +4,26 @@ use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, MessageId, Record, SessionId};
 
 use super::blobs::{self, BlobFiles};
-use super::db::Db;
+use super::db::Database;
 use super::job::Work;
 use super::rows;
 use crate::projections::{SessionFold, project};
-use crate::{Head, Sealed, StoreError};
+use crate::{Head, SealedBatch, StoreError};
 
 /// One batch.
-pub(super) struct Append(pub(super) Sealed);
+pub(super) struct AppendBatch(pub(super) SealedBatch);
 
-impl Work for Append {
+impl Work for AppendBatch {
     type Output = ();
 
     fn prepare(&self, files: &BlobFiles) -> Result<(), StoreError> {
         files.keep(&self.0.blobs)
     }
 
-    fn write(&self, db: &Db) -> Result<(), StoreError> {
+    fn write(&self, db: &Database) -> Result<(), StoreError> {
         let sealed = &self.0;
         if self.is_one_statement(db) {
-            if insert(db, sealed)? == Inserted::No {
+            if insert(db, sealed)? == InsertOutcome::No {
                 return self.held_or_conflict(db);
             }
             db.tails.move_on(sealed);
@@ -37,12 +37,12 @@ impl Work for Append {
         Ok(())
     }
 
-    fn stored(&self, db: &Db) -> Result<Option<()>, StoreError> {
+    fn stored(&self, db: &Database) -> Result<Option<()>, StoreError> {
         Ok(holds(db, &self.0)?.then_some(()))
     }
 
     /// A batch that changes nothing but the journal is one row, and the statement that inserts it looks at the head.
-    fn is_one_statement(&self, db: &Db) -> bool {
+    fn is_one_statement(&self, db: &Database) -> bool {
         let sealed = &self.0;
         let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
         sealed.blobs.is_empty()
@@ -61,23 +61,23 @@ impl Work for Append {
     }
 }
 
-impl Append {
-    fn held_or_conflict(&self, db: &Db) -> Result<(), StoreError> {
+impl AppendBatch {
+    fn held_or_conflict(&self, db: &Database) -> Result<(), StoreError> {
         if holds(db, &self.0)? { Ok(()) } else { Err(StoreError::Conflict) }
     }
 }
 
 /// A whole journal.
-pub(super) struct Restore(pub(super) Vec<Sealed>);
+pub(super) struct RestoreJournal(pub(super) Vec<SealedBatch>);
 
-impl Work for Restore {
+impl Work for RestoreJournal {
     type Output = ();
 
     fn prepare(&self, files: &BlobFiles) -> Result<(), StoreError> {
         self.0.iter().try_for_each(|sealed| files.keep(&sealed.blobs))
     }
 
-    fn write(&self, db: &Db) -> Result<(), StoreError> {
+    fn write(&self, db: &Database) -> Result<(), StoreError> {
         let Some(session) = self.0.first().map(|sealed| sealed.session) else { return Ok(()) };
         if head(&db.connection, session).map_err(db.fault())? != Head::default() {
             return Err(StoreError::Exists { session });
@@ -89,7 +89,7 @@ impl Work for Restore {
         Ok(())
     }
 
-    fn stored(&self, db: &Db) -> Result<Option<()>, StoreError> {
+    fn stored(&self, db: &Database) -> Result<Option<()>, StoreError> {
         let Some(last) = self.0.last() else { return Ok(Some(())) };
         Ok((head(&db.connection, last.session).map_err(db.fault())? == last.head).then_some(()))
     }
@@ -105,7 +105,7 @@ impl Work for Restore {
 }
 
 /// What a batch adds to the write-ahead log: its contents, and the pages that find it.
-fn bytes(sealed: &Sealed) -> usize {
+fn bytes(sealed: &SealedBatch) -> usize {
     const PAGES: usize = 2 * 4096;
     sealed.bytes.len() + sealed.blobs.iter().map(|(_, content)| content.len()).sum::<usize>() + PAGES
 }
@@ -129,7 +129,7 @@ pub(super) fn head_before(connection: &Connection, session: SessionId, seq: u64)
 }
 
 /// Whether this very batch is stored already.
-fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
+fn holds(db: &Database, sealed: &SealedBatch) -> Result<bool, StoreError> {
     let stored = db
         .connection
         .prepare_cached("SELECT hash FROM batches WHERE session = ?1 AND seq = ?2")
@@ -142,10 +142,10 @@ fn holds(db: &Db, sealed: &Sealed) -> Result<bool, StoreError> {
 }
 
 /// Stores consecutive batches of one session; gives its row, where that was looked at.
-fn write(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
+fn write(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionFold>, StoreError> {
     let row = project_row(db, batches)?;
     for sealed in batches {
-        if insert(db, sealed)? == Inserted::No {
+        if insert(db, sealed)? == InsertOutcome::No {
             // The head was looked at in this very transaction, or the batches do not follow each other.
             return Err(StoreError::Unwritable { why: "its batches are not in order".into() });
         }
@@ -157,19 +157,19 @@ fn write(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError>
 
 /// Whether a batch is where it belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Inserted {
+enum InsertOutcome {
     Yes,
     /// Its session does not end where the batch begins.
     No,
 }
 
 /// Inserts the row of a batch if it follows the session's head: the compare-and-set.
-fn insert(db: &Db, sealed: &Sealed) -> Result<Inserted, StoreError> {
+fn insert(db: &Database, sealed: &SealedBatch) -> Result<InsertOutcome, StoreError> {
     let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) SELECT ?1, ?2, ?3, ?4, ?5, ?6
                WHERE (SELECT hash FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1) IS ?7
                RETURNING rowid + (SELECT other_commits FROM store)";
     let expected = (sealed.expected != Head::default()).then_some(sealed.expected.hash.0);
-    let insert = || -> rusqlite::Result<Inserted> {
+    let insert = || -> rusqlite::Result<InsertOutcome> {
         let mut statement = db.connection.prepare_cached(sql)?;
         let mut rows = statement.query(params![
             sealed.session.0.as_bytes(),
@@ -180,17 +180,17 @@ fn insert(db: &Db, sealed: &Sealed) -> Result<Inserted, StoreError> {
             sealed.bytes,
             expected
         ])?;
-        let Some(row) = rows.next()? else { return Ok(Inserted::No) };
+        let Some(row) = rows.next()? else { return Ok(InsertOutcome::No) };
         db.commits.set(Some(rows::natural(row, 0)?));
         // A statement that is a transaction by itself is committed by this step, which tells if that fails.
         rows.next()?;
-        Ok(Inserted::Yes)
+        Ok(InsertOutcome::Yes)
     };
     insert().map_err(db.fault())
 }
 
 /// Carries the session's row on, where one of the records can change it; gives it as it is then.
-fn project_row(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, StoreError> {
+fn project_row(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionFold>, StoreError> {
     let records = || batches.iter().flat_map(|sealed| &sealed.envelopes);
     let Some(first) = batches.first().filter(|_| records().any(|envelope| SessionFold::reads(&envelope.record))) else {
         return Ok(None);
@@ -216,7 +216,7 @@ fn project_row(db: &Db, batches: &[Sealed]) -> Result<Option<SessionFold>, Store
 }
 
 /// Messages taken up or dropped leave the inbox; those taken up are remembered by their id.
-fn take_messages(db: &Db, sealed: &Sealed) -> Result<(), StoreError> {
+fn take_messages(db: &Database, sealed: &SealedBatch) -> Result<(), StoreError> {
     let session = sealed.session.0.as_bytes();
     let leave = |message: &MessageId| {
         db.execute("DELETE FROM inbox WHERE session = ?1 AND message_id = ?2", params![session, message.0])

@@ -10,18 +10,18 @@ use rusqlite::backup::{Backup, StepResult};
 use windlass_vocab::{Hash, SessionId};
 
 use super::blobs::BlobFiles;
-use super::counter::{Count, Counter};
+use super::counter::{CommitCount, CommitCounter};
 use super::fault::meaning;
-use super::folder::Folder;
+use super::folder::DataFolder;
 use super::options::SqliteOptions;
-use super::readers::Reading;
+use super::readers::ReadSnapshot;
 use super::{SqliteStore, private};
 use crate::error::place;
 use crate::{Break, Inconsistency, Loss, SessionLog as _, StoreError, VerifyError, audit_file, verify};
 
 /// What a backup holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BackedUp {
+pub struct BackupReport {
     /// Its sessions.
     pub sessions: u64,
     /// Their records.
@@ -54,15 +54,15 @@ pub enum BackupError {
 const TRIES: usize = 3;
 
 /// What was copied of the database.
-pub(super) struct Copied {
-    count: Count,
+pub(super) struct CopiedDatabase {
+    count: CommitCount,
     files: Vec<Hash>,
 }
 
 impl SqliteStore {
     /// Copies everything into the folder `dir`, which is made, or is empty. Whoever writes here goes on meanwhile.
-    pub async fn backup(&self, dir: &Path) -> Result<BackedUp, BackupError> {
-        let to = Folder(dir.to_owned());
+    pub async fn backup(&self, dir: &Path) -> Result<BackupReport, BackupError> {
+        let to = DataFolder(dir.to_owned());
         private::make_folder(dir).map_err(|error| StoreError::of_io(dir, &error))?;
         let is_empty = fs::read_dir(dir).map_err(|error| StoreError::of_io(dir, &error))?.next().is_none();
         if !is_empty {
@@ -75,7 +75,7 @@ impl SqliteStore {
         Ok(backed_up?)
     }
 
-    async fn back_up(&self, to: &Folder) -> Result<BackedUp, StoreError> {
+    async fn back_up(&self, to: &DataFolder) -> Result<BackupReport, StoreError> {
         let mut tried = 1;
         let copied = loop {
             let (path, target) = (to.database(), to.clone());
@@ -100,7 +100,7 @@ impl SqliteStore {
 }
 
 /// Copies one moment of the database to `path`.
-fn copy(reading: &Reading<'_>, path: &Path) -> Result<Copied, StoreError> {
+fn copy(reading: &ReadSnapshot<'_>, path: &Path) -> Result<CopiedDatabase, StoreError> {
     let fault = |error: rusqlite::Error| meaning(path, &error);
     private::file().create_new(true).open(path).map_err(|error| StoreError::of_io(path, &error))?;
     let mut target = Connection::open(path).map_err(fault)?;
@@ -111,18 +111,18 @@ fn copy(reading: &Reading<'_>, path: &Path) -> Result<Copied, StoreError> {
     if done != StepResult::Done {
         return Err(StoreError::Locked { place: place(path), holder: "another program".into() });
     }
-    let count = Count::of(&target).map_err(fault)?;
+    let count = CommitCount::of(&target).map_err(fault)?;
     let files = target
         .prepare("SELECT hash FROM blobs WHERE bytes IS NULL")
         .and_then(|mut statement| statement.query_map([], |row| Ok(Hash(row.get(0)?)))?.collect())
         .map_err(fault)?;
     target.close().map_err(|(_, error)| fault(error))?;
     File::open(path).and_then(|file| file.sync_all()).map_err(|error| StoreError::of_io(path, &error))?;
-    Ok(Copied { count, files })
+    Ok(CopiedDatabase { count, files })
 }
 
 /// Copies large contents; gives how many are not there.
-fn copy_files(from: &BlobFiles, to: &Folder, hashes: &[Hash]) -> Result<usize, StoreError> {
+fn copy_files(from: &BlobFiles, to: &DataFolder, hashes: &[Hash]) -> Result<usize, StoreError> {
     let target = BlobFiles::new(to);
     let mut missing = 0;
     for hash in hashes {
@@ -135,9 +135,9 @@ fn copy_files(from: &BlobFiles, to: &Folder, hashes: &[Hash]) -> Result<usize, S
 }
 
 /// Notes how far the copy has come; of a folder that had lost commits, how far that had.
-fn note(to: &Folder, count: Count, loss: Option<&Loss>) -> Result<(), StoreError> {
+fn note(to: &DataFolder, count: CommitCount, loss: Option<&Loss>) -> Result<(), StoreError> {
     let missing = loss.and_then(|loss| loss.missing).unwrap_or_default();
-    Counter::open(to, Count { commits: count.commits + missing, ..count }, None).map(drop)
+    CommitCounter::open(to, CommitCount { commits: count.commits + missing, ..count }, None).map(drop)
 }
 
 fn sync(folder: &Path) -> io::Result<()> {
@@ -150,9 +150,9 @@ fn sync(folder: &Path) -> io::Result<()> {
 }
 
 /// Opens the copy and follows every journal in it.
-async fn verified(to: &Folder, loss: Option<Loss>) -> Result<BackedUp, StoreError> {
+async fn verified(to: &DataFolder, loss: Option<Loss>) -> Result<BackupReport, StoreError> {
     let store = SqliteStore::open(&to.0, SqliteOptions::default())?;
-    let mut holds = BackedUp { loss, bytes: size(&to.0).unwrap_or_default(), ..BackedUp::default() };
+    let mut holds = BackupReport { loss, bytes: size(&to.0).unwrap_or_default(), ..BackupReport::default() };
     holds.inconsistent = store.check().await?;
     let sessions: Vec<(SessionId, String)> = store.readers.with(|reading| reading.all_sessions()).await?;
     for (session, key) in sessions {

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use rusqlite::{Connection, OptionalExtension, params};
 use windlass_vocab::{Hash, SessionId};
 
-use super::db::Db;
-use super::folder::Folder;
+use super::db::Database;
+use super::folder::DataFolder;
 use super::{private, rows};
 use crate::StoreError;
 
@@ -27,7 +27,7 @@ pub(super) struct BlobFiles {
 }
 
 impl BlobFiles {
-    pub(super) fn new(folder: &Folder) -> Self {
+    pub(super) fn new(folder: &DataFolder) -> Self {
         Self { data: folder.0.clone(), blobs: folder.blobs() }
     }
 
@@ -88,7 +88,7 @@ impl BlobFiles {
 }
 
 /// Removes the files of contents that nobody refers to any more. Somebody may have stored one of them again since.
-pub(super) fn remove_files(db: &Db, files: &BlobFiles, hashes: &[Hash]) -> Result<(), StoreError> {
+pub(super) fn remove_files(db: &Database, files: &BlobFiles, hashes: &[Hash]) -> Result<(), StoreError> {
     let hashes: Vec<Hash> = hashes.iter().copied().filter(|hash| files.path(*hash).exists()).collect();
     if hashes.is_empty() {
         return Ok(());
@@ -106,13 +106,18 @@ pub(super) fn remove_files(db: &Db, files: &BlobFiles, hashes: &[Hash]) -> Resul
 }
 
 /// Whether a content was ever put into a file: then there must have been a database.
-pub(super) fn were_made(folder: &Folder) -> bool {
+pub(super) fn were_made(folder: &DataFolder) -> bool {
     let Ok(folders) = fs::read_dir(folder.blobs()) else { return false };
     folders.flatten().any(|folder| fs::read_dir(folder.path()).is_ok_and(|mut files| files.next().is_some()))
 }
 
 /// Stores the contents of the batch at `seq`, and that it refers to them.
-pub(super) fn insert(db: &Db, session: SessionId, seq: i64, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
+pub(super) fn insert(
+    db: &Database,
+    session: SessionId,
+    seq: i64,
+    blobs: &[(Hash, Arc<[u8]>)],
+) -> Result<(), StoreError> {
     for (place, (hash, content)) in (0i64..).zip(blobs) {
         let inline = (content.len() <= FILE_LIMIT).then_some(&content[..]);
         let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2)
@@ -149,7 +154,7 @@ pub(super) fn missing(
 }
 
 /// Where a content is kept.
-pub(super) enum Place {
+pub(super) enum BlobPlace {
     /// In the database: this is it.
     Inline(Arc<[u8]>),
     /// In a file of its own.
@@ -157,13 +162,13 @@ pub(super) enum Place {
 }
 
 /// Looks a content up.
-pub(super) fn find(connection: &Connection, hash: Hash) -> rusqlite::Result<Option<Place>> {
+pub(super) fn find(connection: &Connection, hash: Hash) -> rusqlite::Result<Option<BlobPlace>> {
     connection
         .prepare_cached("SELECT bytes FROM blobs WHERE hash = ?1")?
         .query_row([hash.0], |row| {
             Ok(match row.get_ref(0)?.as_blob_or_null()? {
-                Some(bytes) => Place::Inline(bytes.into()),
-                None => Place::File,
+                Some(bytes) => BlobPlace::Inline(bytes.into()),
+                None => BlobPlace::File,
             })
         })
         .optional()

@@ -15,7 +15,7 @@ const FINDINGS: u32 = 100;
 
 /// What the rows of one session come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Rows {
+struct RowTally {
     batches: u64,
     /// The first record of the last batch.
     last: u64,
@@ -57,8 +57,8 @@ fn by_session(connection: &Connection) -> rusqlite::Result<Vec<Inconsistency>> {
             tell(*session, disagreement(*table, index));
         }
         match listed.get(session) {
-            Some(Listed::Found) => {}
-            Some(Listed::Hidden) => tell(*session, "the index of the database does not find its key".into()),
+            Some(ListPresence::Found) => {}
+            Some(ListPresence::Hidden) => tell(*session, "the index of the database does not find its key".into()),
             None => tell(*session, format!("{} batches are stored, and it is not in the list", table.batches)),
         }
     }
@@ -68,7 +68,7 @@ fn by_session(connection: &Connection) -> rusqlite::Result<Vec<Inconsistency>> {
     Ok(told)
 }
 
-fn disagreement(table: Rows, index: Rows) -> String {
+fn disagreement(table: RowTally, index: RowTally) -> String {
     format!(
         "the index of the database does not agree with its table: the table has {} batches, the last from record {}, \
          and the index finds {}, the last from record {}",
@@ -77,8 +77,8 @@ fn disagreement(table: Rows, index: Rows) -> String {
 }
 
 /// The batches of every session, read in the order they lie in the table.
-fn stored(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, Rows>> {
-    let mut sessions = BTreeMap::<SessionId, Rows>::new();
+fn stored(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, RowTally>> {
+    let mut sessions = BTreeMap::<SessionId, RowTally>::new();
     let mut statement = connection.prepare("SELECT session, seq FROM batches NOT INDEXED ORDER BY rowid")?;
     let mut batches = statement.query([])?;
     while let Some(row) = batches.next()? {
@@ -90,23 +90,23 @@ fn stored(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, Rows>
 }
 
 /// The same of one session, as its readers find them.
-fn count(connection: &Connection, session: SessionId) -> rusqlite::Result<Rows> {
+fn count(connection: &Connection, session: SessionId) -> rusqlite::Result<RowTally> {
     connection
         .prepare_cached("SELECT count(*), coalesce(max(seq), 0) FROM batches WHERE session = ?1")?
         .query_row([session.0.as_bytes()], |row| {
-            Ok(Rows { batches: rows::natural(row, 0)?, last: rows::natural(row, 1)? })
+            Ok(RowTally { batches: rows::natural(row, 0)?, last: rows::natural(row, 1)? })
         })
 }
 
 /// Whether a session that is in the list is found there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Listed {
+enum ListPresence {
     Found,
     /// By its id or its key it is not.
     Hidden,
 }
 
-fn listed(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, Listed>> {
+fn listed(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, ListPresence>> {
     let mut statement = connection.prepare("SELECT session, owner, key FROM sessions NOT INDEXED")?;
     let mut rows = statement.query([])?;
     let mut sessions = BTreeMap::new();
@@ -115,7 +115,7 @@ fn listed(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, Liste
         let (owner, key): (String, String) = (row.get(1)?, row.get(2)?);
         let by_id = exists(connection, "SELECT 1 FROM sessions WHERE session = ?1", [id])?;
         let by_key = exists(connection, "SELECT 1 FROM sessions WHERE owner = ?1 AND key = ?2", [owner, key])?;
-        let found = if by_id && by_key { Listed::Found } else { Listed::Hidden };
+        let found = if by_id && by_key { ListPresence::Found } else { ListPresence::Hidden };
         sessions.insert(SessionId(Uuid::from_bytes(id)), found);
     }
     Ok(sessions)

@@ -20,22 +20,22 @@ use windlass_vocab::SessionId;
 use self::files::Locks;
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 use self::ranges::Locks;
-use super::folder::Folder;
+use super::folder::DataFolder;
 use crate::error::place;
 use crate::{Head, Lease, LeaseHolder, StoreError};
 
 /// How many sessions this process owns in one store.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Owned(Arc<AtomicUsize>);
+pub(super) struct OwnedCount(Arc<AtomicUsize>);
 
-impl Owned {
+impl OwnedCount {
     pub(super) fn count(&self) -> usize {
         self.0.load(Ordering::Acquire)
     }
 }
 
 /// Why a session can't be had.
-enum Refused {
+enum ClaimRefusal {
     /// A process has it; which one, if that can be told.
     Held(Option<u32>),
     Failed(io::Error),
@@ -44,9 +44,9 @@ enum Refused {
 /// The sessions one store owns.
 #[derive(Debug)]
 pub(super) struct Claims {
-    folder: Folder,
+    folder: DataFolder,
     locks: Arc<Locks>,
-    owned: Owned,
+    owned: OwnedCount,
     holders: Holders,
 }
 
@@ -54,27 +54,27 @@ pub(super) struct Claims {
 type Holders = Arc<Mutex<HashMap<SessionId, LeaseHolder>>>;
 
 impl Claims {
-    pub(super) fn open(folder: Folder, owned: Owned) -> Result<Self, StoreError> {
+    pub(super) fn open(folder: DataFolder, owned: OwnedCount) -> Result<Self, StoreError> {
         let locks = Locks::open(&folder).map_err(|error| StoreError::of_io(&Locks::path(&folder), &error))?;
         Ok(Self { folder, locks: Arc::new(locks), owned, holders: Holders::default() })
     }
 
     /// Takes the session, or says who has it.
-    pub(super) fn claim(&self, session: SessionId) -> Result<Hold, StoreError> {
+    pub(super) fn claim(&self, session: SessionId) -> Result<SessionClaim, StoreError> {
         match self.locks.take(session) {
             Ok(()) => {
                 self.owned.0.fetch_add(1, Ordering::AcqRel);
                 let (locks, owned, holders) = (Arc::clone(&self.locks), self.owned.clone(), Arc::clone(&self.holders));
-                Ok(Hold { locks, owned, holders, session })
+                Ok(SessionClaim { locks, owned, holders, session })
             }
-            Err(Refused::Held(Some(process))) => Err(StoreError::Busy { holder: format!("process {process}") }),
-            Err(Refused::Held(None)) => Err(StoreError::Busy { holder: "another process".into() }),
-            Err(Refused::Failed(error)) => Err(self.failed(&error)),
+            Err(ClaimRefusal::Held(Some(process))) => Err(StoreError::Busy { holder: format!("process {process}") }),
+            Err(ClaimRefusal::Held(None)) => Err(StoreError::Busy { holder: "another process".into() }),
+            Err(ClaimRefusal::Failed(error)) => Err(self.failed(&error)),
         }
     }
 
     /// The lease of a session that was taken and whose journal ends in `head`.
-    pub(super) fn lease(&self, hold: Hold, head: Head) -> Lease {
+    pub(super) fn lease(&self, hold: SessionClaim, head: Head) -> Lease {
         let session = hold.session;
         let (lease, holder) = Lease::new(session, head, hold);
         holders(&self.holders).insert(session, holder);
@@ -91,8 +91,8 @@ impl Claims {
     pub(super) fn is_claimed(&self, session: SessionId) -> Result<bool, StoreError> {
         match self.locks.look(session) {
             Ok(()) => Ok(false),
-            Err(Refused::Held(_)) => Ok(true),
-            Err(Refused::Failed(error)) => Err(self.failed(&error)),
+            Err(ClaimRefusal::Held(_)) => Ok(true),
+            Err(ClaimRefusal::Failed(error)) => Err(self.failed(&error)),
         }
     }
 
@@ -106,18 +106,18 @@ impl Claims {
 }
 
 /// Whether somebody has the session, in a folder where nothing can be made.
-pub(super) fn is_claimed(folder: &Folder, session: SessionId) -> Result<bool, StoreError> {
+pub(super) fn is_claimed(folder: &DataFolder, session: SessionId) -> Result<bool, StoreError> {
     match Locks::look_at(folder, session) {
         Ok(()) => Ok(false),
-        Err(Refused::Held(_)) => Ok(true),
-        Err(Refused::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(Refused::Failed(error)) => Err(StoreError::of_io(&Locks::path(folder), &error)),
+        Err(ClaimRefusal::Held(_)) => Ok(true),
+        Err(ClaimRefusal::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(ClaimRefusal::Failed(error)) => Err(StoreError::of_io(&Locks::path(folder), &error)),
     }
 }
 
 /// Whether a session was claimed in this folder once, by a file that is left of it (earlier versions made one on every
 /// system): then there must have been a database.
-pub(super) fn were_made(folder: &Folder) -> io::Result<bool> {
+pub(super) fn were_made(folder: &DataFolder) -> io::Result<bool> {
     let missing_is = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Ok(false),
         _ => Err(error),
@@ -128,9 +128,9 @@ pub(super) fn were_made(folder: &Folder) -> io::Result<bool> {
 }
 
 /// What a lease holds.
-pub(super) struct Hold {
+pub(super) struct SessionClaim {
     locks: Arc<Locks>,
-    owned: Owned,
+    owned: OwnedCount,
     holders: Holders,
     session: SessionId,
 }
@@ -139,7 +139,7 @@ fn holders(holders: &Holders) -> MutexGuard<'_, HashMap<SessionId, LeaseHolder>>
     holders.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Drop for Hold {
+impl Drop for SessionClaim {
     fn drop(&mut self) {
         holders(&self.holders).remove(&self.session);
         self.locks.free(self.session);
@@ -160,12 +160,12 @@ mod tests {
             fn $way() {
                 // proves J5
                 let dir = tempfile::tempdir().unwrap();
-                let folder = Folder(dir.path().to_owned());
+                let folder = DataFolder(dir.path().to_owned());
                 std::fs::write(folder.database(), "").unwrap();
                 let open = || super::$way::Locks::open(&folder).unwrap();
                 let (one, other, own) = (open(), open(), std::process::id());
                 let session = |number| SessionId(Uuid::from_u128(number));
-                let held = |refused| matches!(refused, Err(Refused::Held(Some(process))) if process == own);
+                let held = |refused| matches!(refused, Err(ClaimRefusal::Held(Some(process))) if process == own);
                 assert!(super::$way::Locks::path(&folder).exists());
                 assert!(one.look(session(1)).is_ok());
                 assert!((0..500).all(|number| one.take(session(number)).is_ok()));

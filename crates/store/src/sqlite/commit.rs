@@ -9,16 +9,16 @@
 use rusqlite::Connection;
 
 use super::blobs::BlobFiles;
-use super::counter::{self, Count, Counter, Counting};
-use super::db::{Db, of_commit};
-use super::folder::Folder;
+use super::counter::{self, CommitCount, CommitCounter, CommitCounting};
+use super::db::{Database, of_commit};
+use super::folder::DataFolder;
 use super::job::Job;
 use super::options::SqliteOptions;
 #[cfg(debug_assertions)]
 use super::options::{AppendPoint, OnAppend};
-use super::presence::{Presence, Seen};
-use super::queue::{Held, Patience, Queue};
-use super::schema::{self, Opened};
+use super::presence::{FolderState, Presence};
+use super::queue::{CommitPatience, LockHolder, WriteLock};
+use super::schema::{self, OpenedDatabase};
 use crate::{AppendError, Loss, StoreError};
 
 /// The backlog, in bytes, that is moved into the database in a pause.
@@ -41,10 +41,10 @@ pub(super) enum Upkeep {
 
 /// The one place in this process where transactions are made.
 pub(super) struct Committer {
-    db: Db,
-    queue: Queue,
+    db: Database,
+    queue: WriteLock,
     presence: Presence,
-    counting: Counting,
+    counting: CommitCounting,
     files: BlobFiles,
     /// Bytes written since the write-ahead log was last moved into the database.
     backlog: usize,
@@ -56,11 +56,11 @@ pub(super) struct Committer {
 
 impl Committer {
     #[cfg_attr(not(debug_assertions), allow(unused_variables, clippy::needless_pass_by_value))]
-    pub(super) fn new(folder: &Folder, opened: Opened, options: SqliteOptions) -> Result<Self, StoreError> {
-        let Opened { connection, queue, counting, file } = opened;
+    pub(super) fn new(folder: &DataFolder, opened: OpenedDatabase, options: SqliteOptions) -> Result<Self, StoreError> {
+        let OpenedDatabase { connection, queue, counting, file } = opened;
         Ok(Self {
             presence: Presence::of(&folder.0, [folder.database(), folder.log(), folder.shared_memory()])?,
-            db: Db::new(connection, folder.database(), file),
+            db: Database::new(connection, folder.database(), file),
             queue,
             counting,
             files: BlobFiles::new(folder),
@@ -73,10 +73,10 @@ impl Committer {
     }
 
     /// Writes a group; afterwards every job of it knows its result.
-    pub(super) fn commit(&mut self, group: &mut [Box<dyn Job>], patience: Patience) -> Result<(), HeldElsewhere> {
+    pub(super) fn commit(&mut self, group: &mut [Box<dyn Job>], patience: CommitPatience) -> Result<(), HeldElsewhere> {
         match self.queue.enter(patience) {
-            Ok(Held::Here) => {}
-            Ok(Held::Elsewhere) => return Err(HeldElsewhere),
+            Ok(LockHolder::Here) => {}
+            Ok(LockHolder::Elsewhere) => return Err(HeldElsewhere),
             Err(error) => {
                 group.iter_mut().for_each(|job| job.fail(error.clone().into()));
                 return Ok(());
@@ -94,9 +94,9 @@ impl Committer {
     fn look_for_files(&mut self) -> Result<(), StoreError> {
         let seen = self.presence.check()?;
         match (&mut self.counting, seen) {
-            (Counting::Lost(loss, _), _) => Err(StoreError::Lost(loss.clone())),
-            (Counting::Counted(counter), Seen::Changed) => counter.find_again(),
-            (Counting::Counted(_), Seen::Same) => Ok(()),
+            (CommitCounting::Lost(loss, _), _) => Err(StoreError::Lost(loss.clone())),
+            (CommitCounting::Counted(counter), FolderState::Changed) => counter.find_again(),
+            (CommitCounting::Counted(_), FolderState::Same) => Ok(()),
         }
     }
 
@@ -131,7 +131,7 @@ impl Committer {
             self.db.tails.forget();
         }
         result?;
-        if let (Some(commits), Counting::Counted(counter)) = (self.db.commits.get(), &self.counting) {
+        if let (Some(commits), CommitCounting::Counted(counter)) = (self.db.commits.get(), &self.counting) {
             counter.note(commits);
         }
         self.backlog += group.iter().map(|job| job.bytes()).sum::<usize>();
@@ -155,20 +155,20 @@ impl Committer {
     }
 
     /// Goes on without the commits that are missing. Says what they were; nothing where none are.
-    pub(super) fn accept_loss(&mut self, folder: &Folder) -> Result<Option<Loss>, StoreError> {
-        let Counting::Lost(loss, noted) = &self.counting else { return Ok(None) };
+    pub(super) fn accept_loss(&mut self, folder: &DataFolder) -> Result<Option<Loss>, StoreError> {
+        let CommitCounting::Lost(loss, noted) = &self.counting else { return Ok(None) };
         let (loss, noted) = (loss.clone(), *noted);
-        self.queue.enter(Patience::Wait)?;
+        self.queue.enter(CommitPatience::Wait)?;
         let raised = self.db.transaction(|| {
-            let now = Count::of(&self.db.connection).map_err(self.db.fault())?;
+            let now = CommitCount::of(&self.db.connection).map_err(self.db.fault())?;
             let to = noted.commits.max(now.commits) + 1;
             counter::raise(&self.db, now.commits, to)?;
             schema::make_control(&self.db.connection).map_err(self.db.fault())?;
-            Ok(Count { commits: to, ..now })
+            Ok(CommitCount { commits: to, ..now })
         });
-        let counter = raised.map_err(StoreError::from).and_then(|count| Counter::open(folder, count, None));
+        let counter = raised.map_err(StoreError::from).and_then(|count| CommitCounter::open(folder, count, None));
         self.queue.leave();
-        self.counting = Counting::Counted(counter?);
+        self.counting = CommitCounting::Counted(counter?);
         Ok(Some(loss))
     }
 

@@ -2,10 +2,10 @@
 //! it pass it over, so the version of the tables did not rise for it.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
-use windlass_vocab::{At, CommandId, Control, ControlOutcome, SessionId};
+use windlass_vocab::{CommandId, Control, ControlOutcome, SessionId, Timestamp};
 
 use super::counter::count_other;
-use super::db::Db;
+use super::db::Database;
 use super::job::Work;
 use super::{append, rows};
 use crate::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, Head, SentCommand, StoreError, TakenCommand};
@@ -25,12 +25,12 @@ CREATE TABLE IF NOT EXISTS control (
 ";
 
 /// Leaves a command for whoever has the session.
-pub(super) struct Send(pub(super) SessionId, pub(super) SentCommand);
+pub(super) struct SendCommand(pub(super) SessionId, pub(super) SentCommand);
 
-impl Work for Send {
+impl Work for SendCommand {
     type Output = Addressee;
 
-    fn write(&self, db: &Db) -> Result<Addressee, StoreError> {
+    fn write(&self, db: &Database) -> Result<Addressee, StoreError> {
         let Self(session, command) = self;
         let Head { epoch, .. } = append::head(&db.connection, *session).map_err(db.fault())?;
         let control = serde_json::to_string(&command.control)
@@ -54,12 +54,12 @@ impl Work for Send {
 }
 
 /// Takes a command.
-pub(super) struct Take(pub(super) CommandId);
+pub(super) struct TakeCommand(pub(super) CommandId);
 
-impl Work for Take {
+impl Work for TakeCommand {
     type Output = TakenCommand;
 
-    fn write(&self, db: &Db) -> Result<TakenCommand, StoreError> {
+    fn write(&self, db: &Database) -> Result<TakenCommand, StoreError> {
         let sql = "UPDATE control SET taken = 1 WHERE id = ?1 AND taken = 0";
         let taken = count_other(db, || db.execute(sql, [&self.0.0]))?;
         Ok(if taken == 0 { TakenCommand::No } else { TakenCommand::Yes })
@@ -71,12 +71,12 @@ impl Work for Take {
 }
 
 /// Says what became of a command.
-pub(super) struct Settle(pub(super) CommandId, pub(super) ControlOutcome);
+pub(super) struct SettleCommand(pub(super) CommandId, pub(super) ControlOutcome);
 
-impl Work for Settle {
+impl Work for SettleCommand {
     type Output = ();
 
-    fn write(&self, db: &Db) -> Result<(), StoreError> {
+    fn write(&self, db: &Database) -> Result<(), StoreError> {
         let outcome =
             serde_json::to_string(&self.1).map_err(|error| StoreError::Unwritable { why: error.to_string() })?;
         let sql = "UPDATE control SET outcome = ?2 WHERE id = ?1 AND taken = 1 AND outcome IS NULL";
@@ -89,12 +89,12 @@ impl Work for Settle {
 }
 
 /// Removes a command, unless its owner is at it.
-pub(super) struct Withdraw(pub(super) CommandId);
+pub(super) struct WithdrawCommand(pub(super) CommandId);
 
-impl Work for Withdraw {
+impl Work for WithdrawCommand {
     type Output = CommandState;
 
-    fn write(&self, db: &Db) -> Result<CommandState, StoreError> {
+    fn write(&self, db: &Database) -> Result<CommandState, StoreError> {
         let stood = state(&db.connection, &self.0).map_err(db.fault())?;
         let sql = "DELETE FROM control WHERE id = ?1 AND (taken = 0 OR outcome IS NOT NULL)";
         count_other(db, || db.execute(sql, [&self.0.0]))?;
@@ -126,7 +126,7 @@ pub(super) fn state(connection: &Connection, id: &CommandId) -> rusqlite::Result
 }
 
 /// The commands nobody has taken, in the order they came. One that only a newer version understands is left to it.
-pub(super) fn commands(connection: &Connection, now: At) -> rusqlite::Result<Vec<AddressedCommand>> {
+pub(super) fn commands(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vec<AddressedCommand>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, session, epoch, command FROM control WHERE taken = 0 AND expires > ?1 ORDER BY number",
     )?;

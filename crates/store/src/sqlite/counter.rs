@@ -19,8 +19,8 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use super::db::Db;
-use super::folder::Folder;
+use super::db::Database;
+use super::folder::DataFolder;
 use super::presence::place;
 use super::{blobs, claims, private, rows};
 use crate::line::hash_of;
@@ -33,12 +33,12 @@ const LENGTH: usize = 40;
 
 /// A database and how many commits it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct CommitCount {
     pub(super) store: [u8; ID],
     pub(super) commits: u64,
 }
 
-impl Count {
+impl CommitCount {
     /// As the database has it.
     pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
         connection
@@ -48,7 +48,7 @@ impl Count {
 
     /// As the file beside the database has it; none where it tells nothing. Whoever compares them reads the file
     /// first: the database may go on in between.
-    pub(super) fn noted(folder: &Folder) -> Result<Option<Self>, StoreError> {
+    pub(super) fn noted(folder: &DataFolder) -> Result<Option<Self>, StoreError> {
         match fs::read(folder.commits()) {
             Ok(bytes) => Ok(Self::read(&bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -90,15 +90,19 @@ fn check_of(counted: &[u8]) -> [u8; LENGTH - COUNTED] {
 
 /// Whether commits are counted, or some are missing.
 #[derive(Debug)]
-pub(super) enum Counting {
-    Counted(Counter),
+pub(super) enum CommitCounting {
+    Counted(CommitCounter),
     /// The database is behind what was noted: nothing is written.
-    Lost(Loss, Count),
+    Lost(Loss, CommitCount),
 }
 
-impl Counting {
+impl CommitCounting {
     /// Compares the database with what was noted before.
-    pub(super) fn begin(folder: &Folder, count: Count, noted: Option<Count>) -> Result<Self, StoreError> {
+    pub(super) fn begin(
+        folder: &DataFolder,
+        count: CommitCount,
+        noted: Option<CommitCount>,
+    ) -> Result<Self, StoreError> {
         let loss = match noted {
             Some(noted) => count.behind(noted).map(|loss| (loss, noted)),
             None if count.commits == 0 => empty_beside_used_files(folder)?.map(|loss| (loss, count)),
@@ -106,7 +110,7 @@ impl Counting {
         };
         match loss {
             Some((loss, noted)) => Ok(Self::Lost(loss, noted)),
-            None => Ok(Self::Counted(Counter::open(folder, count, noted)?)),
+            None => Ok(Self::Counted(CommitCounter::open(folder, count, noted)?)),
         }
     }
 
@@ -119,7 +123,7 @@ impl Counting {
 }
 
 /// A database without a single commit, whose count is gone, beside what only sessions leave behind.
-fn empty_beside_used_files(folder: &Folder) -> Result<Option<Loss>, StoreError> {
+fn empty_beside_used_files(folder: &DataFolder) -> Result<Option<Loss>, StoreError> {
     let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
     if !claimed && !blobs::were_made(folder) {
         return Ok(None);
@@ -130,15 +134,19 @@ fn empty_beside_used_files(folder: &Folder) -> Result<Option<Loss>, StoreError> 
 
 /// The file, open for writing.
 #[derive(Debug)]
-pub(super) struct Counter {
+pub(super) struct CommitCounter {
     file: File,
-    folder: Folder,
+    folder: DataFolder,
     store: [u8; ID],
 }
 
-impl Counter {
+impl CommitCounter {
     /// Of a database that has lost nothing. A file that tells nothing is written anew.
-    pub(super) fn open(folder: &Folder, count: Count, noted: Option<Count>) -> Result<Self, StoreError> {
+    pub(super) fn open(
+        folder: &DataFolder,
+        count: CommitCount,
+        noted: Option<CommitCount>,
+    ) -> Result<Self, StoreError> {
         let counter = Self { file: file(folder)?, folder: folder.clone(), store: count.store };
         if noted.is_none() {
             counter.note(count.commits);
@@ -148,7 +156,7 @@ impl Counter {
 
     /// Notes that so many commits were made. Where that fails the file stays behind, and tells less.
     pub(super) fn note(&self, commits: u64) {
-        let _ = self.file.write_all_at(&Count { store: self.store, commits }.bytes(), 0);
+        let _ = self.file.write_all_at(&CommitCount { store: self.store, commits }.bytes(), 0);
     }
 
     /// After something in the folder was made, moved or removed: the file that is written is the one that will be read.
@@ -162,26 +170,26 @@ impl Counter {
     }
 }
 
-fn file(folder: &Folder) -> Result<File, StoreError> {
+fn file(folder: &DataFolder) -> Result<File, StoreError> {
     let path: PathBuf = folder.commits();
     private::lock_file(&path).map_err(|error| StoreError::of_io(&path, &error))
 }
 
 /// Counts a change that comes with no batch, in the transaction that makes it.
-pub(super) fn count_other<T>(db: &Db, change: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    let before = Count::of(&db.connection).map_err(db.fault())?.commits;
+pub(super) fn count_other<T>(db: &Database, change: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let before = CommitCount::of(&db.connection).map_err(db.fault())?.commits;
     let changes = db.connection.total_changes();
     let changed = change()?;
     if db.connection.total_changes() == changes {
         return Ok(changed);
     }
-    let after = Count::of(&db.connection).map_err(db.fault())?.commits;
+    let after = CommitCount::of(&db.connection).map_err(db.fault())?.commits;
     raise(db, after, before + 1)?;
     Ok(changed)
 }
 
 /// Raises the count from `now` to `to`, where it is lower.
-pub(super) fn raise(db: &Db, now: u64, to: u64) -> Result<(), StoreError> {
+pub(super) fn raise(db: &Database, now: u64, to: u64) -> Result<(), StoreError> {
     if let Some(by @ 1..) = to.checked_sub(now) {
         db.execute("UPDATE store SET other_commits = other_commits + ?1", [rows::integer(by)])?;
     }
@@ -193,17 +201,17 @@ pub(super) fn raise(db: &Db, now: u64, to: u64) -> Result<(), StoreError> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Count, LENGTH};
+    use super::{CommitCount, LENGTH};
 
     proptest! {
         #[test]
         fn a_count_is_read_as_it_was_written_or_not_at_all(store: [u8; 16], commits: u64, at in 0..LENGTH, bit in 0..8u8) {
-            let count = Count { store, commits };
+            let count = CommitCount { store, commits };
             let mut bytes = count.bytes();
-            assert_eq!((bytes.len(), Count::read(&bytes)), (LENGTH, Some(count)));
+            assert_eq!((bytes.len(), CommitCount::read(&bytes)), (LENGTH, Some(count)));
             bytes[at] ^= 1 << bit;
-            assert_eq!(Count::read(&bytes), None);
-            assert_eq!(Count::read(&bytes[..at]), None);
+            assert_eq!(CommitCount::read(&bytes), None);
+            assert_eq!(CommitCount::read(&bytes[..at]), None);
         }
     }
 }

@@ -14,22 +14,22 @@ use super::presence::place;
 
 /// The files this process has open. They are opened and closed only while this is locked: so nobody opens a connection
 /// between the moment when the last user of a file goes and the one when it is closed.
-static OPEN: Mutex<Vec<Arc<Handle>>> = Mutex::new(Vec::new());
+static OPEN: Mutex<Vec<Arc<DatabaseHandle>>> = Mutex::new(Vec::new());
 
-fn open_files() -> MutexGuard<'static, Vec<Arc<Handle>>> {
+fn open_files() -> MutexGuard<'static, Vec<Arc<DatabaseHandle>>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The handle of this process on one file.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(super) struct DatabaseHandle {
     pub(super) file: File,
     place: (u64, u64),
     /// Where the ranges begin that stores of this process have locked: a handle's locks do not keep itself out.
     locked: Mutex<HashSet<i64>>,
 }
 
-impl Handle {
+impl DatabaseHandle {
     /// Where the locked ranges of this process begin.
     pub(super) fn locked(&self) -> MutexGuard<'_, HashSet<i64>> {
         self.locked.lock().unwrap_or_else(PoisonError::into_inner)
@@ -43,7 +43,7 @@ impl Handle {
 
 /// One user of a database's file; the last to go closes it.
 #[derive(Debug)]
-pub(super) struct DatabaseFile(Option<Arc<Handle>>);
+pub(super) struct DatabaseFile(Option<Arc<DatabaseHandle>>);
 
 impl DatabaseFile {
     /// The file at `path`, which must be there.
@@ -57,13 +57,13 @@ impl DatabaseFile {
             Err(error) if is_unwritable(&error) => File::open(path)?,
             opened => opened?,
         };
-        let handle = Arc::new(Handle { place: place(&file.metadata()?), file, locked: Mutex::default() });
+        let handle = Arc::new(DatabaseHandle { place: place(&file.metadata()?), file, locked: Mutex::default() });
         open.push(Arc::clone(&handle));
         Ok(Self(Some(handle)))
     }
 
     /// The handle. It is there until this is dropped.
-    pub(super) fn handle(&self) -> io::Result<&Handle> {
+    pub(super) fn handle(&self) -> io::Result<&DatabaseHandle> {
         self.0.as_deref().ok_or_else(|| io::Error::other("it is closed"))
     }
 }

@@ -11,7 +11,7 @@ use super::tails::Tails;
 use crate::{AppendError, StoreError};
 
 /// The connection that writes.
-pub(super) struct Db {
+pub(super) struct Database {
     pub(super) connection: Connection,
     pub(super) tails: Tails,
     /// The count of commits after what is being written (`counter`).
@@ -21,7 +21,7 @@ pub(super) struct Db {
     _file: DatabaseFile,
 }
 
-impl Db {
+impl Database {
     /// A connection to the database at `path`, which is the file `file`.
     pub(super) fn new(connection: Connection, path: PathBuf, file: DatabaseFile) -> Self {
         Self { connection, tails: Tails::default(), commits: Cell::default(), path, _file: file }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 /// A data folder: where its parts lie.
 #[derive(Clone, Debug)]
-pub(crate) struct Folder(pub(super) PathBuf);
+pub(crate) struct DataFolder(pub(super) PathBuf);
 
-impl Folder {
+impl DataFolder {
     pub(super) fn database(&self) -> PathBuf {
         self.0.join("windlass.db")
     }

@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use super::blobs::BlobFiles;
-use super::db::Db;
+use super::db::Database;
 use crate::{AppendError, StoreError};
 
 /// Something to be written.
@@ -17,18 +17,18 @@ pub(super) trait Work: Send + 'static {
     }
 
     /// Within the transaction. A refusal must come before the first change.
-    fn write(&self, db: &Db) -> Result<Self::Output, StoreError>;
+    fn write(&self, db: &Database) -> Result<Self::Output, StoreError>;
 
     /// What the caller is told if all of it is stored already; for one whose commit had an unclear outcome.
-    fn stored(&self, _db: &Db) -> Result<Option<Self::Output>, StoreError> {
+    fn stored(&self, _db: &Database) -> Result<Option<Self::Output>, StoreError> {
         Ok(None)
     }
 
     /// After the commit.
-    fn finish(&self, _output: &Self::Output, _db: &Db, _files: &BlobFiles) {}
+    fn finish(&self, _output: &Self::Output, _db: &Database, _files: &BlobFiles) {}
 
     /// Whether `write` is a single statement, which is a transaction by itself.
-    fn is_one_statement(&self, _db: &Db) -> bool {
+    fn is_one_statement(&self, _db: &Database) -> bool {
         false
     }
 
@@ -46,11 +46,11 @@ pub(super) trait Work: Send + 'static {
 pub(super) trait Job: Send {
     /// Before each transaction that it is part of: what became of it in one that failed counts no more.
     fn prepare(&mut self, files: &BlobFiles);
-    fn write(&mut self, db: &Db) -> Result<(), StoreError>;
-    fn is_stored(&mut self, db: &Db) -> Result<bool, StoreError>;
-    fn is_one_statement(&self, db: &Db) -> bool;
+    fn write(&mut self, db: &Database) -> Result<(), StoreError>;
+    fn is_stored(&mut self, db: &Database) -> Result<bool, StoreError>;
+    fn is_one_statement(&self, db: &Database) -> bool;
     fn fail(&mut self, error: AppendError);
-    fn finish(&self, db: &Db, files: &BlobFiles);
+    fn finish(&self, db: &Database, files: &BlobFiles);
     fn answer(self: Box<Self>);
     fn bytes(&self) -> usize;
     #[cfg(debug_assertions)]
@@ -58,24 +58,24 @@ pub(super) trait Job: Send {
 }
 
 /// A job and what became of it.
-pub(super) struct Pending<W: Work> {
+pub(super) struct PendingJob<W: Work> {
     work: W,
     result: Option<Result<W::Output, AppendError>>,
     caller: oneshot::Sender<Result<W::Output, AppendError>>,
 }
 
-impl<W: Work> Pending<W> {
+impl<W: Work> PendingJob<W> {
     pub(super) fn new(work: W, caller: oneshot::Sender<Result<W::Output, AppendError>>) -> Self {
         Self { work, result: None, caller }
     }
 }
 
-impl<W: Work> Job for Pending<W> {
+impl<W: Work> Job for PendingJob<W> {
     fn prepare(&mut self, files: &BlobFiles) {
         self.result = self.work.prepare(files).err().map(|error| Err(error.into()));
     }
 
-    fn write(&mut self, db: &Db) -> Result<(), StoreError> {
+    fn write(&mut self, db: &Database) -> Result<(), StoreError> {
         if self.result.is_some() {
             return Ok(());
         }
@@ -88,12 +88,12 @@ impl<W: Work> Job for Pending<W> {
         }
     }
 
-    fn is_stored(&mut self, db: &Db) -> Result<bool, StoreError> {
+    fn is_stored(&mut self, db: &Database) -> Result<bool, StoreError> {
         self.result = self.work.stored(db)?.map(Ok);
         Ok(self.result.is_some())
     }
 
-    fn is_one_statement(&self, db: &Db) -> bool {
+    fn is_one_statement(&self, db: &Database) -> bool {
         self.work.is_one_statement(db)
     }
 
@@ -101,7 +101,7 @@ impl<W: Work> Job for Pending<W> {
         self.result = Some(Err(error));
     }
 
-    fn finish(&self, db: &Db, files: &BlobFiles) {
+    fn finish(&self, db: &Database, files: &BlobFiles) {
         if let Some(Ok(output)) = &self.result {
             self.work.finish(output, db, files);
         }

@@ -21,13 +21,13 @@ use uuid::Uuid;
 use windlass_vocab::{Envelope, Hash, SessionId};
 
 use super::fault::meaning;
-use super::folder::Folder;
-use super::queue::{Patience, Queue};
+use super::folder::DataFolder;
+use super::queue::{CommitPatience, WriteLock};
 use super::{append, rows, schema};
 use crate::error::place;
 use crate::line::{BlobMap, hash_of};
 use crate::projections::project;
-use crate::verify::{Chain, Noted};
+use crate::verify::{BatchNote, Chain};
 use crate::{Head, StoreError};
 
 const MAGIC: &[u8; 8] = b"WLSPOOL1";
@@ -45,16 +45,16 @@ const WRITE_LOCK: &str = "write.lock";
 pub(super) const FILES: [&str; 2] = [SPOOL, WRITE_LOCK];
 
 /// The file of batches of a folder of version 2.
-pub(super) fn spool(folder: &Folder) -> PathBuf {
+pub(super) fn spool(folder: &DataFolder) -> PathBuf {
     folder.0.join(SPOOL)
 }
 
 /// Brings the database of a folder of version 2 to this version, together with its spool.
-pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), StoreError> {
+pub(super) fn take_over(folder: &DataFolder, connection: &Connection) -> Result<(), StoreError> {
     let lock = folder.0.join(WRITE_LOCK);
-    let mut others = lock.exists().then(|| Queue::open(&lock)).transpose()?;
+    let mut others = lock.exists().then(|| WriteLock::open(&lock)).transpose()?;
     if let Some(others) = &mut others {
-        others.enter(Patience::Wait)?;
+        others.enter(CommitPatience::Wait)?;
     }
     let result = in_transaction(folder, connection);
     if result.is_err() && !connection.is_autocommit() {
@@ -67,21 +67,21 @@ pub(super) fn take_over(folder: &Folder, connection: &Connection) -> Result<(), 
 }
 
 /// Removes the files of version 2 from a folder whose database is of this version: what was in them is in it.
-pub(super) fn remove_files(folder: &Folder) {
+pub(super) fn remove_files(folder: &DataFolder) {
     for name in FILES {
         // A file that stays means nothing any more.
         let _ = fs::remove_file(folder.0.join(name));
     }
 }
 
-fn in_transaction(folder: &Folder, connection: &Connection) -> Result<(), StoreError> {
+fn in_transaction(folder: &DataFolder, connection: &Connection) -> Result<(), StoreError> {
     let path = folder.database();
     let fault = |error: rusqlite::Error| meaning(&path, &error);
     // The file is removed afterwards, so this must be on the disk whatever the durability.
     connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(fault)?;
     let stored = connection
         .query_row("SELECT lap, stowed, mark FROM spool", [], |row| {
-            Ok(Stored { lap: rows::natural(row, 0)?, offset: rows::natural(row, 1)?, check: row.get(2)? })
+            Ok(SpoolExtent { lap: rows::natural(row, 0)?, offset: rows::natural(row, 1)?, check: row.get(2)? })
         })
         .map_err(fault)?;
     let spool = read(folder, &stored)?;
@@ -101,8 +101,8 @@ fn in_transaction(folder: &Folder, connection: &Connection) -> Result<(), StoreE
     connection.execute_batch(&format!("DROP TABLE spool; {} COMMIT", schema::BEYOND_VERSION_2)).map_err(fault)
 }
 
-fn insert(connection: &Connection, batch: &Spooled<'_>, records: &[Envelope]) -> rusqlite::Result<()> {
-    let Spooled { session, first, head, bytes } = batch;
+fn insert(connection: &Connection, batch: &SpooledBatch<'_>, records: &[Envelope]) -> rusqlite::Result<()> {
+    let SpooledBatch { session, first, head, bytes } = batch;
     let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     connection.prepare_cached(sql)?.execute(params![
         session.0.as_bytes(),
@@ -119,14 +119,14 @@ fn insert(connection: &Connection, batch: &Spooled<'_>, records: &[Envelope]) ->
 }
 
 /// Up to where the database has the spool.
-struct Stored {
+struct SpoolExtent {
     lap: u64,
     offset: u64,
     check: [u8; CHECK],
 }
 
 /// What the spool has behind what is stored: entries, and then anything.
-fn read(folder: &Folder, stored: &Stored) -> Result<Vec<u8>, StoreError> {
+fn read(folder: &DataFolder, stored: &SpoolExtent) -> Result<Vec<u8>, StoreError> {
     let path = spool(folder);
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -158,7 +158,7 @@ fn read(folder: &Folder, stored: &Stored) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-fn damaged(folder: &Folder, at: u64) -> StoreError {
+fn damaged(folder: &DataFolder, at: u64) -> StoreError {
     StoreError::Damaged {
         what: format!(
             "{} is damaged at byte {at}, and more was stored behind it (an empty file in its place lets you go on \
@@ -169,17 +169,17 @@ fn damaged(folder: &Folder, at: u64) -> StoreError {
 }
 
 /// A batch that was not in the database yet.
-struct Spooled<'a> {
+struct SpooledBatch<'a> {
     session: SessionId,
     first: u64,
     head: Head,
     bytes: &'a [u8],
 }
 
-impl Spooled<'_> {
+impl SpooledBatch<'_> {
     /// Its records, if it was written behind `head`.
     fn records_behind(&self, head: Head) -> Result<Option<Vec<Envelope>>, StoreError> {
-        let (noted, mut records) = (Noted { seq: self.first, head: self.head }, Vec::new());
+        let (noted, mut records) = (BatchNote { seq: self.first, head: self.head }, Vec::new());
         match Chain::behind(self.session, head).read_stored(noted, self.bytes, &BlobMap::new(), &mut records) {
             Ok(()) => Ok(Some(records)),
             Err(StoreError::Broken { .. }) => Ok(None),
@@ -189,9 +189,9 @@ impl Spooled<'_> {
 }
 
 /// What stands at the beginning of some bytes.
-enum Next<'a> {
+enum SpoolItem<'a> {
     /// A batch, and the length of its entry.
-    Batch(Spooled<'a>, usize),
+    Batch(SpooledBatch<'a>, usize),
     /// An entry that only woke others up; its length.
     Notice(usize),
     /// The end, or the place where an entry was and is not whole.
@@ -204,43 +204,43 @@ const BATCH_AND_ROW: u32 = 3;
 
 /// The batches behind all that `check` stands for. An error is the place of an entry that was changed: entries that
 /// were written behind it are there.
-fn entries(bytes: &[u8], mut check: [u8; CHECK]) -> Result<Vec<Spooled<'_>>, usize> {
+fn entries(bytes: &[u8], mut check: [u8; CHECK]) -> Result<Vec<SpooledBatch<'_>>, usize> {
     let (mut batches, mut at) = (Vec::new(), 0);
     loop {
         let rest = &bytes[at..];
         let length = match next(rest, check) {
-            Next::Batch(batch, length) => {
+            SpoolItem::Batch(batch, length) => {
                 batches.push(batch);
                 length
             }
-            Next::Notice(length) => length,
-            Next::Nothing if is_followed(rest, check) => return Err(at),
-            Next::Nothing => return Ok(batches),
+            SpoolItem::Notice(length) => length,
+            SpoolItem::Nothing if is_followed(rest, check) => return Err(at),
+            SpoolItem::Nothing => return Ok(batches),
         };
         (check, at) = (first_chunk(rest), at + length);
     }
 }
 
-fn next(bytes: &[u8], before: [u8; CHECK]) -> Next<'_> {
+fn next(bytes: &[u8], before: [u8; CHECK]) -> SpoolItem<'_> {
     let Some((fields, content)) = fields(bytes).filter(|(fields, _)| check_after(before, fields) == first_chunk(bytes))
     else {
-        return Next::Nothing;
+        return SpoolItem::Nothing;
     };
     let word = |at: usize| u32::from_le_bytes(first_chunk(&fields[at..]));
     let number = |at: usize| u64::from_le_bytes(first_chunk(&fields[at..]));
     match word(0) {
-        NOTICE => Next::Notice(CHECK + FIELDS),
+        NOTICE => SpoolItem::Notice(CHECK + FIELDS),
         BATCH | BATCH_AND_ROW => {
             let hash = Hash(first_chunk(&fields[48..]));
             let Some(content) = content.get(..word(4) as usize).filter(|content| hash_of(content) == hash) else {
-                return Next::Nothing;
+                return SpoolItem::Nothing;
             };
             let session = SessionId(Uuid::from_bytes(first_chunk(&fields[8..])));
             let head = Head { seq: number(32), epoch: number(40), hash };
-            let batch = Spooled { session, first: number(24), head, bytes: content };
-            Next::Batch(batch, CHECK + FIELDS + content.len())
+            let batch = SpooledBatch { session, first: number(24), head, bytes: content };
+            SpoolItem::Batch(batch, CHECK + FIELDS + content.len())
         }
-        _ => Next::Nothing,
+        _ => SpoolItem::Nothing,
     }
 }
 

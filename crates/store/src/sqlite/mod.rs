@@ -48,39 +48,39 @@ mod writer;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
+use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Timestamp};
 
-pub use self::backup::{BackedUp, BackupError};
-use self::folder::Folder;
+pub use self::backup::{BackupError, BackupReport};
+use self::folder::DataFolder;
 #[cfg(debug_assertions)]
 pub use self::options::{AppendPoint, OnAppend};
 pub use self::options::{Durability, SqliteOptions};
 use self::read_only::Source;
-use self::readers::Log;
+use self::readers::LogOnClose;
 use crate::error::place;
 use crate::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch, TakenCommand,
-    Waiting,
+    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch,
+    TakenCommand, WaitingMessage,
 };
 
 /// Journals in a data folder. Dropping it finishes what was handed in and closes the file.
 #[derive(Debug)]
 pub struct SqliteStore {
-    readers: readers::Readers,
-    access: Access,
+    readers: readers::ReadConnections,
+    access: FolderAccess,
     loss: Mutex<Option<Loss>>,
 }
 
 /// What may be done with a folder.
 #[derive(Debug)]
-enum Access {
-    Write(claims::Claims, writer::Writing),
-    Read(Folder),
+enum FolderAccess {
+    Write(claims::Claims, writer::WriterThread),
+    Read(DataFolder),
 }
 
-impl Access {
-    fn writer(&self) -> Result<&writer::Writing, StoreError> {
+impl FolderAccess {
+    fn writer(&self) -> Result<&writer::WriterThread, StoreError> {
         match self {
             Self::Write(_, writer) => Ok(writer),
             Self::Read(folder) => Err(StoreError::ReadOnly { place: place(&folder.0) }),
@@ -98,15 +98,15 @@ impl Access {
 impl SqliteStore {
     /// Opens the data folder `dir`, which is made if it is not there.
     pub fn open(dir: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
-        let folder = Folder(dir.to_owned());
+        let folder = DataFolder(dir.to_owned());
         let opened = schema::open(&folder, options.durability)?;
-        let owned = claims::Owned::default();
+        let owned = claims::OwnedCount::default();
         let loss = opened.counting.loss().cloned();
-        let writer = writer::Writing::start(&folder, opened, options, owned.clone())?;
+        let writer = writer::WriterThread::start(&folder, opened, options, owned.clone())?;
         let source = Source::Live(folder.database());
         Ok(Self {
-            readers: readers::Readers::new(&folder, source, log(loss.as_ref()), owned.clone()),
-            access: Access::Write(claims::Claims::open(folder, owned)?, writer),
+            readers: readers::ReadConnections::new(&folder, source, log(loss.as_ref()), owned.clone()),
+            access: FolderAccess::Write(claims::Claims::open(folder, owned)?, writer),
             loss: Mutex::new(loss),
         })
     }
@@ -114,10 +114,10 @@ impl SqliteStore {
     /// Opens a data folder for reading: one that can't be written. Whatever would write answers
     /// [`StoreError::ReadOnly`]. What must be copied for that is put into the folder `scratch`, and removed at the end.
     pub fn open_read_only(dir: &Path, scratch: &Path) -> Result<Self, StoreError> {
-        let folder = Folder(dir.to_owned());
+        let folder = DataFolder(dir.to_owned());
         let (source, loss) = read_only::open(&folder, scratch)?;
-        let readers = readers::Readers::new(&folder, source, log(loss.as_ref()), claims::Owned::default());
-        Ok(Self { readers, access: Access::Read(folder), loss: Mutex::new(loss) })
+        let readers = readers::ReadConnections::new(&folder, source, log(loss.as_ref()), claims::OwnedCount::default());
+        Ok(Self { readers, access: FolderAccess::Read(folder), loss: Mutex::new(loss) })
     }
 
     fn known_loss(&self) -> MutexGuard<'_, Option<Loss>> {
@@ -126,15 +126,15 @@ impl SqliteStore {
 }
 
 /// What becomes of the write-ahead log.
-fn log(loss: Option<&Loss>) -> Log {
-    if loss.is_some() { Log::Kept } else { Log::Moved }
+fn log(loss: Option<&Loss>) -> LogOnClose {
+    if loss.is_some() { LogOnClose::Kept } else { LogOnClose::Moved }
 }
 
 impl SessionLog for SqliteStore {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+    fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>> {
         let session = sealed.session;
         Box::pin(async move {
-            let appended = self.access.writer()?.submit(append::Append(sealed)).await;
+            let appended = self.access.writer()?.submit(append::AppendBatch(sealed)).await;
             if appended == Err(AppendError::Conflict) {
                 self.access.claims()?.lose(session);
             }
@@ -142,8 +142,8 @@ impl SessionLog for SqliteStore {
         })
     }
 
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
-        Box::pin(async move { self.access.writer()?.submit(append::Restore(batches)).await })
+    fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>> {
+        Box::pin(async move { self.access.writer()?.submit(append::RestoreJournal(batches)).await })
     }
 
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
@@ -200,7 +200,7 @@ impl SessionLog for SqliteStore {
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>> {
         Box::pin(async move {
             let lease = self.claim(session).await?;
-            let removed = self.access.writer()?.submit(remove::Remove(session)).await;
+            let removed = self.access.writer()?.submit(remove::RemoveSession(session)).await;
             drop(lease);
             Ok(removed.map(drop)?)
         })
@@ -226,19 +226,19 @@ impl Ownership for SqliteStore {
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
         Box::pin(async move {
             match &self.access {
-                Access::Write(claims, _) => claims.is_claimed(session),
-                Access::Read(folder) => claims::is_claimed(folder, session),
+                FolderAccess::Write(claims, _) => claims.is_claimed(session),
+                FolderAccess::Read(folder) => claims::is_claimed(folder, session),
             }
         })
     }
 }
 
 impl Inbox for SqliteStore {
-    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+    fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>> {
         Box::pin(async move { Ok(self.access.writer()?.submit(inbox::PutMessage(session, message)).await?) })
     }
 
-    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>> {
         self.readers.look_up(move |reading| reading.waiting(session))
     }
 
@@ -254,16 +254,16 @@ impl ControlLane for SqliteStore {
             if !self.is_claimed(session).await? {
                 return Ok(Addressee::Nobody);
             }
-            Ok(self.access.writer()?.submit(control::Send(session, command)).await?)
+            Ok(self.access.writer()?.submit(control::SendCommand(session, command)).await?)
         })
     }
 
-    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+    fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
         self.readers.look_up(move |reading| reading.commands(now))
     }
 
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
-        Box::pin(async move { Ok(self.access.writer()?.submit(control::Take(id.clone())).await?) })
+        Box::pin(async move { Ok(self.access.writer()?.submit(control::TakeCommand(id.clone())).await?) })
     }
 
     fn settle_command<'a>(
@@ -271,7 +271,7 @@ impl ControlLane for SqliteStore {
         id: &'a CommandId,
         outcome: ControlOutcome,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move { Ok(self.access.writer()?.submit(control::Settle(id.clone(), outcome)).await?) })
+        Box::pin(async move { Ok(self.access.writer()?.submit(control::SettleCommand(id.clone(), outcome)).await?) })
     }
 
     fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
@@ -280,7 +280,7 @@ impl ControlLane for SqliteStore {
     }
 
     fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
-        Box::pin(async move { Ok(self.access.writer()?.submit(control::Withdraw(id.clone())).await?) })
+        Box::pin(async move { Ok(self.access.writer()?.submit(control::WithdrawCommand(id.clone())).await?) })
     }
 }
 

@@ -22,14 +22,14 @@ const FINE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Presence {
     folder: PathBuf,
-    files: Vec<Opened>,
+    files: Vec<OpenedFile>,
     /// The folder as it was when all files were there.
-    seen: Option<Stamp>,
+    seen: Option<DatabaseStamp>,
 }
 
 /// What a look at the folder tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum FolderState {
     /// Nothing in it was made, moved or removed since the last look.
     Same,
     /// Something was, or may have been.
@@ -37,13 +37,13 @@ pub(super) enum Seen {
 }
 
 #[derive(Debug)]
-struct Opened {
+struct OpenedFile {
     path: PathBuf,
     place: (u64, u64),
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Stamp {
+struct DatabaseStamp {
     place: (u64, u64),
     modified: (i64, i64),
 }
@@ -57,7 +57,7 @@ impl Presence {
     /// Of the files at `paths` in `folder`, which were just opened.
     pub(super) fn of(folder: &Path, paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, StoreError> {
         let open = |path: PathBuf| match fs::metadata(&path) {
-            Ok(found) => Ok(Opened { place: place(&found), path }),
+            Ok(found) => Ok(OpenedFile { place: place(&found), path }),
             Err(error) => Err(StoreError::of_io(&path, &error)),
         };
         let files = paths.into_iter().map(open).collect::<Result<_, _>>()?;
@@ -65,24 +65,25 @@ impl Presence {
     }
 
     /// Whether their names still lead to them.
-    pub(super) fn check(&mut self) -> Result<Seen, StoreError> {
+    pub(super) fn check(&mut self) -> Result<FolderState, StoreError> {
         let folder = fs::metadata(&self.folder).ok();
-        let stamp =
-            folder.as_ref().map(|found| Stamp { place: place(found), modified: (found.mtime(), found.mtime_nsec()) });
+        let stamp = folder
+            .as_ref()
+            .map(|found| DatabaseStamp { place: place(found), modified: (found.mtime(), found.mtime_nsec()) });
         if stamp.is_some() && stamp == self.seen {
-            return Ok(Seen::Same);
+            return Ok(FolderState::Same);
         }
-        self.files.iter().try_for_each(Opened::check)?;
+        self.files.iter().try_for_each(OpenedFile::check)?;
         let old = |found: &Metadata| {
             let coarse = if found.mtime_nsec() == 0 { COARSE } else { FINE };
             found.modified().ok()?.elapsed().ok().filter(|age| *age > coarse)
         };
         self.seen = stamp.filter(|_| folder.as_ref().and_then(old).is_some());
-        Ok(Seen::Changed)
+        Ok(FolderState::Changed)
     }
 }
 
-impl Opened {
+impl OpenedFile {
     fn check(&self) -> Result<(), StoreError> {
         match fs::metadata(&self.path) {
             Ok(found) if place(&found) == self.place => Ok(()),

@@ -25,7 +25,7 @@ const LOCKS: &str = "/proc/locks";
 
 /// Whether a commit may wait for another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum CommitPatience {
     /// It waits in the queue.
     Wait,
     /// It gives up when another process is writing.
@@ -34,7 +34,7 @@ pub(super) enum Patience {
 
 /// Where the lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum LockHolder {
     /// By who asked.
     Here,
     /// By another process.
@@ -43,12 +43,12 @@ pub(super) enum Held {
 
 /// The lock, free.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(super) struct WriteLock {
     file: File,
     path: PathBuf,
 }
 
-impl Queue {
+impl WriteLock {
     /// The queue at the folder or file `path`, which must be there.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|error| StoreError::of_io(path, &error))?;
@@ -56,18 +56,18 @@ impl Queue {
     }
 
     /// Enters it. Who waits either is at its head then or is told why not.
-    pub(super) fn enter(&mut self, patience: Patience) -> Result<Held, StoreError> {
+    pub(super) fn enter(&mut self, patience: CommitPatience) -> Result<LockHolder, StoreError> {
         match (self.file.try_lock(), patience) {
             // A file system without such locks has no queue: SQLite's own lock decides.
-            (Ok(()) | Err(TryLockError::Error(_)), _) => Ok(Held::Here),
-            (Err(TryLockError::WouldBlock), Patience::No) => Ok(Held::Elsewhere),
-            (Err(TryLockError::WouldBlock), Patience::Wait) => self.wait(LONGEST),
+            (Ok(()) | Err(TryLockError::Error(_)), _) => Ok(LockHolder::Here),
+            (Err(TryLockError::WouldBlock), CommitPatience::No) => Ok(LockHolder::Elsewhere),
+            (Err(TryLockError::WouldBlock), CommitPatience::Wait) => self.wait(LONGEST),
         }
     }
 
     /// Waits in the queue, on a thread that can be left behind: nothing calls it back. It opens the folder anew, so
     /// that a lock that comes too late is dropped with it.
-    fn wait(&mut self, longest: Duration) -> Result<Held, StoreError> {
+    fn wait(&mut self, longest: Duration) -> Result<LockHolder, StoreError> {
         let fault = |error: io::Error| StoreError::of_io(&self.path, &error);
         let file = File::open(&self.path).map_err(fault)?;
         let (had, taken) = mpsc::channel();
@@ -81,7 +81,7 @@ impl Queue {
             Ok(file) => self.file = file.map_err(fault)?,
             Err(_) => return Err(StoreError::Locked { place: place(&self.path), holder: self.holder() }),
         }
-        Ok(Held::Here)
+        Ok(LockHolder::Here)
     }
 
     /// Who has it, as far as the system tells.
@@ -122,9 +122,9 @@ fn process_in(locks: &str, file: u64) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn two() -> (tempfile::TempDir, Queue, Queue) {
+    fn two() -> (tempfile::TempDir, WriteLock, WriteLock) {
         let dir = tempfile::tempdir().unwrap();
-        let open = || Queue::open(dir.path()).unwrap();
+        let open = || WriteLock::open(dir.path()).unwrap();
         let (one, other) = (open(), open());
         (dir, one, other)
     }
@@ -132,24 +132,24 @@ mod tests {
     #[test]
     fn who_waits_gets_it_when_it_is_freed() {
         let (_dir, mut one, mut other) = two();
-        one.enter(Patience::Wait).unwrap();
-        assert_eq!(other.enter(Patience::No), Ok(Held::Elsewhere));
+        one.enter(CommitPatience::Wait).unwrap();
+        assert_eq!(other.enter(CommitPatience::No), Ok(LockHolder::Elsewhere));
         thread::scope(|scope| {
             let waiting = scope.spawn(|| {
-                other.enter(Patience::Wait).unwrap();
+                other.enter(CommitPatience::Wait).unwrap();
                 other.leave();
             });
             one.leave();
             waiting.join().unwrap();
         });
-        assert_eq!(one.enter(Patience::No), Ok(Held::Here));
+        assert_eq!(one.enter(CommitPatience::No), Ok(LockHolder::Here));
     }
 
     #[test]
     fn nobody_waits_for_ever_and_who_gave_up_keeps_nobody_out() {
         // proves J9
         let (_dir, mut one, mut other) = two();
-        one.enter(Patience::Wait).unwrap();
+        one.enter(CommitPatience::Wait).unwrap();
         let gave_up = other.wait(Duration::from_millis(1)).unwrap_err();
         if cfg!(target_os = "linux") {
             let own = format!("kept locked by process {}", std::process::id());
@@ -157,9 +157,9 @@ mod tests {
         }
         one.leave();
         // The thread that was left behind may have it for a moment.
-        one.enter(Patience::Wait).unwrap();
+        one.enter(CommitPatience::Wait).unwrap();
         one.leave();
-        other.enter(Patience::Wait).unwrap();
+        other.enter(CommitPatience::Wait).unwrap();
     }
 
     #[test]

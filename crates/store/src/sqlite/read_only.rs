@@ -12,9 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
-use super::counter::Count;
+use super::counter::CommitCount;
 use super::fault::meaning;
-use super::folder::Folder;
+use super::folder::DataFolder;
 use super::options::Durability;
 use super::{legacy, private, schema};
 use crate::{Loss, StoreError};
@@ -29,7 +29,7 @@ pub(super) enum Source {
     /// As a file that nobody changes.
     Unchanging(PathBuf),
     /// A copy of our own.
-    Copy(Copy),
+    Copy(FolderCopy),
 }
 
 impl Source {
@@ -53,9 +53,9 @@ impl Source {
 
 /// A folder that is removed when it is dropped.
 #[derive(Debug)]
-pub(super) struct Copy(Folder);
+pub(super) struct FolderCopy(DataFolder);
 
-impl Drop for Copy {
+impl Drop for FolderCopy {
     fn drop(&mut self) {
         // What stays is in the place for what may be lost.
         let _ = fs::remove_dir_all(&self.0.0);
@@ -63,20 +63,20 @@ impl Drop for Copy {
 }
 
 /// Opens a folder for reading; gives what it has lost, too. Copies go into the folder `scratch`.
-pub(super) fn open(folder: &Folder, scratch: &Path) -> Result<(Source, Option<Loss>), StoreError> {
+pub(super) fn open(folder: &DataFolder, scratch: &Path) -> Result<(Source, Option<Loss>), StoreError> {
     let path = folder.database();
     if let Err(error) = fs::metadata(&path) {
         return Err(StoreError::of_io(&path, &error));
     }
-    let noted = Count::noted(folder)?;
+    let noted = CommitCount::noted(folder)?;
     let source = source(folder, scratch)?;
-    let count = Count::of(&source.connect()?).map_err(|error| meaning(&source.path(), &error))?;
+    let count = CommitCount::of(&source.connect()?).map_err(|error| meaning(&source.path(), &error))?;
     // A folder of an older version has no count, and one that is brought up to date another id.
     let loss = noted.and_then(|noted| count.behind(noted));
     Ok((source, loss))
 }
 
-fn source(folder: &Folder, scratch: &Path) -> Result<Source, StoreError> {
+fn source(folder: &DataFolder, scratch: &Path) -> Result<Source, StoreError> {
     let path = folder.database();
     let log_is_empty = !fs::metadata(folder.log()).is_ok_and(|log| log.len() > 0);
     let mut ways = vec![Source::ReadOnly(path.clone())];
@@ -92,8 +92,8 @@ fn source(folder: &Folder, scratch: &Path) -> Result<Source, StoreError> {
     Ok(Source::Copy(copied(folder, scratch)?))
 }
 
-fn copied(folder: &Folder, scratch: &Path) -> Result<Copy, StoreError> {
-    let copy = Copy(fresh_folder(scratch)?);
+fn copied(folder: &DataFolder, scratch: &Path) -> Result<FolderCopy, StoreError> {
+    let copy = FolderCopy(fresh_folder(scratch)?);
     for name in ["windlass.db", "windlass.db-wal"].into_iter().chain(legacy::FILES) {
         private::copy(&folder.0.join(name), &copy.0.0.join(name))?;
     }
@@ -102,13 +102,13 @@ fn copied(folder: &Folder, scratch: &Path) -> Result<Copy, StoreError> {
     Ok(copy)
 }
 
-fn fresh_folder(scratch: &Path) -> Result<Folder, StoreError> {
+fn fresh_folder(scratch: &Path) -> Result<DataFolder, StoreError> {
     static MADE: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = scratch.join(format!("windlass-{}-{number}", std::process::id()));
         match private::make_new_folder(&folder) {
-            Ok(()) => return Ok(Folder(folder)),
+            Ok(()) => return Ok(DataFolder(folder)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(StoreError::of_io(&folder, &error)),
         }

@@ -5,26 +5,26 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, Params, Row};
-use windlass_vocab::{At, CommandId, Envelope, Hash, MessageId, SessionId};
+use windlass_vocab::{CommandId, Envelope, Hash, MessageId, SessionId, Timestamp};
 
-use super::blobs::{self, BlobFiles, Place};
+use super::blobs::{self, BlobFiles, BlobPlace};
 use super::blocking_limit::BlockingLimit;
-use super::claims::Owned;
+use super::claims::OwnedCount;
 use super::database_file::DatabaseFile;
 use super::fault::meaning;
-use super::folder::Folder;
+use super::folder::DataFolder;
 use super::read_only::Source;
 use super::{append, check, control, rows, schema};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
-use crate::verify::{Chain, Noted, blob_is_gone};
+use crate::verify::{BatchNote, Chain, blob_is_gone};
 use crate::{
-    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionRow, StoreError, StoredBatch, Waiting,
+    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionRow, StoreError, StoredBatch, WaitingMessage,
 };
 
 /// What becomes of the write-ahead log when the last connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Log {
+pub(super) enum LogOnClose {
     /// It is moved into the database.
     Moved,
     /// It stays: commits are missing, and somebody may want to repair it.
@@ -33,36 +33,36 @@ pub(super) enum Log {
 
 /// The connections that read.
 #[derive(Clone, Debug)]
-pub(super) struct Readers {
-    shared: Arc<Shared>,
+pub(super) struct ReadConnections {
+    shared: Arc<ReaderPool>,
     limit: BlockingLimit,
-    owned: Owned,
+    owned: OwnedCount,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ReaderPool {
     source: Source,
     path: PathBuf,
     files: BlobFiles,
-    log: Log,
-    idle: Mutex<Vec<Reader>>,
+    log: LogOnClose,
+    idle: Mutex<Vec<ReadConnection>>,
     /// Goes after the connections. None where the database is gone, which whoever connects is told.
     _file: Option<DatabaseFile>,
 }
 
 /// A connection that reads.
 #[derive(Debug)]
-struct Reader {
+struct ReadConnection {
     connection: Connection,
     /// The state of the database in which this connection found no command; none where it has not looked.
     without_commands: Cell<Option<i64>>,
 }
 
-impl Readers {
-    pub(super) fn new(folder: &Folder, source: Source, log: Log, owned: Owned) -> Self {
+impl ReadConnections {
+    pub(super) fn new(folder: &DataFolder, source: Source, log: LogOnClose, owned: OwnedCount) -> Self {
         let (path, files) = (source.path(), BlobFiles::new(folder));
         let file = DatabaseFile::open(&path).ok();
-        let shared = Shared { source, path, files, log, idle: Mutex::default(), _file: file };
+        let shared = ReaderPool { source, path, files, log, idle: Mutex::default(), _file: file };
         Self { shared: Arc::new(shared), limit: BlockingLimit::default(), owned }
     }
 
@@ -74,7 +74,7 @@ impl Readers {
     /// Runs `read` against one moment of the database, where blocking is allowed.
     pub(super) fn with<'a, T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&ReadSnapshot<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         let (shared, limit) = (Arc::clone(&self.shared), self.limit.clone());
         Box::pin(async move { limit.run(move || shared.read(read)).await.unwrap_or(Err(StoreError::Closed)) })
@@ -84,7 +84,7 @@ impl Readers {
     /// than handing it to a thread and being woken by it.
     pub(super) fn look_up<'a, T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&ReadSnapshot<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, StoreError>> {
         if self.owned.count() > 1 {
             return self.with(read);
@@ -94,18 +94,18 @@ impl Readers {
     }
 }
 
-impl Shared {
-    fn read<T>(&self, read: impl FnOnce(&Reading<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+impl ReaderPool {
+    fn read<T>(&self, read: impl FnOnce(&ReadSnapshot<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let known = idle().pop();
         let reader = match known {
             Some(reader) => reader,
-            None => Reader { connection: self.connect()?, without_commands: Cell::default() },
+            None => ReadConnection { connection: self.connect()?, without_commands: Cell::default() },
         };
         // All that one call reads is read at one moment: a session may go away in between.
         let snapshot = reader.connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
-        let Reader { connection, without_commands } = &reader;
-        let result = read(&Reading { connection, without_commands, path: &self.path, files: &self.files });
+        let ReadConnection { connection, without_commands } = &reader;
+        let result = read(&ReadSnapshot { connection, without_commands, path: &self.path, files: &self.files });
         drop(snapshot);
         idle().push(reader);
         result
@@ -116,8 +116,8 @@ impl Shared {
         let connection = self.source.connect().map_err(gone)?;
         let fault = |error: rusqlite::Error| meaning(&self.path, &error);
         match self.log {
-            Log::Moved => {}
-            Log::Kept => schema::keep_log(&connection).map_err(fault)?,
+            LogOnClose::Moved => {}
+            LogOnClose::Kept => schema::keep_log(&connection).map_err(fault)?,
         }
         connection.pragma_update(None, "query_only", true).map_err(fault)?;
         Ok(connection)
@@ -125,14 +125,14 @@ impl Shared {
 }
 
 /// A connection at one moment of the database.
-pub(super) struct Reading<'a> {
+pub(super) struct ReadSnapshot<'a> {
     connection: &'a Connection,
     without_commands: &'a Cell<Option<i64>>,
     path: &'a PathBuf,
     files: &'a BlobFiles,
 }
 
-impl Reading<'_> {
+impl ReadSnapshot<'_> {
     pub(super) fn connection(&self) -> &Connection {
         self.connection
     }
@@ -243,7 +243,7 @@ impl Reading<'_> {
         self.connection
             .prepare_cached("SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 ORDER BY seq")?
             .query_map([session.0.as_bytes()], |row| {
-                let (Noted { seq, head }, bytes) = batch(row)?;
+                let (BatchNote { seq, head }, bytes) = batch(row)?;
                 Ok(StoredBatch { seq, head, bytes: bytes.to_vec(), blobs: Vec::new() })
             })?
             .collect()
@@ -256,12 +256,16 @@ impl Reading<'_> {
             .collect()
     }
 
-    pub(super) fn waiting(&self, session: SessionId) -> Result<Vec<Waiting>, StoreError> {
-        let read = || -> rusqlite::Result<Vec<Waiting>> {
+    pub(super) fn waiting(&self, session: SessionId) -> Result<Vec<WaitingMessage>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<WaitingMessage>> {
             self.connection
                 .prepare_cached("SELECT message_id, text, at FROM inbox WHERE session = ?1 ORDER BY place")?
                 .query_map([session.0.as_bytes()], |row| {
-                    Ok(Waiting { message_id: MessageId(row.get(0)?), text: row.get(1)?, at: At(row.get(2)?) })
+                    Ok(WaitingMessage {
+                        message_id: MessageId(row.get(0)?),
+                        text: row.get(1)?,
+                        at: Timestamp(row.get(2)?),
+                    })
                 })?
                 .collect()
         };
@@ -270,7 +274,7 @@ impl Reading<'_> {
 
     /// The commands nobody has taken. Asked four times a second by every process that has a session open, so the table
     /// is not looked at while nobody has written anything: SQLite counts that for each connection, in shared memory.
-    pub(super) fn commands(&self, now: At) -> Result<Vec<AddressedCommand>, StoreError> {
+    pub(super) fn commands(&self, now: Timestamp) -> Result<Vec<AddressedCommand>, StoreError> {
         let read = || -> rusqlite::Result<Vec<AddressedCommand>> {
             let state = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
             if self.without_commands.get() == Some(state) {
@@ -290,8 +294,8 @@ impl Reading<'_> {
     /// The content as it lies there.
     fn content(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
         match blobs::find(self.connection, hash).map_err(self.fault())? {
-            Some(Place::Inline(content)) => Ok(Some(content)),
-            Some(Place::File) => self.files.read(hash),
+            Some(BlobPlace::Inline(content)) => Ok(Some(content)),
+            Some(BlobPlace::File) => self.files.read(hash),
             None => Ok(None),
         }
     }
@@ -308,7 +312,7 @@ impl Reading<'_> {
 }
 
 /// A row of `seq, last, hash, epoch, bytes`.
-fn batch<'r>(row: &'r Row<'_>) -> rusqlite::Result<(Noted, &'r [u8])> {
+fn batch<'r>(row: &'r Row<'_>) -> rusqlite::Result<(BatchNote, &'r [u8])> {
     let head = Head { seq: rows::natural(row, 1)?, hash: Hash(row.get(2)?), epoch: rows::natural(row, 3)? };
-    Ok((Noted { seq: rows::natural(row, 0)?, head }, rows::bytes(row, 4)?))
+    Ok((BatchNote { seq: rows::natural(row, 0)?, head }, rows::bytes(row, 4)?))
 }

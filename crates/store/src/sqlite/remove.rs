@@ -5,24 +5,24 @@ use windlass_vocab::{Hash, SessionId};
 use super::append;
 use super::blobs::{self, BlobFiles};
 use super::counter::count_other;
-use super::db::Db;
+use super::db::Database;
 use super::job::Work;
 use crate::{Head, StoreError};
 
 /// Removes a session; gives the contents that went with it.
-pub(super) struct Remove(pub(super) SessionId);
+pub(super) struct RemoveSession(pub(super) SessionId);
 
-impl Work for Remove {
+impl Work for RemoveSession {
     type Output = Vec<Hash>;
 
-    fn write(&self, db: &Db) -> Result<Vec<Hash>, StoreError> {
+    fn write(&self, db: &Database) -> Result<Vec<Hash>, StoreError> {
         if append::head(&db.connection, self.0).map_err(db.fault())? == Head::default() {
             return Err(StoreError::Missing);
         }
         count_other(db, || self.remove(db))
     }
 
-    fn finish(&self, orphans: &Vec<Hash>, db: &Db, files: &BlobFiles) {
+    fn finish(&self, orphans: &Vec<Hash>, db: &Database, files: &BlobFiles) {
         // A file that stays costs room and nothing else.
         let _ = blobs::remove_files(db, files, orphans);
     }
@@ -33,8 +33,8 @@ impl Work for Remove {
     }
 }
 
-impl Remove {
-    fn remove(&self, db: &Db) -> Result<Vec<Hash>, StoreError> {
+impl RemoveSession {
+    fn remove(&self, db: &Database) -> Result<Vec<Hash>, StoreError> {
         let session = [self.0.0.as_bytes()];
         let orphans = self.orphans(db).map_err(db.fault())?;
         for hash in &orphans {
@@ -50,7 +50,7 @@ impl Remove {
         Ok(orphans)
     }
 
-    fn orphans(&self, db: &Db) -> rusqlite::Result<Vec<Hash>> {
+    fn orphans(&self, db: &Database) -> rusqlite::Result<Vec<Hash>> {
         db.connection
             .prepare_cached(
                 "SELECT DISTINCT mine.hash FROM blob_refs AS mine WHERE mine.session = ?1 AND NOT EXISTS

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
-use windlass_vocab::{At, SessionId};
+use windlass_vocab::{SessionId, Timestamp};
 
 use crate::projections::SessionFold;
 use crate::{SessionRow, SessionStatus};
@@ -101,8 +101,8 @@ fn fold(row: &Row<'_>) -> rusqlite::Result<SessionFold> {
         title: row.get(3)?,
         workspace: row.get(4)?,
         status: SessionStatus::from_name(&status).ok_or(rusqlite::Error::InvalidQuery)?,
-        created: At(row.get(6)?),
-        updated: At(row.get(7)?),
+        created: Timestamp(row.get(6)?),
+        updated: Timestamp(row.get(7)?),
         last_prompt: row.get(8)?,
         runs: row.get(9)?,
     };

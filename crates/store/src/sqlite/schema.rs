@@ -11,12 +11,12 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::counter::{Count, Counting};
+use super::counter::{CommitCount, CommitCounting};
 use super::database_file::DatabaseFile;
 use super::fault::meaning;
-use super::folder::Folder;
+use super::folder::DataFolder;
 use super::options::Durability;
-use super::queue::{LONGEST, Patience, Queue};
+use super::queue::{CommitPatience, LONGEST, WriteLock};
 use super::{blobs, claims, control, legacy, private};
 use crate::StoreError;
 use crate::error::place;
@@ -98,26 +98,26 @@ PRAGMA user_version = 3;
 ";
 
 /// What the committer writes with.
-pub(super) struct Opened {
+pub(super) struct OpenedDatabase {
     pub(super) connection: Connection,
-    pub(super) queue: Queue,
-    pub(super) counting: Counting,
+    pub(super) queue: WriteLock,
+    pub(super) counting: CommitCounting,
     pub(super) file: DatabaseFile,
 }
 
 /// Opens the data folder for writing.
-pub(super) fn open(folder: &Folder, durability: Durability) -> Result<Opened, StoreError> {
+pub(super) fn open(folder: &DataFolder, durability: Durability) -> Result<OpenedDatabase, StoreError> {
     private::make_folder(&folder.0).map_err(|error| StoreError::of_io(&folder.0, &error))?;
-    let mut queue = Queue::open(&folder.0)?;
-    queue.enter(Patience::Wait)?;
+    let mut queue = WriteLock::open(&folder.0)?;
+    queue.enter(CommitPatience::Wait)?;
     let opened = open_first(folder, durability);
     queue.leave();
     let (connection, counting, file) = opened.map_err(|error| unwritable(folder).unwrap_or(error))?;
-    Ok(Opened { connection, queue, counting, file })
+    Ok(OpenedDatabase { connection, queue, counting, file })
 }
 
 /// Whether an error comes from a folder in which nothing can be made: SQLite does not tell that from other faults.
-fn unwritable(folder: &Folder) -> Option<StoreError> {
+fn unwritable(folder: &DataFolder) -> Option<StoreError> {
     let probe = folder.0.join(format!("probe-{}", std::process::id()));
     let made = private::file().create_new(true).open(&probe);
     let _ = fs::remove_file(&probe);
@@ -126,9 +126,12 @@ fn unwritable(folder: &Folder) -> Option<StoreError> {
 }
 
 /// At the head of the queue.
-fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Counting, DatabaseFile), StoreError> {
+fn open_first(
+    folder: &DataFolder,
+    durability: Durability,
+) -> Result<(Connection, CommitCounting, DatabaseFile), StoreError> {
     let path = folder.database();
-    let noted = Count::noted(folder)?;
+    let noted = CommitCount::noted(folder)?;
     let fault = |error: rusqlite::Error| meaning(&path, &error);
     if ends_within_a_page(folder).map_err(|error| StoreError::of_io(&path, &error))? {
         return Err(StoreError::Damaged { what: format!("{} has lost its end", path.display()) });
@@ -147,12 +150,12 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
     }
     match inspect(&connection, &path)? {
         // Of one that was killed after it had taken a folder of version 2 over.
-        Found::Ours => legacy::remove_files(folder),
-        Found::Version1 => {
+        FoundSchema::Ours => legacy::remove_files(folder),
+        FoundSchema::Version1 => {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {BEYOND_VERSION_2} COMMIT;")).map_err(fault)?;
         }
-        Found::Version2 => legacy::take_over(folder, &connection)?,
-        Found::Nothing => {
+        FoundSchema::Version2 => legacy::take_over(folder, &connection)?,
+        FoundSchema::Nothing => {
             drop(connection);
             create_unless_lost(folder)?;
             file = open_file()?;
@@ -160,7 +163,7 @@ fn open_first(folder: &Folder, durability: Durability) -> Result<(Connection, Co
         }
     }
     set_up(&connection, durability).map_err(fault)?;
-    let counting = Counting::begin(folder, Count::of(&connection).map_err(fault)?, noted)?;
+    let counting = CommitCounting::begin(folder, CommitCount::of(&connection).map_err(fault)?, noted)?;
     match counting.loss() {
         Some(_) => keep_log(&connection).map_err(fault)?,
         // Of a version before this one.
@@ -181,7 +184,7 @@ pub(super) fn keep_log(connection: &Connection) -> rusqlite::Result<()> {
 
 /// Whether the database was cut short in a place SQLite does not notice: it takes the last page for
 /// whole until it is read, and would write on. While there is a write-ahead log, it may hold that page.
-fn ends_within_a_page(folder: &Folder) -> io::Result<bool> {
+fn ends_within_a_page(folder: &DataFolder) -> io::Result<bool> {
     if fs::metadata(folder.log()).is_ok_and(|log| log.len() > 0) {
         return Ok(false);
     }
@@ -238,14 +241,14 @@ fn connect_with(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection
     Ok(connection)
 }
 
-enum Found {
+enum FoundSchema {
     Nothing,
     Version1,
     Version2,
     Ours,
 }
 
-fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
+fn inspect(connection: &Connection, path: &Path) -> Result<FoundSchema, StoreError> {
     let fault = |error: rusqlite::Error| meaning(path, &error);
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fault);
     let described = (
@@ -254,12 +257,12 @@ fn inspect(connection: &Connection, path: &Path) -> Result<Found, StoreError> {
         number("SELECT count(*) FROM sqlite_schema")?,
     );
     if described == (0, 0, 0) {
-        return Ok(Found::Nothing);
+        return Ok(FoundSchema::Nothing);
     }
     match version(connection, path)? {
-        SCHEMA_VERSION => Ok(Found::Ours),
-        1 => Ok(Found::Version1),
-        2 => Ok(Found::Version2),
+        SCHEMA_VERSION => Ok(FoundSchema::Ours),
+        1 => Ok(FoundSchema::Version1),
+        2 => Ok(FoundSchema::Version2),
         _ => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
     }
 }
@@ -280,7 +283,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, Store
 }
 
 /// Makes the database, unless there must have been one.
-fn create_unless_lost(folder: &Folder) -> Result<(), StoreError> {
+fn create_unless_lost(folder: &DataFolder) -> Result<(), StoreError> {
     let path = folder.database();
     let is_there = |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 0);
     let log = folder.log();

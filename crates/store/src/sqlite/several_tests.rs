@@ -5,29 +5,29 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tokio::sync::oneshot;
-use windlass_vocab::{At, CancelAsked, EndReason, Envelope, Record, SessionId, StopBy};
+use windlass_vocab::{CancelAsked, EndReason, Envelope, Record, SessionId, StopBy, Timestamp};
 
-use super::append::Append;
-use super::claims::Owned;
+use super::append::AppendBatch;
+use super::claims::OwnedCount;
 use super::commit::Committer;
-use super::folder::Folder;
-use super::job::{Job, Pending};
+use super::folder::DataFolder;
+use super::job::{Job, PendingJob};
 use super::options::{Durability, SqliteOptions};
-use super::queue::Patience;
+use super::queue::CommitPatience;
 use super::read_only::Source;
-use super::readers::{Log, Readers};
-use super::remove::Remove;
+use super::readers::{LogOnClose, ReadConnections};
+use super::remove::RemoveSession;
 use super::schema;
 use crate::conformance::sample;
 use crate::projections::project;
-use crate::{AppendError, Batch, Entry, Head, Sealed, Writer, hash_of};
+use crate::{AppendError, Batch, Entry, Head, SealedBatch, Writer, hash_of};
 
 fn session(n: u8) -> SessionId {
     SessionId(uuid::Uuid::from_u128(u128::from(n) + 1))
 }
 
 fn batch(records: Vec<Record>) -> Batch {
-    Batch { at: At(0), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
+    Batch { at: Timestamp(0), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
 }
 
 /// A batch that changes nothing but the journal.
@@ -49,34 +49,34 @@ fn message(n: u32) -> Batch {
 }
 
 fn committer(dir: &Path) -> Committer {
-    let folder = Folder(dir.to_owned());
+    let folder = DataFolder(dir.to_owned());
     let opened = schema::open(&folder, Durability::Normal).unwrap();
     let options = SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() };
     Committer::new(&folder, opened, options).unwrap()
 }
 
-fn commit(committer: &mut Committer, sealed: Sealed) -> Result<(), AppendError> {
+fn commit(committer: &mut Committer, sealed: SealedBatch) -> Result<(), AppendError> {
     let (caller, mut answer) = oneshot::channel();
-    let mut group: [Box<dyn Job>; 1] = [Box::new(Pending::new(Append(sealed), caller))];
-    committer.commit(&mut group, Patience::Wait).unwrap();
+    let mut group: [Box<dyn Job>; 1] = [Box::new(PendingJob::new(AppendBatch(sealed), caller))];
+    committer.commit(&mut group, CommitPatience::Wait).unwrap();
     group.into_iter().for_each(Job::answer);
     answer.try_recv().unwrap()
 }
 
 /// A few processes on one data folder, and what they were told is stored.
-struct World {
+struct SeveralProcesses {
     dir: tempfile::TempDir,
     /// A process that died begins again when it is needed.
     processes: [Option<Committer>; PROCESSES],
-    writers: BTreeMap<u8, Owner>,
-    overtaken: Vec<Owner>,
+    writers: BTreeMap<u8, TestProcess>,
+    overtaken: Vec<TestProcess>,
     stored: BTreeMap<u8, Vec<Envelope>>,
-    readers: Readers,
+    readers: ReadConnections,
     writers_made: u64,
     batches_made: u32,
 }
 
-struct Owner {
+struct TestProcess {
     process: usize,
     writer: Writer,
 }
@@ -111,13 +111,13 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-impl World {
+impl SeveralProcesses {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let processes = std::array::from_fn(|_| Some(committer(dir.path())));
         let readers = {
-            let folder = Folder(dir.path().to_owned());
-            Readers::new(&folder, Source::Live(folder.database()), Log::Moved, Owned::default())
+            let folder = DataFolder(dir.path().to_owned());
+            ReadConnections::new(&folder, Source::Live(folder.database()), LogOnClose::Moved, OwnedCount::default())
         };
         Self {
             dir,
@@ -144,7 +144,7 @@ impl World {
     fn append(&mut self, number: u8, next: Batch) {
         if !self.writers.contains_key(&number) {
             let writer = self.writer(number, Head::default());
-            self.writers.insert(number, Owner { process: usize::from(number), writer });
+            self.writers.insert(number, TestProcess { process: usize::from(number), writer });
             self.append(number, batch(vec![sample::opened("ada", &number.to_string())]));
         }
         let owner = self.writers.get_mut(&number).unwrap();
@@ -160,14 +160,14 @@ impl World {
         let before = self.writers[&number].writer.clone();
         let (old, epoch) = (self.writers[&number].process, before.head.epoch + 1);
         let writer = self.writer(number, before.head);
-        self.writers.insert(number, Owner { process, writer });
+        self.writers.insert(number, TestProcess { process, writer });
         self.append(number, batch(vec![sample::lease(epoch)]));
-        self.overtaken.push(Owner { process: old, writer: before });
+        self.overtaken.push(TestProcess { process: old, writer: before });
     }
 
     /// Whoever was overtaken tries to go on, some time later.
     fn go_on_overtaken(&mut self) {
-        for Owner { process, mut writer } in std::mem::take(&mut self.overtaken) {
+        for TestProcess { process, mut writer } in std::mem::take(&mut self.overtaken) {
             // proves J5: it writes nothing more
             let refused = commit(self.process(process), writer.seal(plain()).unwrap());
             assert_eq!(refused, Err(AppendError::Conflict));
@@ -178,8 +178,8 @@ impl World {
         let Some(owner) = self.writers.remove(&number) else { return };
         self.stored.remove(&number);
         let (caller, _answer) = oneshot::channel();
-        let mut group: [Box<dyn Job>; 1] = [Box::new(Pending::new(Remove(session(number)), caller))];
-        self.process(owner.process).commit(&mut group, Patience::Wait).unwrap();
+        let mut group: [Box<dyn Job>; 1] = [Box::new(PendingJob::new(RemoveSession(session(number)), caller))];
+        self.process(owner.process).commit(&mut group, CommitPatience::Wait).unwrap();
     }
 
     fn act(&mut self, action: &Action) {
@@ -237,7 +237,7 @@ impl World {
 fn holds(actions: &[Action]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let mut world = World::new();
+        let mut world = SeveralProcesses::new();
         for action in actions {
             world.act(action);
             world.check().await;

@@ -7,16 +7,16 @@ use std::collections::HashMap;
 use windlass_vocab::SessionId;
 
 use crate::projections::{SessionFold, project};
-use crate::{Head, Sealed};
+use crate::{Head, SealedBatch};
 
 /// More sessions than a process has open.
 const MOST: usize = 16_384;
 
 /// The ends of journals, by session.
 #[derive(Default)]
-pub(super) struct Tails(RefCell<HashMap<SessionId, Tail>>);
+pub(super) struct Tails(RefCell<HashMap<SessionId, JournalTail>>);
 
-struct Tail {
+struct JournalTail {
     head: Head,
     /// The session's row, where it was looked at.
     row: Option<SessionFold>,
@@ -24,7 +24,7 @@ struct Tail {
 
 impl Tails {
     /// Whether this batch follows what we wrote last and leaves the session's row as it is.
-    pub(super) fn is_plain(&self, sealed: &Sealed) -> bool {
+    pub(super) fn is_plain(&self, sealed: &SealedBatch) -> bool {
         let tails = self.0.borrow();
         let Some(tail) = tails.get(&sealed.session).filter(|tail| tail.head == sealed.expected) else { return false };
         let reads = sealed.envelopes.iter().any(|envelope| SessionFold::reads(&envelope.record));
@@ -37,20 +37,20 @@ impl Tails {
     }
 
     /// Notes a batch that left the row alone.
-    pub(super) fn move_on(&self, sealed: &Sealed) {
+    pub(super) fn move_on(&self, sealed: &SealedBatch) {
         if let Some(tail) = self.0.borrow_mut().get_mut(&sealed.session) {
             tail.head = sealed.head;
         }
     }
 
     /// Notes a batch, and the row where it was looked at.
-    pub(super) fn remember(&self, sealed: &Sealed, row: Option<SessionFold>) {
+    pub(super) fn remember(&self, sealed: &SealedBatch, row: Option<SessionFold>) {
         let mut tails = self.0.borrow_mut();
         if tails.len() >= MOST {
             tails.clear();
         }
         let known = tails.remove(&sealed.session).filter(|tail| tail.head == sealed.expected).and_then(|tail| tail.row);
-        tails.insert(sealed.session, Tail { head: sealed.head, row: row.or(known) });
+        tails.insert(sealed.session, JournalTail { head: sealed.head, row: row.or(known) });
     }
 
     /// After anything that was not written, or was removed.
@@ -59,7 +59,7 @@ impl Tails {
     }
 }
 
-fn leaves_alone(row: &SessionFold, sealed: &Sealed) -> bool {
+fn leaves_alone(row: &SessionFold, sealed: &SealedBatch) -> bool {
     let records = sealed.envelopes.iter().map(AsRef::as_ref);
     project(Some(row.clone()), records).as_ref() == Some(row)
 }

@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::oneshot;
-use windlass_vocab::{At, SessionId};
+use windlass_vocab::{SessionId, Timestamp};
 
-use super::append::{Append, head};
+use super::append::{AppendBatch, head};
 use super::commit::Committer;
-use super::folder::Folder;
-use super::job::{Job, Pending};
+use super::folder::DataFolder;
+use super::job::{Job, PendingJob};
 use super::options::{AppendPoint, Durability, SqliteOptions};
-use super::queue::Patience;
+use super::queue::CommitPatience;
 use super::{SqliteStore, schema};
 use crate::conformance::sample;
-use crate::{AppendError, Batch, Entry, Head, Ownership, Sealed, SessionLog, StoreError, Writer, verify};
+use crate::{AppendError, Batch, Entry, Head, Ownership, SealedBatch, SessionLog, StoreError, Writer, verify};
 
 fn session(n: u128) -> SessionId {
     SessionId(uuid::Uuid::from_u128(n))
 }
 
-fn opening(n: u128, blob_size: usize) -> Sealed {
+fn opening(n: u128, blob_size: usize) -> SealedBatch {
     let entries = vec![Entry::new(sample::opened("ada", &n.to_string()))];
     let blobs = if blob_size == 0 { vec![] } else { vec![vec![0; blob_size].into()] };
-    let batch = Batch { at: At(0), entries, blobs, ..Batch::default() };
+    let batch = Batch { at: Timestamp(0), entries, blobs, ..Batch::default() };
     Writer::new(session(n), Head::default(), 1).seal(batch).unwrap()
 }
 
@@ -33,17 +33,17 @@ fn options(durability: Durability) -> SqliteOptions {
     SqliteOptions { durability, ..SqliteOptions::default() }
 }
 
-struct Bench {
+struct TestStore {
     committer: Committer,
     dir: tempfile::TempDir,
 }
 
-type Answer = oneshot::Receiver<Result<(), AppendError>>;
+type JobAnswer = oneshot::Receiver<Result<(), AppendError>>;
 
-impl Bench {
+impl TestStore {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder(dir.path().to_owned());
+        let folder = DataFolder(dir.path().to_owned());
         let opened = schema::open(&folder, Durability::Normal).unwrap();
         Self { committer: Committer::new(&folder, opened, options(Durability::Normal)).unwrap(), dir }
     }
@@ -55,13 +55,13 @@ impl Bench {
         connection.query_row(&format!("PRAGMA max_page_count = {}", used + pages), [], |_| Ok(())).unwrap();
     }
 
-    fn commit(&mut self, group: impl IntoIterator<Item = Sealed>) -> Vec<Result<(), AppendError>> {
+    fn commit(&mut self, group: impl IntoIterator<Item = SealedBatch>) -> Vec<Result<(), AppendError>> {
         let jobs = group.into_iter().map(|sealed| {
             let (caller, answer) = oneshot::channel();
-            (Box::new(Pending::new(Append(sealed), caller)) as Box<dyn Job>, answer)
+            (Box::new(PendingJob::new(AppendBatch(sealed), caller)) as Box<dyn Job>, answer)
         });
-        let (mut jobs, answers): (Vec<_>, Vec<Answer>) = jobs.unzip();
-        self.committer.commit(&mut jobs, Patience::Wait).unwrap();
+        let (mut jobs, answers): (Vec<_>, Vec<JobAnswer>) = jobs.unzip();
+        self.committer.commit(&mut jobs, CommitPatience::Wait).unwrap();
         jobs.into_iter().for_each(Job::answer);
         answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
     }
@@ -70,7 +70,7 @@ impl Bench {
 #[test]
 fn what_does_not_fit_on_the_disk_harms_nobody_else_and_fits_when_there_is_room() {
     // proves J9
-    let mut bench = Bench::new();
+    let mut bench = TestStore::new();
     bench.room(20);
     let results = bench.commit([opening(1, 0), opening(2, 1_000_000), opening(3, 0)]);
     assert!(matches!(results[..], [Ok(()), Err(AppendError::Refused(StoreError::Full { .. })), Ok(())]), "{results:?}");
@@ -82,7 +82,7 @@ fn what_does_not_fit_on_the_disk_harms_nobody_else_and_fits_when_there_is_room()
 #[test]
 fn a_batch_behind_another_is_stored_when_their_group_fails() {
     // proves J9: every record that was answered with Ok is there
-    let mut bench = Bench::new();
+    let mut bench = TestStore::new();
     bench.room(20);
     let mut writer = Writer::new(session(1), Head::default(), 1);
     let first = Batch { entries: vec![Entry::new(sample::opened("ada", "1"))], ..Batch::default() };
@@ -99,7 +99,7 @@ fn a_batch_behind_another_is_stored_when_their_group_fails() {
 
 #[test]
 fn a_conflict_within_a_group_leaves_the_others_stored() {
-    let mut bench = Bench::new();
+    let mut bench = TestStore::new();
     let mut other_writer = opening(1, 0);
     other_writer.head.hash.0[0] ^= 1;
     let results = bench.commit([opening(1, 0), other_writer, opening(1, 0), opening(2, 0)]);
@@ -107,7 +107,7 @@ fn a_conflict_within_a_group_leaves_the_others_stored() {
 }
 
 /// A store whose first commit waits for a word, and what its hook saw.
-fn held_store(dir: &std::path::Path, durability: Durability) -> HeldStore {
+fn held_store(dir: &std::path::Path, durability: Durability) -> BlockedStore {
     let (reached, first_commit) = mpsc::channel();
     let (release, word) = mpsc::channel::<()>();
     let word = Mutex::new(word);
@@ -121,10 +121,10 @@ fn held_store(dir: &std::path::Path, durability: Durability) -> HeldStore {
         }
     };
     let options = SqliteOptions { on_append: Some(Arc::new(hook)), ..options(durability) };
-    HeldStore { store: Arc::new(SqliteStore::open(dir, options).unwrap()), first_commit, release, points }
+    BlockedStore { store: Arc::new(SqliteStore::open(dir, options).unwrap()), first_commit, release, points }
 }
 
-struct HeldStore {
+struct BlockedStore {
     store: Arc<SqliteStore>,
     first_commit: mpsc::Receiver<()>,
     release: mpsc::Sender<()>,
@@ -266,7 +266,7 @@ fn wait_until_queued(dir: &std::path::Path, check: impl Fn()) {
 #[test]
 fn a_commit_waits_for_another_program_that_holds_sqlites_own_lock() {
     // proves J5: two never write at once, nor does one fail because another writes
-    let mut bench = Bench::new();
+    let mut bench = TestStore::new();
     let blocker = rusqlite::Connection::open(bench.dir.path().join("windlass.db")).unwrap();
     let mut writer = Writer::new(session(1), Head::default(), 1);
     // One that is a transaction of several statements, and one that is a single statement.

@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::claims::Owned;
+use super::claims::OwnedCount;
 use super::commit::{Committer, Upkeep};
-use super::folder::Folder;
-use super::job::{Job, Pending, Work};
+use super::folder::DataFolder;
+use super::job::{Job, PendingJob, Work};
 use super::options::{Durability, SqliteOptions};
-use super::queue::Patience;
-use super::schema::Opened;
+use super::queue::CommitPatience;
+use super::schema::OpenedDatabase;
 use crate::{AppendError, Loss, StoreError};
 
 /// The most jobs in one transaction.
@@ -33,41 +33,41 @@ const HERE: usize = 256 * 1024;
 const IDLE: Duration = Duration::from_millis(250);
 
 /// Dropping it waits until everything handed in is written.
-pub(super) struct Writing {
-    shared: Arc<Shared>,
-    jobs: Option<Sender<Errand>>,
+pub(super) struct WriterThread {
+    shared: Arc<WriterQueue>,
+    jobs: Option<Sender<WakeReason>>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    folder: Folder,
+struct WriterQueue {
+    folder: DataFolder,
     committer: Mutex<Committer>,
     /// Jobs on their way through the thread.
     queued: AtomicUsize,
     durability: Durability,
-    owned: Owned,
+    owned: OwnedCount,
 }
 
 /// What the thread is woken for.
-enum Errand {
+enum WakeReason {
     Write(Box<dyn Job>),
     Upkeep,
 }
 
-impl Shared {
+impl WriterQueue {
     fn committer(&self) -> MutexGuard<'_, Committer> {
         self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Writing {
+impl WriterThread {
     pub(super) fn start(
-        folder: &Folder,
-        opened: Opened,
+        folder: &DataFolder,
+        opened: OpenedDatabase,
         options: SqliteOptions,
-        owned: Owned,
+        owned: OwnedCount,
     ) -> Result<Self, StoreError> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(WriterQueue {
             folder: folder.clone(),
             durability: options.durability,
             committer: Mutex::new(Committer::new(folder, opened, options)?),
@@ -91,9 +91,9 @@ impl Writing {
     /// Hands work in and waits for its commit.
     pub(super) async fn submit<W: Work>(&self, work: W) -> Result<W::Output, AppendError> {
         let (caller, answer) = oneshot::channel();
-        if let Some(job) = self.write_here(Box::new(Pending::new(work, caller))) {
+        if let Some(job) = self.write_here(Box::new(PendingJob::new(work, caller))) {
             self.shared.queued.fetch_add(1, Ordering::AcqRel);
-            if !self.send(Errand::Write(job)) {
+            if !self.send(WakeReason::Write(job)) {
                 return Err(AppendError::Refused(StoreError::Closed));
             }
         }
@@ -112,7 +112,7 @@ impl Writing {
         let Ok(mut committer) = self.shared.committer.try_lock() else { return Some(job) };
         let before = committer.upkeep();
         let mut group = [job];
-        let result = committer.commit(&mut group, Patience::No);
+        let result = committer.commit(&mut group, CommitPatience::No);
         let after = committer.upkeep();
         drop(committer);
         let [job] = group;
@@ -120,25 +120,25 @@ impl Writing {
             return Some(job);
         }
         if before != after {
-            self.send(Errand::Upkeep);
+            self.send(WakeReason::Upkeep);
         }
         job.answer();
         None
     }
 
     /// Whether the thread has it.
-    fn send(&self, errand: Errand) -> bool {
+    fn send(&self, errand: WakeReason) -> bool {
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(errand).is_ok())
     }
 }
 
-impl std::fmt::Debug for Writing {
+impl std::fmt::Debug for WriterThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writing").field("queued", &self.shared.queued).finish_non_exhaustive()
+        f.debug_struct("WriterThread").field("queued", &self.shared.queued).finish_non_exhaustive()
     }
 }
 
-impl Drop for Writing {
+impl Drop for WriterThread {
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
@@ -149,20 +149,20 @@ impl Drop for Writing {
 }
 
 /// The thread.
-fn run(shared: &Shared, errands: &Receiver<Errand>) {
+fn run(shared: &WriterQueue, errands: &Receiver<WakeReason>) {
     while let Some(first) = next(shared, errands) {
         let waiting = std::iter::once(first).chain(errands.try_iter()).take(GROUP);
-        let mut group: Vec<_> = waiting.filter_map(Errand::job).collect();
+        let mut group: Vec<_> = waiting.filter_map(WakeReason::job).collect();
         if !group.is_empty() {
             // Patience::Wait never finds the lock held elsewhere.
-            let _ = shared.committer().commit(&mut group, Patience::Wait);
+            let _ = shared.committer().commit(&mut group, CommitPatience::Wait);
             shared.queued.fetch_sub(group.len(), Ordering::AcqRel);
             group.into_iter().for_each(Job::answer);
         }
     }
 }
 
-impl Errand {
+impl WakeReason {
     fn job(self) -> Option<Box<dyn Job>> {
         match self {
             Self::Write(job) => Some(job),
@@ -173,7 +173,7 @@ impl Errand {
 
 /// The next errand; `None` when the store is dropped. Moves the write-ahead log into the database before, and in a
 /// pause.
-fn next(shared: &Shared, errands: &Receiver<Errand>) -> Option<Errand> {
+fn next(shared: &WriterQueue, errands: &Receiver<WakeReason>) -> Option<WakeReason> {
     loop {
         let mut committer = shared.committer();
         if committer.upkeep() == Upkeep::AtOnce {

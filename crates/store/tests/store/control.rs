@@ -8,7 +8,7 @@ use windlass_store::{
     Addressee, Batch, COMMAND_KEPT_MS, CommandState, Durability, Entry, Head, Lease, MemoryStore, SentCommand,
     SqliteOptions, SqliteStore, Store, TakenCommand, Writer,
 };
-use windlass_vocab::{At, CommandId, Control, ControlOutcome, SessionId};
+use windlass_vocab::{CommandId, Control, ControlOutcome, SessionId, Timestamp};
 
 const IDS: [&str; 3] = ["a", "b", "c"];
 
@@ -47,12 +47,12 @@ struct Bench<'a> {
     store: &'a dyn Store,
     writer: Writer,
     lease: Option<Lease>,
-    now: At,
+    now: Timestamp,
     seen: Vec<String>,
     /// How often each command was taken since it was sent.
     taken: HashMap<&'static str, u32>,
     /// When each expires.
-    expires: HashMap<&'static str, At>,
+    expires: HashMap<&'static str, Timestamp>,
 }
 
 impl<'a> Bench<'a> {
@@ -64,7 +64,7 @@ impl<'a> Bench<'a> {
             store,
             writer,
             lease: None,
-            now: At(0),
+            now: Timestamp(0),
             seen: Vec::new(),
             taken: HashMap::new(),
             expires: HashMap::new(),

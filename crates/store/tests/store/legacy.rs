@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    Batch, Entry, Inbox, Put, SessionLog, SessionStatus, SqliteOptions, SqliteStore, StoreError, Writer, export, verify,
+    Batch, Entry, Inbox, PutOutcome, SessionLog, SessionStatus, SqliteOptions, SqliteStore, StoreError, Writer, export,
+    verify,
 };
 use windlass_vocab::SessionId;
 
@@ -51,7 +52,7 @@ async fn what_was_beside_the_database_of_a_version_2_folder_is_in_it() {
         let row = store.row(SESSIONS[0].1.parse().unwrap()).await.unwrap().unwrap();
         assert_eq!((row.status, row.runs, row.last_prompt.as_deref()), (SessionStatus::Idle, 1, Some("Tidy my notes")));
         assert_eq!(store.waiting(row.session).await.unwrap().len(), 1);
-        assert_eq!(store.put(row.session, sample::waiting("m1", "again")).await.unwrap(), Put::AlreadyThere);
+        assert_eq!(store.put(row.session, sample::waiting("m1", "again")).await.unwrap(), PutOutcome::AlreadyThere);
         for gone in ["spool", "write.lock"] {
             assert!(!dir.path().join(gone).exists(), "{gone}");
         }

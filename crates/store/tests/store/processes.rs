@@ -10,7 +10,7 @@ use windlass_store::{
     Batch, Durability, Entry, Head, Inbox, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, Writer,
     verify,
 };
-use windlass_vocab::{At, SessionId};
+use windlass_vocab::{SessionId, Timestamp};
 
 const PROCESSES: u128 = 16;
 const BATCHES: u64 = 40;
@@ -58,7 +58,7 @@ async fn hammer(store: &SqliteStore, n: u128) {
     store.append(writer.seal(opened).unwrap()).await.unwrap();
     for turn in 0..BATCHES {
         let entries = vec![Entry::new(sample::call_finished(0, &"x".repeat(2_000), None))];
-        let batch = Batch { at: At(0), entries, ..Batch::default() };
+        let batch = Batch { at: Timestamp(0), entries, ..Batch::default() };
         store.append(writer.seal(batch).unwrap()).await.unwrap();
         if turn % 10 == 0 {
             store.put(session(0), sample::waiting(&format!("{n}-{turn}"), "hello")).await.unwrap();

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    AddressedCommand, Addressee, AppendError, Batch, Blobs, BoxFuture, Branch, CommandState, ControlLane, Entry, Fork,
-    ForkError, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, Put, Sealed, SentCommand, SessionLog,
-    SessionRow, StoreError, StoredBatch, TakenCommand, VerifyError, Waiting, Writer, verify,
+    AddressedCommand, Addressee, AppendError, Batch, Blobs, BoxFuture, CommandState, ControlLane, Entry, Fork,
+    ForkError, ForkTarget, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch,
+    SentCommand, SessionLog, SessionRow, StoreError, StoredBatch, TakenCommand, VerifyError, WaitingMessage, Writer,
+    verify,
 };
-use windlass_vocab::{At, CommandId, ControlOutcome, Envelope, Hash, SessionId};
+use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Timestamp};
 
 fn session() -> SessionId {
     SessionId(uuid::Uuid::from_u128(1))
@@ -21,7 +22,7 @@ impl ControlLane for Removing {
     fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
         self.0.send_command(session, command)
     }
-    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+    fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
         self.0.commands(now)
     }
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
@@ -52,10 +53,10 @@ impl Blobs for Removing {
 }
 
 impl SessionLog for Removing {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+    fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>> {
         self.0.append(sealed)
     }
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+    fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>> {
         self.0.restore(batches)
     }
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
@@ -108,10 +109,10 @@ impl Ownership for Removing {
 }
 
 impl Inbox for Removing {
-    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+    fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>> {
         self.0.put(session, message)
     }
-    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>> {
         self.0.waiting(session)
     }
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
@@ -131,11 +132,11 @@ async fn store() -> Removing {
 async fn a_session_that_is_removed_while_it_is_verified_or_forked_is_missing_and_not_broken() {
     // proves J11
     assert_eq!(verify(&store().await, session()).await, Err(VerifyError::Store(StoreError::Missing)));
-    let branch = Branch {
+    let branch = ForkTarget {
         session: SessionId(uuid::Uuid::from_u128(2)),
         key: "copy".into(),
         version: "0".into(),
-        at: At(0),
+        at: Timestamp(0),
         nonce: 1,
     };
     let forked = Fork::begin(&store().await, session(), None, branch).await;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    AppendError, Batch, Blobs, Branch, Entry, ExportError, Fork, ForkError, Head, Inbox, Ownership, Prefix, Put,
-    SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, export, hash_of, verify, whole_prefix,
+    AppendError, Batch, Blobs, Entry, ExportError, Fork, ForkError, ForkTarget, Head, Inbox, Ownership, Prefix,
+    PutOutcome, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, export, hash_of, verify,
+    whole_prefix,
 };
-use windlass_vocab::{At, Hash, Record, SessionId};
+use windlass_vocab::{Hash, Record, SessionId, Timestamp};
 
 const LARGE: usize = 9 * 1024 * 1024;
 
@@ -23,7 +24,7 @@ fn open(dir: &Path) -> Result<SqliteStore, StoreError> {
 }
 
 fn batch(record: Record) -> Batch {
-    Batch { at: At(0), entries: vec![Entry::new(record)], ..Batch::default() }
+    Batch { at: Timestamp(0), entries: vec![Entry::new(record)], ..Batch::default() }
 }
 
 /// A folder with a session that has a record of every kind, closed again.
@@ -54,7 +55,7 @@ async fn what_was_stored_is_there_after_closing() {
     let dir = used_folder().await;
     let store = open(dir.path()).unwrap();
     assert_eq!(store.read(session(), 0).await.unwrap().last().unwrap().record, sample::unknown());
-    assert_eq!(store.put(session(), sample::waiting("m1", "again")).await.unwrap(), Put::AlreadyThere);
+    assert_eq!(store.put(session(), sample::waiting("m1", "again")).await.unwrap(), PutOutcome::AlreadyThere);
     verify(&store, session()).await.unwrap();
 }
 
@@ -138,11 +139,11 @@ async fn a_changed_journal_is_found_out() {
         let mut out = Vec::new();
         let exported = export(&store, session(), &mut out).await;
         assert!(matches!(exported, Err(ExportError::Store(error)) if broken(&error)) && out.is_empty(), "{sql}");
-        let branch = Branch {
+        let branch = ForkTarget {
             session: SessionId(uuid::Uuid::nil()),
             key: "fork".into(),
             version: "1".into(),
-            at: At(0),
+            at: Timestamp(0),
             nonce: 1,
         };
         let forked = Fork::begin(&store, session(), None, branch.clone()).await;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 
-use windlass_testkit::{ModelServer, Script, ScriptedCall, ServerOptions, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep, ScriptedCall, ServerOptions};
 
 const USAGE: &str = "\
 usage: windlass-model-server (--script FILE.json | --preset hello | --preset turns) [options]
@@ -21,7 +21,7 @@ for the preset `turns`:
   --arguments JSON    its arguments; $STEP becomes the number of the reply ({})";
 
 #[derive(Default)]
-struct Arguments {
+struct ServerArguments {
     script: Option<String>,
     preset: Option<String>,
     options: ServerOptions,
@@ -31,11 +31,11 @@ struct Arguments {
     tool: Option<String>,
     tool_arguments: Option<String>,
     inspection: Option<windlass_testkit::Inspection>,
-    lifeline: Option<Lifeline>,
+    lifeline: Option<StdinLifeline>,
 }
 
 /// Standard input, whose end ends the server.
-struct Lifeline;
+struct StdinLifeline;
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1).collect()) {
@@ -53,7 +53,7 @@ fn run(words: VecDeque<String>) -> Result<(), String> {
     let mut out = std::io::stdout();
     writeln!(out, "listening on http://{}", server.address()).and_then(|()| out.flush()).map_err(|e| e.to_string())?;
     match arguments.lifeline {
-        Some(Lifeline) => {
+        Some(StdinLifeline) => {
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
         }
         None => server.join(),
@@ -61,8 +61,8 @@ fn run(words: VecDeque<String>) -> Result<(), String> {
     Ok(())
 }
 
-fn parse(mut words: VecDeque<String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments::default();
+fn parse(mut words: VecDeque<String>) -> Result<ServerArguments, String> {
+    let mut arguments = ServerArguments::default();
     while let Some(word) = words.pop_front() {
         let mut value = || words.pop_front().ok_or_else(|| format!("{word} needs a value\n{USAGE}"));
         match word.as_str() {
@@ -76,7 +76,7 @@ fn parse(mut words: VecDeque<String>) -> Result<Arguments, String> {
             "--tool" => arguments.tool = Some(value()?),
             "--arguments" => arguments.tool_arguments = Some(value()?),
             "--quick" => arguments.inspection = Some(windlass_testkit::Inspection::Quick),
-            "--with-stdin" => arguments.lifeline = Some(Lifeline),
+            "--with-stdin" => arguments.lifeline = Some(StdinLifeline),
             _ => return Err(format!("unknown argument `{word}`\n{USAGE}")),
         }
     }
@@ -87,13 +87,13 @@ fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number that fits here"))
 }
 
-fn script(arguments: &Arguments) -> Result<Script, String> {
+fn script(arguments: &ServerArguments) -> Result<Script, String> {
     let mut script = match (&arguments.script, arguments.preset.as_deref()) {
         (Some(path), None) => {
             let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
             Script::parse(&text).map_err(|error| format!("{path}: {error}"))?
         }
-        (None, Some("hello")) => Script::of([Step::say("Hello.")]),
+        (None, Some("hello")) => Script::of([ScriptStep::say("Hello.")]),
         (None, Some("turns")) => turns(arguments)?,
         (None, Some(other)) => return Err(format!("there is no preset `{other}`\n{USAGE}")),
         (Some(_), Some(_)) | (None, None) => return Err(format!("give one of --script and --preset\n{USAGE}")),
@@ -107,7 +107,7 @@ fn script(arguments: &Arguments) -> Result<Script, String> {
     Ok(script)
 }
 
-fn turns(arguments: &Arguments) -> Result<Script, String> {
+fn turns(arguments: &ServerArguments) -> Result<Script, String> {
     let text = arguments.tool_arguments.as_deref().unwrap_or("{}");
     let call = ScriptedCall {
         name: arguments.tool.clone().unwrap_or_else(|| "todo".to_owned()),

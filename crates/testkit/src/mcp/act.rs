@@ -7,7 +7,7 @@ pub(super) type Id = Value;
 
 /// One thing done. Done in order, but for what comes later.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Act {
+pub(super) enum FakeAction {
     /// Sends a message, in the course of a request where there is one.
     Say { about: Option<Id>, message: Value },
     /// Sends these bytes as a line, in the course of a request.
@@ -15,7 +15,7 @@ pub(super) enum Act {
     /// Sends the first half of the message that answers a request, and no end of line.
     Half { about: Id, message: Value },
     /// Does the rest later.
-    After { ms: u64, acts: Vec<Act> },
+    After { ms: u64, acts: Vec<FakeAction> },
     /// Writes to standard error.
     Complain(u64),
     /// Says again and again that the list changed.
@@ -30,7 +30,7 @@ pub(super) enum Act {
     NoteCancelled(Id),
 }
 
-impl Act {
+impl FakeAction {
     /// The answer to a request.
     pub(super) fn answer(id: &Id, result: Value) -> Self {
         let mut message = json!({"jsonrpc": "2.0", "id": id});

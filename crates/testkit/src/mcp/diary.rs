@@ -63,14 +63,14 @@ impl McpDiary {
 
     /// The methods heard, in order.
     #[must_use]
-    pub fn heard(&self) -> Vec<String> {
+    pub fn heard_requests(&self) -> Vec<String> {
         self.lines(HEARD)
     }
 
     /// How often a method was heard.
     #[must_use]
     pub fn times(&self, method: &str) -> usize {
-        self.heard().iter().filter(|heard| *heard == method).count()
+        self.heard_requests().iter().filter(|heard| *heard == method).count()
     }
 
     /// How many servers were started.
@@ -85,7 +85,7 @@ impl McpDiary {
         let living = self.lines(PIDS).into_iter().filter_map(|line| {
             let mut words = line.split(' ').skip(1);
             let pid: u32 = words.next()?.parse().ok()?;
-            (Birth::of(pid)? == Birth(words.next()?.to_owned())).then_some(pid)
+            (ProcessBirth::of(pid)? == ProcessBirth(words.next()?.to_owned())).then_some(pid)
         });
         living.collect()
     }
@@ -111,7 +111,7 @@ impl McpDiary {
     }
 
     fn note_process(&self, role: &str, pid: u32) -> io::Result<()> {
-        let Birth(birth) = Birth::of(pid).unwrap_or(Birth("-".to_owned()));
+        let ProcessBirth(birth) = ProcessBirth::of(pid).unwrap_or(ProcessBirth("-".to_owned()));
         self.note(PIDS, &format!("{role} {pid} {birth}"))
     }
 
@@ -130,9 +130,9 @@ impl McpDiary {
 
 /// When a process began, by which it is told from a later one with the same number.
 #[derive(PartialEq, Eq)]
-struct Birth(String);
+struct ProcessBirth(String);
 
-impl Birth {
+impl ProcessBirth {
     /// None where there is no such process, or nothing but its number is left of it.
     fn of(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

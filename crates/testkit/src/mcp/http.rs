@@ -5,7 +5,7 @@
 //! a server that exits closes every connection and answers no more.
 
 mod answer;
-mod manners;
+mod behaviour;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc as channel, oneshot, watch};
 
-pub use manners::{HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpHttpRequest};
+pub use behaviour::{HttpAnswers, HttpBehaviour, HttpFault, HttpFaultKind, HttpSession, McpHttpRequest};
 
-use super::act::{Act, Id};
-use super::conversation::{Conversation, LIST_CHANGED};
+use super::act::{FakeAction, Id};
+use super::conversation::{LIST_CHANGED, McpConversation};
 use super::diary::McpDiary;
 use super::script::McpScript;
 
@@ -29,7 +29,7 @@ use super::script::McpScript;
 #[derive(Debug)]
 pub struct McpHttpServer {
     address: SocketAddr,
-    house: Arc<House>,
+    state: Arc<McpServerState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -37,20 +37,20 @@ pub struct McpHttpServer {
 impl McpHttpServer {
     /// Plays a script on a free port of the loopback address, politely.
     pub fn start(script: McpScript) -> io::Result<Self> {
-        Self::with(script, HttpManners::default())
+        Self::with(script, HttpBehaviour::default())
     }
 
     /// Plays a script, with these manners.
-    pub fn with(script: McpScript, manners: HttpManners) -> io::Result<Self> {
-        let house = Arc::new(House::new(script, manners));
+    pub fn with(script: McpScript, behaviour: HttpBehaviour) -> io::Result<Self> {
+        let state = Arc::new(McpServerState::new(script, behaviour));
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = mpsc::channel();
-        let inside = Arc::clone(&house);
+        let inside = Arc::clone(&state);
         let thread = std::thread::Builder::new()
             .name("fake-mcp-server".to_owned())
             .spawn(move || serve(&inside, &tell, stopped))?;
         let address = told.recv().map_err(io::Error::other)??;
-        Ok(Self { address, house, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
     /// Where a client finds it.
@@ -62,13 +62,13 @@ impl McpHttpServer {
     /// Every request so far.
     #[must_use]
     pub fn requests(&self) -> Vec<McpHttpRequest> {
-        lock(&self.house.seen).clone()
+        lock(&self.state.seen).clone()
     }
 
     /// How many requests carried this method of the protocol.
     #[must_use]
     pub fn times(&self, method: &str) -> usize {
-        lock(&self.house.seen).iter().filter(|request| request.body["method"] == method).count()
+        lock(&self.state.seen).iter().filter(|request| request.body["method"] == method).count()
     }
 }
 
@@ -83,7 +83,7 @@ impl Drop for McpHttpServer {
 
 /// What is sent in the course of a request.
 #[derive(Debug)]
-enum Piece {
+enum ResponsePiece {
     Message(Value),
     Bytes(Vec<u8>),
     /// The beginning of something, and then no more.
@@ -92,12 +92,12 @@ enum Piece {
 
 /// What all connections share.
 #[derive(Debug)]
-struct House {
-    manners: HttpManners,
+struct McpServerState {
+    behaviour: HttpBehaviour,
     diary: Option<McpDiary>,
-    conversation: Mutex<Conversation>,
+    conversation: Mutex<McpConversation>,
     /// The streams of open requests by their id, and those that nobody asked for by `null`.
-    streams: Mutex<HashMap<String, channel::UnboundedSender<Piece>>>,
+    streams: Mutex<HashMap<String, channel::UnboundedSender<ResponsePiece>>>,
     seen: Mutex<Vec<McpHttpRequest>>,
     sessions: Mutex<BTreeMap<String, u32>>,
     faults: Mutex<Vec<HttpFault>>,
@@ -108,7 +108,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(house: &Arc<House>, tell: &mpsc::Sender<io::Result<SocketAddr>>, stopped: oneshot::Receiver<()>) {
+fn serve(state: &Arc<McpServerState>, tell: &mpsc::Sender<io::Result<SocketAddr>>, stopped: oneshot::Receiver<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return drop(tell.send(Err(error))),
@@ -117,7 +117,7 @@ fn serve(house: &Arc<House>, tell: &mpsc::Sender<io::Result<SocketAddr>>, stoppe
         let opened = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         match opened.and_then(|listener| Ok((listener.local_addr()?, listener))) {
             Ok((address, listener)) => {
-                tokio::spawn(accept(listener, Arc::clone(house)));
+                tokio::spawn(accept(listener, Arc::clone(state)));
                 let _ = tell.send(Ok(address));
                 let _ = stopped.await;
             }
@@ -126,29 +126,29 @@ fn serve(house: &Arc<House>, tell: &mpsc::Sender<io::Result<SocketAddr>>, stoppe
     });
 }
 
-async fn accept(listener: TcpListener, house: Arc<House>) {
+async fn accept(listener: TcpListener, state: Arc<McpServerState>) {
     while let Ok((stream, _)) = listener.accept().await {
-        let house = Arc::clone(&house);
+        let state = Arc::clone(&state);
         tokio::spawn(async move {
-            let mut gone = house.gone.subscribe();
+            let mut gone = state.gone.subscribe();
             tokio::select! {
                 biased;
                 _ = gone.wait_for(|gone| *gone) => {}
                 // An error is a client that went away: its own affair.
-                _ = house.attend(stream) => {}
+                _ = state.attend(stream) => {}
             }
         });
     }
 }
 
-impl House {
-    fn new(script: McpScript, manners: HttpManners) -> Self {
+impl McpServerState {
+    fn new(script: McpScript, behaviour: HttpBehaviour) -> Self {
         let diary = script.diary.as_deref().map(McpDiary::at);
         Self {
-            faults: Mutex::new(manners.faults.clone()),
-            manners,
+            faults: Mutex::new(behaviour.faults.clone()),
+            behaviour,
             diary,
-            conversation: Mutex::new(Conversation::new(script, BTreeMap::new())),
+            conversation: Mutex::new(McpConversation::new(script, BTreeMap::new())),
             streams: Mutex::default(),
             seen: Mutex::default(),
             sessions: Mutex::default(),
@@ -164,7 +164,7 @@ impl House {
             let request = McpHttpRequest { method: request.method, headers: request.headers, body };
             lock(&self.seen).push(request.clone());
             let then = answer::answer(self, &request, &mut connection).await?;
-            if then == answer::Then::Close || request.header("connection") == Some("close") {
+            if then == answer::ConnectionFate::Close || request.header("connection") == Some("close") {
                 break;
             }
         }
@@ -172,7 +172,7 @@ impl House {
     }
 
     /// Opens the stream of a request; `null` is the one that nobody asked for.
-    fn open(&self, id: &Id) -> channel::UnboundedReceiver<Piece> {
+    fn open(&self, id: &Id) -> channel::UnboundedReceiver<ResponsePiece> {
         let (sender, receiver) = channel::unbounded_channel();
         lock(&self.streams).insert(id.to_string(), sender);
         receiver
@@ -192,27 +192,29 @@ impl House {
         self.perform(acts);
     }
 
-    fn perform(self: &Arc<Self>, acts: Vec<Act>) {
+    fn perform(self: &Arc<Self>, acts: Vec<FakeAction>) {
         for act in acts {
             match act {
-                Act::Say { about, message } => self.send(&about.unwrap_or_default(), Piece::Message(message)),
-                Act::Line { about, bytes } => self.send(&about, Piece::Bytes(bytes)),
-                Act::Half { about, message } => {
-                    let text = message.to_string();
-                    self.send(&about, Piece::Half(text.as_bytes()[..text.len() / 2].to_vec()));
+                FakeAction::Say { about, message } => {
+                    self.send(&about.unwrap_or_default(), ResponsePiece::Message(message));
                 }
-                Act::After { ms, acts } => {
+                FakeAction::Line { about, bytes } => self.send(&about, ResponsePiece::Bytes(bytes)),
+                FakeAction::Half { about, message } => {
+                    let text = message.to_string();
+                    self.send(&about, ResponsePiece::Half(text.as_bytes()[..text.len() / 2].to_vec()));
+                }
+                FakeAction::After { ms, acts } => {
                     let later = Arc::clone(self);
                     tokio::spawn(async move {
                         tokio::time::sleep(Duration::from_millis(ms)).await;
                         later.perform(acts);
                     });
                 }
-                Act::FloodForEver => drop(tokio::spawn(Arc::clone(self).flood())),
-                Act::Exit => drop(self.gone.send_replace(true)),
-                Act::NoteCall(call) => drop(self.diary.as_ref().map(|diary| diary.note_call(&call))),
-                Act::NoteCancelled(id) => self.cancelled(&id),
-                Act::Complain(_) | Act::StopReading => {}
+                FakeAction::FloodForEver => drop(tokio::spawn(Arc::clone(self).flood())),
+                FakeAction::Exit => drop(self.gone.send_replace(true)),
+                FakeAction::NoteCall(call) => drop(self.diary.as_ref().map(|diary| diary.note_call(&call))),
+                FakeAction::NoteCancelled(id) => self.cancelled(&id),
+                FakeAction::Complain(_) | FakeAction::StopReading => {}
             }
         }
     }
@@ -221,7 +223,7 @@ impl House {
         drop(self.diary.as_ref().map(|diary| diary.note_cancelled(id)));
     }
 
-    fn send(&self, about: &Id, piece: Piece) {
+    fn send(&self, about: &Id, piece: ResponsePiece) {
         if let Some(stream) = lock(&self.streams).get(&about.to_string()) {
             // A client that hung up does not hear it.
             let _ = stream.send(piece);
@@ -231,7 +233,7 @@ impl House {
     async fn flood(self: Arc<Self>) {
         loop {
             for _ in 0..100 {
-                self.send(&Value::Null, Piece::Message(json!({"jsonrpc": "2.0", "method": LIST_CHANGED})));
+                self.send(&Value::Null, ResponsePiece::Message(json!({"jsonrpc": "2.0", "method": LIST_CHANGED})));
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

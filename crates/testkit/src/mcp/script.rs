@@ -26,11 +26,11 @@ pub struct McpScript {
     /// How long it takes before it reads its first message.
     pub starts_after_ms: u64,
     /// How it greets.
-    pub handshake: Handshake,
+    pub handshake: Greeting,
     /// Its tools.
-    pub tools: Vec<McpTool>,
+    pub tools: Vec<FakeTool>,
     /// How it lists them.
-    pub listing: Listing,
+    pub listing: ListingStyle,
     /// Unasked-for `list_changed` after the handshake.
     pub flood: Flood,
     /// What else than messages it writes to standard output.
@@ -40,7 +40,7 @@ pub struct McpScript {
     /// Processes it starts and forgets.
     pub grandchildren: Vec<Grandchild>,
     /// What it does when it should go.
-    pub leaving: Leaving,
+    pub leaving: InputEndBehaviour,
     /// Where it notes what it did.
     pub diary: Option<PathBuf>,
 }
@@ -52,14 +52,14 @@ impl Default for McpScript {
             revisions: REVISIONS.map(str::to_owned).to_vec(),
             probe: Probe::default(),
             starts_after_ms: 0,
-            handshake: Handshake::default(),
+            handshake: Greeting::default(),
             tools: Vec::new(),
-            listing: Listing::default(),
+            listing: ListingStyle::default(),
             flood: Flood::default(),
             noise: Vec::new(),
             stderr_bytes: 0,
             grandchildren: Vec::new(),
-            leaving: Leaving::default(),
+            leaving: InputEndBehaviour::default(),
             diary: None,
         }
     }
@@ -69,11 +69,11 @@ impl McpScript {
     /// A server with one tool, `echo`, which tells its arguments.
     #[must_use]
     pub fn echo() -> Self {
-        Self::with([McpTool::new("echo", Does::Echo)])
+        Self::with([FakeTool::new("echo", ToolAction::Echo)])
     }
 
     /// A server with these tools.
-    pub fn with(tools: impl IntoIterator<Item = McpTool>) -> Self {
+    pub fn with(tools: impl IntoIterator<Item = FakeTool>) -> Self {
         Self { tools: tools.into_iter().collect(), ..Self::default() }
     }
 
@@ -124,7 +124,7 @@ pub enum Probe {
 /// How a server greets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Handshake {
+pub enum Greeting {
     /// As the protocol says.
     #[default]
     Proper,
@@ -145,7 +145,7 @@ pub enum Handshake {
 /// How a server lists its tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Listing {
+pub enum ListingStyle {
     /// All on one page.
     #[default]
     Whole,
@@ -222,7 +222,7 @@ pub enum Grandchild {
 /// What a server does when its input ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Leaving {
+pub enum InputEndBehaviour {
     /// It goes.
     #[default]
     Politely,
@@ -233,7 +233,7 @@ pub enum Leaving {
 /// A tool of a fake server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct McpTool {
+pub struct FakeTool {
     /// Its name.
     pub name: String,
     /// What it says of itself.
@@ -249,13 +249,13 @@ pub struct McpTool {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
     /// What it does.
-    pub does: Does,
+    pub does: ToolAction,
 }
 
-impl McpTool {
+impl FakeTool {
     /// A tool that takes any object.
     #[must_use]
-    pub fn new(name: &str, does: Does) -> Self {
+    pub fn new(name: &str, does: ToolAction) -> Self {
         Self {
             name: name.to_owned(),
             description: format!("The tool {name}."),
@@ -295,7 +295,7 @@ fn any_object() -> Value {
 /// What a tool does when it is called. Every call is noted in the diary first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Does {
+pub enum ToolAction {
     /// Tells its arguments.
     Echo,
     /// Tells how often it was called, as a job that goes on.
@@ -340,9 +340,9 @@ pub enum Does {
     AsksBack(AskBack),
     /// Wants something of the person: by a request of its own in the old revisions, by
     /// `input_required` in the new one.
-    Elicits(Wish),
+    Elicits(PersonRequest),
     /// Wants something of the person again and again.
-    ElicitsForEver(Wish),
+    ElicitsForEver(PersonRequest),
     /// Reports progress so many times, then echoes.
     Progresses(u32),
     /// Adds a tool, says that the list changed, and echoes.
@@ -368,7 +368,7 @@ pub enum AskBack {
 /// What is wanted of the person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wish {
+pub enum PersonRequest {
     /// A form filled in.
     Form {
         /// What the person is told.

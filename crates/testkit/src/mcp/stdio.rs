@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::act::Act;
-use super::conversation::{Conversation, LIST_CHANGED};
+use super::act::FakeAction;
+use super::conversation::{LIST_CHANGED, McpConversation};
 use super::diary::McpDiary;
-use super::script::{Grandchild, Handshake, Leaving, McpScript, Noise};
+use super::script::{Grandchild, Greeting, InputEndBehaviour, McpScript, Noise};
 
 /// Set in a server that is deaf to SIGTERM already.
 const DEAF: &str = "WINDLASS_FAKE_IS_DEAF";
@@ -22,7 +22,7 @@ const DEAFEN: &str = r#"trap '' TERM INT HUP; exec "$0" "$@""#;
 /// Plays a script over standard input and output until the client is gone, or the script ends it.
 #[must_use]
 pub fn run_mcp_fake(script: &McpScript) -> ExitCode {
-    match Server::start(script).and_then(|server| server.serve()) {
+    match StdioServer::start(script).and_then(|server| server.serve()) {
         Ok(()) => ExitCode::SUCCESS,
         // The client does not listen any more.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
@@ -34,15 +34,15 @@ pub fn run_mcp_fake(script: &McpScript) -> ExitCode {
 }
 
 #[derive(Clone)]
-struct Server {
+struct StdioServer {
     script: Arc<McpScript>,
     diary: Option<McpDiary>,
-    conversation: Arc<Mutex<Conversation>>,
+    conversation: Arc<Mutex<McpConversation>>,
 }
 
-impl Server {
+impl StdioServer {
     fn start(script: &McpScript) -> io::Result<Self> {
-        if script.leaving == Leaving::Never && std::env::var_os(DEAF).is_none() {
+        if script.leaving == InputEndBehaviour::Never && std::env::var_os(DEAF).is_none() {
             return Err(deafen()?);
         }
         let diary = script.diary.as_deref().map(McpDiary::at);
@@ -53,7 +53,7 @@ impl Server {
                 *called.entry(call.tool).or_default() += 1;
             }
         }
-        let conversation = Arc::new(Mutex::new(Conversation::new(script.clone(), called)));
+        let conversation = Arc::new(Mutex::new(McpConversation::new(script.clone(), called)));
         Ok(Self { script: Arc::new(script.clone()), diary, conversation })
     }
 
@@ -63,7 +63,7 @@ impl Server {
         }
         complain(self.script.stderr_bytes)?;
         std::thread::sleep(Duration::from_millis(self.script.starts_after_ms));
-        if self.script.handshake == Handshake::ExitsBefore {
+        if self.script.handshake == Greeting::ExitsBefore {
             eprintln!("windlass-mcp-fake: no such configuration");
             return Err(io::Error::other("it would not start"));
         }
@@ -73,8 +73,8 @@ impl Server {
             line.clear();
         }
         match self.script.leaving {
-            Leaving::Politely => Ok(()),
-            Leaving::Never => loop {
+            InputEndBehaviour::Politely => Ok(()),
+            InputEndBehaviour::Never => loop {
                 std::thread::park();
             },
         }
@@ -89,16 +89,16 @@ impl Server {
         self.perform(acts)
     }
 
-    fn perform(&self, acts: Vec<Act>) -> io::Result<()> {
+    fn perform(&self, acts: Vec<FakeAction>) -> io::Result<()> {
         for act in acts {
             match act {
-                Act::Say { message, .. } => self.line(message.to_string().as_bytes())?,
-                Act::Line { bytes, .. } => self.line(&bytes)?,
-                Act::Half { message, .. } => {
+                FakeAction::Say { message, .. } => self.line(message.to_string().as_bytes())?,
+                FakeAction::Line { bytes, .. } => self.line(&bytes)?,
+                FakeAction::Half { message, .. } => {
                     let text = message.to_string();
                     write(&text.as_bytes()[..text.len() / 2])?;
                 }
-                Act::After { ms, acts } => {
+                FakeAction::After { ms, acts } => {
                     let later = self.clone();
                     std::thread::spawn(move || {
                         std::thread::sleep(Duration::from_millis(ms));
@@ -106,8 +106,8 @@ impl Server {
                         let _ = later.perform(acts);
                     });
                 }
-                Act::Complain(bytes) => complain(bytes)?,
-                Act::FloodForEver => {
+                FakeAction::Complain(bytes) => complain(bytes)?,
+                FakeAction::FloodForEver => {
                     let flooding = self.clone();
                     std::thread::spawn(move || {
                         let changed = format!(r#"{{"jsonrpc":"2.0","method":"{LIST_CHANGED}"}}"#);
@@ -115,12 +115,14 @@ impl Server {
                     });
                 }
                 // This is the thread that reads.
-                Act::StopReading => loop {
+                FakeAction::StopReading => loop {
                     std::thread::park();
                 },
-                Act::Exit => std::process::exit(1),
-                Act::NoteCall(call) => self.diary.as_ref().map_or(Ok(()), |diary| diary.note_call(&call))?,
-                Act::NoteCancelled(id) => self.diary.as_ref().map_or(Ok(()), |diary| diary.note_cancelled(&id))?,
+                FakeAction::Exit => std::process::exit(1),
+                FakeAction::NoteCall(call) => self.diary.as_ref().map_or(Ok(()), |diary| diary.note_call(&call))?,
+                FakeAction::NoteCancelled(id) => {
+                    self.diary.as_ref().map_or(Ok(()), |diary| diary.note_cancelled(&id))?;
+                }
             }
         }
         Ok(())

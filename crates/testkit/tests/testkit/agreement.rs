@@ -4,7 +4,7 @@ use crate::common::{ask, context, continued, request, user};
 use serde_json::json;
 use windlass_provider::openai::{OpenAiConfig, OpenAiModel};
 use windlass_provider::{Delivery, HttpClient, HttpConfig, ModelRequest};
-use windlass_testkit::{FaultKind, ModelServer, Pace, Point, Script, ScriptedModel, Step, Writes};
+use windlass_testkit::{BodyPoint, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, ScriptedModel, WriteSplit};
 use windlass_vocab::Failure;
 
 fn client(server: &ModelServer) -> OpenAiModel {
@@ -12,11 +12,11 @@ fn client(server: &ModelServer) -> OpenAiModel {
     OpenAiModel::new(OpenAiConfig::new(server.base_url(), "scripted"), &http).unwrap()
 }
 
-fn steps() -> Vec<Step> {
+fn steps() -> Vec<ScriptStep> {
     vec![
-        Step::say("Let me look…").thinking("hm, ¿qué?").and_call("a", json!({"n": "$STEP", "text": "ä–🦀"})),
-        Step::call("a", json!({})).and_call("a", json!({"deep": [1, {"x": null}]})).usage(120, 34),
-        Step::say("a long answer ".repeat(40)).finish("length"),
+        ScriptStep::say("Let me look…").thinking("hm, ¿qué?").and_call("a", json!({"n": "$STEP", "text": "ä–🦀"})),
+        ScriptStep::call("a", json!({})).and_call("a", json!({"deep": [1, {"x": null}]})).usage(120, 34),
+        ScriptStep::say("a long answer ".repeat(40)).finish("length"),
     ]
 }
 
@@ -24,8 +24,8 @@ fn steps() -> Vec<Step> {
 async fn a_conversation_is_the_same_over_the_wire_and_in_process() {
     // proves M1
     for delivery in [Delivery::Streamed, Delivery::Whole] {
-        for writes in [Writes::Whole, Writes::Events, Writes::Bytes(7)] {
-            let script = Script::of(steps()).pace(Pace { writes, ..Pace::default() });
+        for writes in [WriteSplit::Whole, WriteSplit::Events, WriteSplit::Bytes(7)] {
+            let script = Script::of(steps()).pace(ReplyPace { writes, ..ReplyPace::default() });
             let server = ModelServer::start(script.clone()).unwrap();
             let (near, far, context) = (ScriptedModel::new(script), client(&server), context());
             let mut history = vec![user("go")];
@@ -58,12 +58,13 @@ async fn a_fault_means_the_same_over_the_wire_and_in_process() {
         FaultKind::Html,
         FaultKind::Garbage,
         FaultKind::EndlessLine { bytes: 200_000_000 },
-        FaultKind::Cut { after: Point::Bytes(0) },
-        FaultKind::Cut { after: Point::Events(3) },
-        FaultKind::Idle { after: Point::Events(3) },
-        FaultKind::ErrorObject { after: Point::Events(3), message: "Overloaded, try later".into() },
+        FaultKind::Cut { after: BodyPoint::Bytes(0) },
+        FaultKind::Cut { after: BodyPoint::Events(3) },
+        FaultKind::Idle { after: BodyPoint::Events(3) },
+        FaultKind::ErrorObject { after: BodyPoint::Events(3), message: "Overloaded, try later".into() },
     ];
-    let step = faults.iter().fold(Step::say("one two three four five six"), |step, fault| step.fault(fault.clone()));
+    let step =
+        faults.iter().fold(ScriptStep::say("one two three four five six"), |step, fault| step.fault(fault.clone()));
     let script = Script::of([step.fault(FaultKind::MissingDone).fault(FaultKind::Split { at: vec![1, 9, 100, 101] })]);
     let server = ModelServer::start(script.clone()).unwrap();
     let (near, far, context) = (ScriptedModel::new(script), client(&server), context());

@@ -5,8 +5,8 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{
-    AskBack, Does, HttpAnswers, HttpFault, HttpFaultKind, HttpManners, HttpSession, McpDiary, McpHttpServer, McpScript,
-    McpTool,
+    AskBack, FakeTool, HttpAnswers, HttpBehaviour, HttpFault, HttpFaultKind, HttpSession, McpDiary, McpHttpServer,
+    McpScript, ToolAction,
 };
 
 fn open(server: &McpHttpServer, message: &Value, headers: &str) -> TcpStream {
@@ -50,8 +50,8 @@ const SESSION: &str = "Mcp-Session-Id: session-1\r\n";
 
 #[test]
 fn a_session_begins_goes_on_and_is_forgotten() {
-    let manners = HttpManners { session: HttpSession::ForgottenAfter(1), ..HttpManners::default() };
-    let server = McpHttpServer::with(McpScript::echo(), manners).unwrap();
+    let behaviour = HttpBehaviour { session: HttpSession::ForgottenAfter(1), ..HttpBehaviour::default() };
+    let server = McpHttpServer::with(McpScript::echo(), behaviour).unwrap();
     assert!(ask(&server, &greeting(), "").contains("Mcp-Session-Id: session-1"));
     assert!(ask(&server, &call("echo"), "").contains("400"));
     assert!(ask(&server, &call("echo"), SESSION).contains("echo heard {}"));
@@ -61,7 +61,7 @@ fn a_session_begins_goes_on_and_is_forgotten() {
 
 #[test]
 fn what_is_asked_back_goes_out_on_the_stream_of_its_call() {
-    let script = McpScript::with([McpTool::new("ask", Does::AsksBack(AskBack::Roots))]);
+    let script = McpScript::with([FakeTool::new("ask", ToolAction::AsksBack(AskBack::Roots))]);
     let server = McpHttpServer::start(script).unwrap();
     ask(&server, &greeting(), "");
     let mut asked = open(&server, &call("ask"), SESSION);
@@ -74,10 +74,12 @@ fn what_is_asked_back_goes_out_on_the_stream_of_its_call() {
 #[test]
 fn a_client_that_hangs_up_gives_up_its_call() {
     let room = tempfile::tempdir().unwrap();
-    let script =
-        McpScript { diary: Some(room.path().to_owned()), ..McpScript::with([McpTool::new("never", Does::Never)]) };
-    let manners = HttpManners { session: HttpSession::None, ..HttpManners::default() };
-    let server = McpHttpServer::with(script, manners).unwrap();
+    let script = McpScript {
+        diary: Some(room.path().to_owned()),
+        ..McpScript::with([FakeTool::new("never", ToolAction::Never)])
+    };
+    let behaviour = HttpBehaviour { session: HttpSession::None, ..HttpBehaviour::default() };
+    let server = McpHttpServer::with(script, behaviour).unwrap();
     ask(&server, &greeting(), "");
     let mut stream = open(&server, &call("never"), "");
     read_until(&mut stream, "\r\n\r\n");
@@ -105,8 +107,8 @@ fn the_newest_revision_needs_its_headers() {
 #[test]
 fn faults_befall_their_method_so_many_times() {
     let faults = vec![HttpFault::on("initialize", HttpFaultKind::Status(503, Vec::new())).times(1)];
-    let manners = HttpManners { answers: HttpAnswers::Json, faults, ..HttpManners::default() };
-    let server = McpHttpServer::with(McpScript::echo(), manners).unwrap();
+    let behaviour = HttpBehaviour { answers: HttpAnswers::Json, faults, ..HttpBehaviour::default() };
+    let server = McpHttpServer::with(McpScript::echo(), behaviour).unwrap();
     assert!(ask(&server, &greeting(), "").contains("503"));
     let greeted = ask(&server, &greeting(), "");
     assert!(greeted.contains("application/json") && greeted.contains("session-1"));
@@ -114,7 +116,7 @@ fn faults_befall_their_method_so_many_times() {
 
 #[test]
 fn a_server_that_exits_closes_every_connection_and_answers_no_more() {
-    let server = McpHttpServer::start(McpScript::with([McpTool::new("die", Does::Dies)])).unwrap();
+    let server = McpHttpServer::start(McpScript::with([FakeTool::new("die", ToolAction::Dies)])).unwrap();
     ask(&server, &greeting(), "");
     ask(&server, &call("die"), SESSION);
     assert_eq!(ask(&server, &greeting(), ""), "");

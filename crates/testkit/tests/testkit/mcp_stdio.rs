@@ -6,7 +6,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{
-    Does, Flood, Grandchild, Handshake, Leaving, Listing, McpDiary, McpScript, McpTool, Noise, Probe,
+    FakeTool, Flood, Grandchild, Greeting, InputEndBehaviour, ListingStyle, McpDiary, McpScript, Noise, Probe,
+    ToolAction,
 };
 
 /// A client that knows just enough.
@@ -74,21 +75,21 @@ impl Drop for Client {
     }
 }
 
-fn one(does: Does) -> McpScript {
-    McpScript::with([McpTool::new("it", does), McpTool::new("echo", Does::Echo)])
+fn one(does: ToolAction) -> McpScript {
+    McpScript::with([FakeTool::new("it", does), FakeTool::new("echo", ToolAction::Echo)])
 }
 
 #[test]
 fn ids_go_wrong_as_they_are_told_to() {
-    let mut twice = Client::greeted(&one(Does::Twice));
+    let mut twice = Client::greeted(&one(ToolAction::Twice));
     twice.call(7, "it");
     assert_eq!((&twice.receive()["id"], &twice.receive()["id"]), (&json!(7), &json!(7)));
 
-    let mut text = Client::greeted(&one(Does::IdAsString));
+    let mut text = Client::greeted(&one(ToolAction::IdAsString));
     text.call(7, "it");
     assert_eq!(text.receive()["id"], "7");
 
-    let mut held = Client::greeted(&one(Does::HoldsBack));
+    let mut held = Client::greeted(&one(ToolAction::HoldsBack));
     held.call(7, "it");
     held.call(8, "echo");
     assert_eq!((&held.receive()["id"], &held.receive()["id"]), (&json!(8), &json!(7)));
@@ -96,10 +97,10 @@ fn ids_go_wrong_as_they_are_told_to() {
 
 #[test]
 fn a_server_dies_where_it_is_told_to() {
-    let (rest, status) = Client::start(&McpScript { handshake: Handshake::ExitsBefore, ..McpScript::default() }).rest();
+    let (rest, status) = Client::start(&McpScript { handshake: Greeting::ExitsBefore, ..McpScript::default() }).rest();
     assert!(rest.is_empty() && !status.success());
 
-    let mut after = Client::start(&McpScript { handshake: Handshake::ExitsAfter, ..McpScript::default() });
+    let mut after = Client::start(&McpScript { handshake: Greeting::ExitsAfter, ..McpScript::default() });
     after.send(&json!({"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}));
     assert!(after.receive()["result"].is_object());
     assert!(after.line().is_empty());
@@ -108,7 +109,7 @@ fn a_server_dies_where_it_is_told_to() {
     probed.send(&json!({"id": 0, "method": "server/discover"}));
     assert!(probed.line().is_empty());
 
-    let mut dying = Client::greeted(&one(Does::DiesAnswering));
+    let mut dying = Client::greeted(&one(ToolAction::DiesAnswering));
     dying.call(1, "it");
     let half = dying.line();
     assert!(half.len() > 1000 && half.last() != Some(&b'\n'));
@@ -132,7 +133,7 @@ fn lists_are_paged_grown_and_without_end() {
         client.receive()["result"].clone()
     };
     let mut paged =
-        Client::greeted(&McpScript { listing: Listing::Paged { tools: 500, pages: 50 }, ..McpScript::echo() });
+        Client::greeted(&McpScript { listing: ListingStyle::Paged { tools: 500, pages: 50 }, ..McpScript::echo() });
     let (mut cursor, mut tools, mut pages) = (None, 0, 0);
     loop {
         let result = page(&mut paged, cursor.as_deref());
@@ -145,14 +146,14 @@ fn lists_are_paged_grown_and_without_end() {
     }
     assert_eq!((tools, pages), (501, 50));
 
-    let mut growing = Client::greeted(&McpScript { listing: Listing::Grows, ..McpScript::echo() });
+    let mut growing = Client::greeted(&McpScript { listing: ListingStyle::Grows, ..McpScript::echo() });
     let counts: Vec<usize> = (0..3).map(|_| page(&mut growing, None)["tools"].as_array().unwrap().len()).collect();
     assert_eq!(counts, [2, 3, 4]);
 
-    let mut endless = Client::greeted(&McpScript { listing: Listing::Endless, ..McpScript::echo() });
+    let mut endless = Client::greeted(&McpScript { listing: ListingStyle::Endless, ..McpScript::echo() });
     assert_eq!(page(&mut endless, Some("4711"))["nextCursor"], "4712");
 
-    let mut changing = Client::greeted(&McpScript { listing: Listing::Changes, ..McpScript::echo() });
+    let mut changing = Client::greeted(&McpScript { listing: ListingStyle::Changes, ..McpScript::echo() });
     assert_ne!(page(&mut changing, None)["tools"], page(&mut changing, None)["tools"]);
 }
 
@@ -172,10 +173,10 @@ fn one_that_stays_is_deaf_and_leaves_grandchildren_and_its_diary_knows_them_all(
     let room = tempfile::tempdir().unwrap();
     let diary = McpDiary::at(room.path());
     let script = McpScript {
-        leaving: Leaving::Never,
+        leaving: InputEndBehaviour::Never,
         grandchildren: vec![Grandchild::InGroup, Grandchild::InOwnSession, Grandchild::Deaf],
         diary: Some(room.path().to_owned()),
-        ..one(Does::NeverAtFirst)
+        ..one(ToolAction::NeverAtFirst)
     };
     let mut client = Client::greeted(&script);
     client.send(&json!({"method": "notifications/cancelled", "params": {"requestId": 5}}));

@@ -5,12 +5,15 @@ use std::time::Duration;
 use crate::common::{ask, context, continued, request, user};
 use serde_json::json;
 use windlass_provider::{Delivery, ModelRequest};
-use windlass_testkit::{FaultKind, Pace, Point, Scene, Script, ScriptedModel, Step};
+use windlass_testkit::{BodyPoint, FaultKind, ReplyPace, Scene, Script, ScriptStep, ScriptedModel};
 use windlass_vocab::{FailureClass, StopReason, TurnMode};
 
 #[tokio::test]
 async fn the_model_answers_by_the_state_of_the_conversation() {
-    let script = Script::of([Step::say("hm").thinking("so").and_call("a", json!({"n": "$STEP"})), Step::say("done")]);
+    let script = Script::of([
+        ScriptStep::say("hm").thinking("so").and_call("a", json!({"n": "$STEP"})),
+        ScriptStep::say("done"),
+    ]);
     let model = ScriptedModel::new(script);
     let context = context();
     let start = vec![user("go")];
@@ -29,8 +32,8 @@ async fn the_model_answers_by_the_state_of_the_conversation() {
 #[tokio::test]
 async fn a_turn_without_tools_has_a_scene_of_its_own() {
     let script = Script::default()
-        .scene(Scene::without_tools([Step::say("summary")]))
-        .scene(Scene::when("", [Step::say("work")]));
+        .scene(Scene::without_tools([ScriptStep::say("summary")]))
+        .scene(Scene::when("", [ScriptStep::say("work")]));
     let model = ScriptedModel::new(script);
     let (context, history) = (context(), [user("go")]);
     let wrap_up = ModelRequest { mode: TurnMode::WrapUp, ..request(&context, &history) };
@@ -50,15 +53,15 @@ async fn faults_come_back_as_the_failures_a_client_makes_of_them() {
         (overflow, FailureClass::Overflow, false),
         (FaultKind::Html, FailureClass::Protocol, false),
         (FaultKind::Refuse, FailureClass::Transient, false),
-        (FaultKind::Cut { after: Point::Events(1) }, FailureClass::Transient, true),
-        (FaultKind::Cut { after: Point::Bytes(0) }, FailureClass::Transient, false),
+        (FaultKind::Cut { after: BodyPoint::Events(1) }, FailureClass::Transient, true),
+        (FaultKind::Cut { after: BodyPoint::Bytes(0) }, FailureClass::Transient, false),
         (
-            FaultKind::ErrorObject { after: Point::Events(1), message: "overloaded".into() },
+            FaultKind::ErrorObject { after: BodyPoint::Events(1), message: "overloaded".into() },
             FailureClass::Transient,
             true,
         ),
     ];
-    let step = faults.iter().fold(Step::say("at last"), |step, (fault, ..)| step.fault(fault.clone()));
+    let step = faults.iter().fold(ScriptStep::say("at last"), |step, (fault, ..)| step.fault(fault.clone()));
     let model = ScriptedModel::new(Script::of([step]));
     let (context, history) = (context(), [user("go")]);
     for (fault, class, first_byte) in faults {
@@ -70,8 +73,8 @@ async fn faults_come_back_as_the_failures_a_client_makes_of_them() {
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_stream_fails_after_the_idle_limit_and_a_paced_one_takes_its_time() {
-    let pace = Pace { latency_ms: 100, pause_ms: 10, delta_chars: 1, ..Pace::default() };
-    let step = Step::say("abc").fault(FaultKind::Idle { after: Point::Events(2) }).pace(pace);
+    let pace = ReplyPace { latency_ms: 100, pause_ms: 10, delta_chars: 1, ..ReplyPace::default() };
+    let step = ScriptStep::say("abc").fault(FaultKind::Idle { after: BodyPoint::Events(2) }).pace(pace);
     let model = ScriptedModel::new(Script::of([step]));
     let (context, history) = (context(), [user("go")]);
     let begun = tokio::time::Instant::now();
@@ -85,7 +88,7 @@ async fn an_idle_stream_fails_after_the_idle_limit_and_a_paced_one_takes_its_tim
 
 #[tokio::test]
 async fn a_whole_reply_has_no_pieces_and_an_illegal_history_is_refused() {
-    let model = ScriptedModel::new(Script::of([Step::say("hello")]));
+    let model = ScriptedModel::new(Script::of([ScriptStep::say("hello")]));
     let (context, history) = (context(), [user("go")]);
     let whole = ModelRequest { delivery: Delivery::Whole, ..request(&context, &history) };
     let (end, shown) = ask(&model, &whole).await;
@@ -93,5 +96,5 @@ async fn a_whole_reply_has_no_pieces_and_an_illegal_history_is_refused() {
     let failure = ask(&model, &request(&context, &[])).await.0.unwrap_err();
     assert_eq!(failure.class, FailureClass::BadRequest);
     assert_eq!(model.refused(), ["illegal history: there is no user message"]);
-    assert_eq!(model.heard().len(), 2);
+    assert_eq!(model.heard_requests().len(), 2);
 }

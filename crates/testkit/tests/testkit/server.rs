@@ -4,7 +4,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 
 use serde_json::{Value, json};
-use windlass_testkit::{After, FaultKind, ModelServer, Point, Scene, Script, ScriptedCall, ServerOptions, Step};
+use windlass_testkit::{
+    AfterSteps, BodyPoint, FaultKind, ModelServer, Scene, Script, ScriptStep, ScriptedCall, ServerOptions,
+};
 
 /// A client with one connection that it keeps.
 struct Client(BufReader<TcpStream>);
@@ -118,9 +120,11 @@ fn content(answer: &Answer) -> String {
 
 #[test]
 fn a_client_that_was_killed_and_asks_again_gets_the_same_reply() {
-    let server =
-        ModelServer::start(Script::of([Step::call("a", json!({})).and_call("b", json!({})), Step::say("done")]))
-            .unwrap();
+    let server = ModelServer::start(Script::of([
+        ScriptStep::call("a", json!({})).and_call("b", json!({})),
+        ScriptStep::say("done"),
+    ]))
+    .unwrap();
     let mut first = Client::of(&server);
     let one = first.ask(&prompt("go"));
     let request = answered(prompt("go"), &one);
@@ -134,7 +138,7 @@ fn a_client_that_was_killed_and_asks_again_gets_the_same_reply() {
 
 #[test]
 fn a_reply_ends_before_the_first_stop_sequence_of_the_request() {
-    let server = ModelServer::start(Script::of([Step::say("one</b> two</a> three")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::say("one</b> two</a> three")])).unwrap();
     let mut request = prompt("go");
     for (stop, said) in
         [(json!(["</a>", "</b>"]), "one"), (json!(["</a>"]), "one</b> two"), (json!(["x"]), "one</b> two</a> three")]
@@ -146,7 +150,7 @@ fn a_reply_ends_before_the_first_stop_sequence_of_the_request() {
 
 #[test]
 fn one_connection_serves_many_requests_streamed_and_whole() {
-    let server = ModelServer::start(Script::of([Step::say("hello").thinking("hm")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::say("hello").thinking("hm")])).unwrap();
     let mut client = Client::of(&server);
     for _ in 0..50 {
         assert_eq!(content(&client.ask(&prompt("go"))), "hello");
@@ -159,7 +163,7 @@ fn one_connection_serves_many_requests_streamed_and_whole() {
 
 #[test]
 fn a_chunked_request_is_read_too() {
-    let server = ModelServer::start(Script::of([Step::say("hello")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::say("hello")])).unwrap();
     let mut client = Client::of(&server);
     let body = prompt("go").to_string();
     let (front, back) = body.split_at(7);
@@ -173,7 +177,7 @@ fn a_chunked_request_is_read_too() {
 
 #[test]
 fn faults_strike_the_tries_they_name_and_then_the_step_is_answered() {
-    let step = Step::say("at last")
+    let step = ScriptStep::say("at last")
         .fault(FaultKind::Status { code: 429, body: None, retry_after: Some("3".into()) }.times(2))
         .fault(FaultKind::status(503));
     let server = ModelServer::start(Script::of([step])).unwrap();
@@ -186,7 +190,7 @@ fn faults_strike_the_tries_they_name_and_then_the_step_is_answered() {
 
 #[test]
 fn a_cut_stream_ends_early_and_a_refused_one_has_no_byte() {
-    let step = Step::say("hello").fault(FaultKind::Cut { after: Point::Events(2) }).fault(FaultKind::Refuse);
+    let step = ScriptStep::say("hello").fault(FaultKind::Cut { after: BodyPoint::Events(2) }).fault(FaultKind::Refuse);
     let server = ModelServer::start(Script::of([step])).unwrap();
     let cut = Client::of(&server).ask(&streamed("go"));
     assert_eq!((cut.ending, cut.status), (Ending::CutOff, 200));
@@ -198,7 +202,7 @@ fn a_cut_stream_ends_early_and_a_refused_one_has_no_byte() {
 
 #[test]
 fn an_idle_stream_sends_what_it_has_and_stays_open() {
-    let step = Step::say("hello").fault(FaultKind::Idle { after: Point::Events(1) });
+    let step = ScriptStep::say("hello").fault(FaultKind::Idle { after: BodyPoint::Events(1) });
     let server = ModelServer::start(Script::of([step])).unwrap();
     let mut client = Client::of(&server);
     client.send(&streamed("go"));
@@ -213,7 +217,7 @@ fn an_idle_stream_sends_what_it_has_and_stays_open() {
 
 #[test]
 fn an_endless_line_goes_on_until_the_client_has_had_enough() {
-    let step = Step::say("hello").fault(FaultKind::EndlessLine { bytes: 200_000_000 });
+    let step = ScriptStep::say("hello").fault(FaultKind::EndlessLine { bytes: 200_000_000 });
     let server = ModelServer::start(Script::of([step])).unwrap();
     let mut client = Client::of(&server);
     client.send(&streamed("go"));
@@ -225,7 +229,7 @@ fn an_endless_line_goes_on_until_the_client_has_had_enough() {
 
 #[test]
 fn an_illegal_history_is_refused_and_kept() {
-    let server = ModelServer::start(Script::of([Step::call("a", json!({})), Step::say("done")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::call("a", json!({})), ScriptStep::say("done")])).unwrap();
     let mut client = Client::of(&server);
     let mut request = answered(prompt("go"), &client.ask(&prompt("go")));
     request["messages"].as_array_mut().unwrap().pop();
@@ -237,7 +241,7 @@ fn an_illegal_history_is_refused_and_kept() {
 
 #[test]
 fn a_body_that_is_no_json_is_refused_and_kept_as_text() {
-    let server = ModelServer::start(Script::of([Step::say("hello")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::say("hello")])).unwrap();
     let mut client = Client::of(&server);
     let head = "POST /v1/chat/completions HTTP/1.1\r\nAuthorization: Bearer k\r\nContent-Length: 3\r\n\r\n{{{";
     client.0.get_mut().write_all(head.as_bytes()).unwrap();
@@ -281,7 +285,7 @@ fn a_quick_server_counts_replies_and_keeps_no_request() {
 fn a_log_has_one_line_for_each_request() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("requests.jsonl");
-    let script = Script::default().scene(Scene::when("go", [Step::say("a")]).then(After::RepeatLast));
+    let script = Script::default().scene(Scene::when("go", [ScriptStep::say("a")]).then(AfterSteps::RepeatLast));
     let options = ServerOptions { log: Some(log.clone()), ..ServerOptions::default() };
     let server = ModelServer::with(script, &options).unwrap();
     let mut client = Client::of(&server);
@@ -295,7 +299,7 @@ fn a_log_has_one_line_for_each_request() {
 
 #[test]
 fn hundreds_of_connections_are_served_at_once() {
-    let server = ModelServer::start(Script::of([Step::say("hello")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::say("hello")])).unwrap();
     let mut clients: Vec<Client> = (0..200).map(|_| Client::of(&server)).collect();
     for _ in 0..2 {
         for client in &mut clients {
@@ -310,7 +314,7 @@ fn hundreds_of_connections_are_served_at_once() {
 
 #[test]
 fn a_dropped_server_closes_its_connections() {
-    let server = ModelServer::start(Script::of([Step::say("hello")])).unwrap();
+    let server = ModelServer::start(Script::of([ScriptStep::say("hello")])).unwrap();
     let mut client = Client::of(&server);
     client.ask(&prompt("go"));
     drop(server);

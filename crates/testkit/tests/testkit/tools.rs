@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use windlass_testkit::{Behaviour, CountingTool, counts, executions};
+use windlass_testkit::{CountingTool, ToolBehaviour, counts, executions};
 use windlass_tools::{CallContext, Registry, Tool, Verification};
 use windlass_vocab::{EffectClass, Json, OutcomeKind, SessionId, ToolName, ToolSource};
 
 fn context(effect: &str) -> CallContext {
-    CallContext { effect_id: effect.into(), ..CallContext::apart(SessionId(uuid::Uuid::nil())) }
+    CallContext { effect_id: effect.into(), ..CallContext::detached(SessionId(uuid::Uuid::nil())) }
 }
 
-async fn outcome(dir: &Path, behaviour: Behaviour, cancel: CancellationToken) -> OutcomeKind {
+async fn outcome(dir: &Path, behaviour: ToolBehaviour, cancel: CancellationToken) -> OutcomeKind {
     let mut registry = Registry::new();
     registry.add(Arc::new(CountingTool::new("t", EffectClass::Once, dir).behaving(behaviour))).unwrap();
     let offer = registry.offer(&[ToolSource::Mcp].into_iter().collect());
@@ -60,10 +60,10 @@ async fn nothing_is_counted_before_the_call_is_polled() {
 #[tokio::test]
 async fn each_behaviour_comes_out_as_it_says_and_is_counted() {
     for (behaviour, kind) in [
-        (Behaviour::Succeeds, OutcomeKind::Ok),
-        (Behaviour::Fails, OutcomeKind::ToolError),
-        (Behaviour::Breaks, OutcomeKind::InfrastructureError),
-        (Behaviour::Panics, OutcomeKind::InfrastructureError),
+        (ToolBehaviour::Succeeds, OutcomeKind::Ok),
+        (ToolBehaviour::Fails, OutcomeKind::ToolError),
+        (ToolBehaviour::Breaks, OutcomeKind::InfrastructureError),
+        (ToolBehaviour::Panics, OutcomeKind::InfrastructureError),
     ] {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(outcome(dir.path(), behaviour, CancellationToken::new()).await, kind);
@@ -81,6 +81,6 @@ async fn a_tool_that_never_ends_is_stopped() {
         }
         cancel.cancel();
     };
-    let (kind, ()) = tokio::join!(outcome(dir.path(), Behaviour::UntilCancelled, cancel.clone()), stop);
+    let (kind, ()) = tokio::join!(outcome(dir.path(), ToolBehaviour::UntilCancelled, cancel.clone()), stop);
     assert_eq!(kind, OutcomeKind::Cancelled);
 }

@@ -12,11 +12,13 @@ use crate::refusal::Refusal;
 pub(super) const WRITE_GRACE: Duration = Duration::from_secs(2);
 
 /// Runs what waits for the disk where it holds up nobody.
-pub(super) fn on_disk(work: impl FnOnce() -> Result<String, Refusal> + Send + 'static) -> BoxFuture<'static, Outcome> {
-    Box::pin(async move { disk(work).await.map_or_else(Outcome::from, Outcome::ok) })
+pub(super) fn run_file_work(
+    work: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
+) -> BoxFuture<'static, Outcome> {
+    Box::pin(async move { run_blocking(work).await.map_or_else(Outcome::from, Outcome::ok) })
 }
 
-pub(super) async fn disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(answer) => answer,
         Err(error) => match error.try_into_panic() {
@@ -28,10 +30,10 @@ pub(super) async fn disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 's
 }
 
 /// An answer that is known at once.
-pub(super) fn at_once(outcome: Outcome) -> BoxFuture<'static, Outcome> {
+pub(super) fn ready(outcome: Outcome) -> BoxFuture<'static, Outcome> {
     Box::pin(std::future::ready(outcome))
 }
 
-pub(super) fn invalid(problem: String) -> BoxFuture<'static, Outcome> {
-    at_once(Outcome::new(OutcomeKind::InvalidArguments, problem))
+pub(super) fn invalid_arguments(problem: String) -> BoxFuture<'static, Outcome> {
+    ready(Outcome::new(OutcomeKind::InvalidArguments, problem))
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::contains_placeholder;
 
 /// The arguments as the tool's own type. The schema has been checked; this is for what it can't say.
-pub(super) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+pub(super) fn parse_arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| format!("The arguments don't fit: {error}."))
 }
 

@@ -12,24 +12,24 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::answer::{WRITE_GRACE, disk, invalid, on_disk};
-use super::arguments::{read, refuse_placeholder};
-use super::shown;
+use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
+use super::arguments::{parse_arguments, refuse_placeholder};
+use super::file_preview;
 use super::spec::spec;
-use crate::file_subject::CHANGE;
+use crate::about_files::CHANGE;
 use crate::refusal::Refusal;
 use crate::shorten::shorten;
 use crate::{
-    BoxFuture, CallContext, CertainFailure, FileRules, Secrets, Subject, Tool, Touch, Verification, Workspace,
+    About, BoxFuture, CallContext, CertainFailure, FileRules, PlannedChange, Secrets, Tool, Verification, Workspace,
     contains_placeholder,
 };
 
 const LARGEST: u64 = 32 << 20;
-const HIDDEN: &str = "old_text has a placeholder `⟦secret:…⟧` in it, which is not what stands in the file: choose text \
+const PLACEHOLDER_IN_OLD_TEXT: &str = "old_text has a placeholder `⟦secret:…⟧` in it, which is not what stands in the file: choose text \
     beside it.";
 
 #[derive(Deserialize)]
-struct Edit {
+struct FileEdit {
     path: String,
     old_text: String,
     new_text: String,
@@ -65,27 +65,32 @@ impl Tool for EditFile {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(arguments.get("path")?.as_str()?, CHANGE))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        Some(self.workspace.about(arguments.get("path")?.as_str()?, CHANGE))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let edit: Edit = read(arguments.clone())?;
+        let edit: FileEdit = parse_arguments(arguments.clone())?;
         let apply = |text: &str| edit.fitted(text).apply_to(text, self.workspace.secrets()).ok();
-        shown::edited(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
+        file_preview::edit_preview(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
     }
 
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
-        let edit: Edit = read(arguments.clone()).ok()?;
+        let edit: FileEdit = parse_arguments(arguments.clone()).ok()?;
         edit.edited(&self.workspace, &FileRules::default()).err().map(|refusal| String::from(refusal).into())
     }
 
-    fn keeps(&self) -> SnapshotKind {
+    fn snapshot_kind(&self) -> SnapshotKind {
         SnapshotKind::Paths
     }
 
-    fn touches(&self, arguments: &Value) -> Vec<Touch> {
-        arguments.get("path").and_then(Value::as_str).map(|path| Touch::Content(path.to_owned())).into_iter().collect()
+    fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
+        arguments
+            .get("path")
+            .and_then(Value::as_str)
+            .map(|path| PlannedChange::Content(path.to_owned()))
+            .into_iter()
+            .collect()
     }
 
     fn stop_grace(&self) -> Duration {
@@ -94,8 +99,8 @@ impl Tool for EditFile {
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        match read::<Edit>(arguments) {
-            Ok(edit) => on_disk(move || {
+        match parse_arguments::<FileEdit>(arguments) {
+            Ok(edit) => run_file_work(move || {
                 let _alone = workspace.change();
                 let edited = edit.edited(&workspace, &context.files)?;
                 let (place, folders) = workspace.place_for_content(&edit.path, &context.files)?;
@@ -105,14 +110,14 @@ impl Tool for EditFile {
                 folders.keep();
                 Ok(edit.done())
             }),
-            Err(problem) => invalid(problem),
+            Err(problem) => invalid_arguments(problem),
         }
     }
 
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
         let workspace = Arc::clone(&self.workspace);
-        Box::pin(disk(move || {
-            let Ok(edit) = read::<Edit>(arguments) else {
+        Box::pin(run_blocking(move || {
+            let Ok(edit) = parse_arguments::<FileEdit>(arguments) else {
                 return Verification::Unknown;
             };
             match edit.content(&workspace, &context.files) {
@@ -125,13 +130,13 @@ impl Tool for EditFile {
 
 /// Why an edit does not apply.
 #[derive(Debug, PartialEq, Eq)]
-enum Inapplicable {
+enum EditProblem {
     Same,
     Absent,
     Ambiguous,
 }
 
-impl Edit {
+impl FileEdit {
     fn content(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
         let bytes = workspace.read(&self.path, LARGEST, rules)?;
         let path = &self.path;
@@ -143,11 +148,11 @@ impl Edit {
     fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
         refuse_placeholder(&self.new_text)?;
         if contains_placeholder(&self.old_text) {
-            return Err(Refusal::wrong_argument(HIDDEN));
+            return Err(Refusal::wrong_argument(PLACEHOLDER_IN_OLD_TEXT));
         }
         let (text, secrets) = (self.content(workspace, rules)?, workspace.secrets());
         let edited = self.fitted(&text).apply_to(&text, secrets);
-        edited.map_err(|problem| Refusal::not_found(problem.told(self, &secrets.scrub(&text))))
+        edited.map_err(|problem| Refusal::not_found(problem.message(self, &secrets.scrub(&text))))
     }
 
     fn done(&self) -> String {
@@ -173,23 +178,23 @@ impl Edit {
     }
 
     /// The edit of `text` as the model sees it: a part of a secret is not there for it to find or to change.
-    fn apply_to(&self, text: &str, secrets: &Secrets) -> Result<String, Inapplicable> {
+    fn apply_to(&self, text: &str, secrets: &Secrets) -> Result<String, EditProblem> {
         if let Cow::Owned(seen) = secrets.scrub(text)
             && seen.matches(&self.old_text).count() != text.matches(&self.old_text).count()
         {
-            return Err(Inapplicable::Absent);
+            return Err(EditProblem::Absent);
         }
         self.apply(text)
     }
 
-    fn apply(&self, text: &str) -> Result<String, Inapplicable> {
+    fn apply(&self, text: &str) -> Result<String, EditProblem> {
         if self.old_text == self.new_text {
-            return Err(Inapplicable::Same);
+            return Err(EditProblem::Same);
         }
         match (occurrences(text, &self.old_text, 2), self.replace_all) {
-            (0, _) => Err(Inapplicable::Absent),
+            (0, _) => Err(EditProblem::Absent),
             (1, _) | (_, true) => Ok(text.replace(&self.old_text, &self.new_text)),
-            (_, false) => Err(Inapplicable::Ambiguous),
+            (_, false) => Err(EditProblem::Ambiguous),
         }
     }
 
@@ -237,8 +242,8 @@ fn occurrences(text: &str, part: &str, enough: usize) -> usize {
     count
 }
 
-impl Inapplicable {
-    fn told(self, edit: &Edit, text: &str) -> String {
+impl EditProblem {
+    fn message(self, edit: &FileEdit, text: &str) -> String {
         let path = &edit.path;
         match self {
             Self::Same => "old_text and new_text are the same: there is nothing to change.".into(),
@@ -290,26 +295,26 @@ fn nearest(text: &str, old_text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn edit(old: &str, new: &str) -> Edit {
-        Edit { path: "f".into(), old_text: old.into(), new_text: new.into(), replace_all: false }
+    fn edit(old: &str, new: &str) -> FileEdit {
+        FileEdit { path: "f".into(), old_text: old.into(), new_text: new.into(), replace_all: false }
     }
 
-    fn all(old: &str, new: &str) -> Edit {
-        Edit { replace_all: true, ..edit(old, new) }
+    fn all(old: &str, new: &str) -> FileEdit {
+        FileEdit { replace_all: true, ..edit(old, new) }
     }
 
-    fn apply(edit: &Edit, text: &str) -> Result<String, Inapplicable> {
+    fn apply(edit: &FileEdit, text: &str) -> Result<String, EditProblem> {
         edit.fitted(text).apply(text)
     }
 
     #[test]
     fn an_edit_applies_to_the_only_place_or_to_all() {
         assert_eq!(apply(&edit("b", "x"), "abc"), Ok("axc".into()));
-        assert_eq!(apply(&edit("b", "x"), "abcb"), Err(Inapplicable::Ambiguous));
-        assert_eq!(apply(&edit("aa", "x"), "aaa"), Err(Inapplicable::Ambiguous));
+        assert_eq!(apply(&edit("b", "x"), "abcb"), Err(EditProblem::Ambiguous));
+        assert_eq!(apply(&edit("aa", "x"), "aaa"), Err(EditProblem::Ambiguous));
         assert_eq!(apply(&all("b", ""), "abcb"), Ok("ac".into()));
-        assert_eq!(apply(&edit("z", "x"), "abc"), Err(Inapplicable::Absent));
-        assert_eq!(apply(&edit("b", "b"), "abc"), Err(Inapplicable::Same));
+        assert_eq!(apply(&edit("z", "x"), "abc"), Err(EditProblem::Absent));
+        assert_eq!(apply(&edit("b", "b"), "abc"), Err(EditProblem::Same));
     }
 
     #[test]
@@ -323,7 +328,7 @@ mod tests {
     // proves J4
     #[test]
     fn the_file_says_whether_an_edit_took_place_and_nothing_is_claimed_in_doubt() {
-        let done = |edit: &Edit| Verification::Done(Outcome::ok(edit.done()));
+        let done = |edit: &FileEdit| Verification::Done(Outcome::ok(edit.done()));
         for (edit, text) in [
             (edit("old", "new"), "an old thing"),
             (edit("old", "older"), "an old thing"),
@@ -355,13 +360,13 @@ mod tests {
     #[test]
     fn a_missing_text_is_answered_with_the_nearest() {
         let text = "fn one() {\n    let value = 1;\n}\n";
-        let told = Inapplicable::Absent.told(&edit("  let valeu = 1;", "x"), text);
+        let told = EditProblem::Absent.message(&edit("  let valeu = 1;", "x"), text);
         assert!(told.contains("from line 1") && told.contains("let value = 1;"), "{told}");
-        let told = Inapplicable::Absent.told(&edit("let value = 1;\n}x", "x"), text);
+        let told = EditProblem::Absent.message(&edit("let value = 1;\n}x", "x"), text);
         assert!(told.contains("indentation differs"), "{told}");
-        let told = Inapplicable::Absent.told(&edit("something else entirely", "x"), text);
+        let told = EditProblem::Absent.message(&edit("something else entirely", "x"), text);
         assert!(told.contains("Read the file first"), "{told}");
-        let told = Inapplicable::Ambiguous.told(&edit("a", "x"), "a\nb\na");
+        let told = EditProblem::Ambiguous.message(&edit("a", "x"), "a\nb\na");
         assert!(told.contains("lines 1, 3"), "{told}");
     }
 }

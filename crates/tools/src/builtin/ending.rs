@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Ending, Outcome, ToolSpec};
 
-use super::answer::at_once;
+use super::answer::ready;
 use super::spec::spec;
 use crate::{BoxFuture, CallContext, Tool};
 
@@ -41,7 +41,7 @@ impl Tool for EndingTool {
     }
 
     fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        at_once(match arguments.get(self.field).and_then(Value::as_str) {
+        ready(match arguments.get(self.field).and_then(Value::as_str) {
             Some(text) if !text.trim().is_empty() => Outcome::ok(text),
             Some(_) | None => Outcome::error(format!("`{}` is empty: write what the person is told.", self.field)),
         })

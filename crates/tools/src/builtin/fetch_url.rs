@@ -1,7 +1,7 @@
 //! `fetch_url`: a page of the web, as text.
 //!
 //! The protocol: the address is made normal ([`Address`]); its host is looked up and connected to only
-//! where that is allowed ([`network`], [`reach`]); the answer is read within bounds ([`exchange`]); a
+//! where that is allowed ([`network`], [`private_address`]); the answer is read within bounds ([`exchange`]); a
 //! redirect goes the same way again, and every address on it is judged by the person's rules. What they
 //! allow without asking is followed. So is a redirect within the host of a call that a person agreed to,
 //! unless a rule asks about where it leads; a rule that allowed the call allows what it says and no more.
@@ -10,13 +10,13 @@
 
 mod charset;
 mod exchange;
+mod fetch_failure;
 mod html;
 mod network;
 mod page;
-mod reach;
+mod private_address;
 #[cfg(test)]
 mod tests;
-mod trouble;
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,16 +27,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, TextOrigin, ToolSpec, Verdict};
 
-use self::exchange::{Body, Head, exchange};
-use self::network::{Network, System};
-use self::page::Form;
-use self::trouble::Trouble;
-use super::answer::{at_once, invalid};
-use super::arguments::{read, refuse_placeholder};
+use self::exchange::{ResponseBody, ResponseHead, exchange};
+use self::fetch_failure::FetchFailure;
+use self::network::{HostConnector, SystemConnector};
+use self::page::HtmlForm;
+use super::answer::{invalid_arguments, ready};
+use super::arguments::{parse_arguments, refuse_placeholder};
 use super::spec::spec;
 use crate::address::{Address, HostPattern};
 use crate::shorten::shorten;
-use crate::{Asks, BoxFuture, CallContext, CertainFailure, Permissions, Secrets, Subject, Tool};
+use crate::{About, AskPolicy, BoxFuture, CallContext, CertainFailure, Permissions, Secrets, Tool};
 
 /// So many bytes of a page are read, unpacked.
 const LARGEST: usize = 4 << 20;
@@ -48,7 +48,7 @@ const TIME: Duration = Duration::from_secs(30);
 
 /// What fetching is allowed.
 #[derive(Clone, Debug, Default)]
-pub struct Fetching {
+pub struct FetchSettings {
     /// Hosts that may be on this machine or in a private network.
     pub private: Vec<HostPattern>,
     /// The person's rules, for where a redirect leads.
@@ -59,7 +59,7 @@ pub struct Fetching {
 
 /// Who agreed to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Consent {
+enum FetchConsent {
     /// A rule, or the mode: to what it says.
     Rule,
     /// A person who was asked: to the host of the address they saw.
@@ -67,7 +67,7 @@ enum Consent {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct FetchUrlArguments {
     url: String,
     #[serde(default)]
     raw: bool,
@@ -75,15 +75,15 @@ struct Arguments {
 
 /// The tool `fetch_url`.
 #[must_use]
-pub fn fetch_url(fetching: Fetching) -> Arc<dyn Tool> {
-    Arc::new(FetchUrl::new(fetching, Arc::new(System)))
+pub fn fetch_url(fetching: FetchSettings) -> Arc<dyn Tool> {
+    Arc::new(FetchUrl::new(fetching, Arc::new(SystemConnector)))
 }
 
 #[derive(Clone)]
 struct FetchUrl {
     spec: ToolSpec,
-    fetching: Arc<Fetching>,
-    network: Arc<dyn Network>,
+    fetching: Arc<FetchSettings>,
+    network: Arc<dyn HostConnector>,
     time: Duration,
 }
 
@@ -94,7 +94,7 @@ impl fmt::Debug for FetchUrl {
 }
 
 impl FetchUrl {
-    fn new(fetching: Fetching, network: Arc<dyn Network>) -> Self {
+    fn new(fetching: FetchSettings, network: Arc<dyn HostConnector>) -> Self {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -114,12 +114,12 @@ impl Tool for FetchUrl {
         &self.spec
     }
 
-    fn asks(&self) -> Asks {
-        Asks::Always
+    fn ask_policy(&self) -> AskPolicy {
+        AskPolicy::Always
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| Subject::address(&address))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        Address::parse(arguments.get("url")?.as_str()?).ok().map(|address| About::address(&address))
     }
 
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
@@ -132,7 +132,7 @@ impl Tool for FetchUrl {
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Arguments { url, .. } = read(arguments.clone())?;
+        let FetchUrlArguments { url, .. } = parse_arguments(arguments.clone())?;
         let address = Address::parse(&url)?;
         let whole = address.as_str();
         let title = format!("Fetch {}", shorten(whole, 160));
@@ -145,30 +145,30 @@ impl Tool for FetchUrl {
     }
 
     fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let Arguments { url, raw } = match read(arguments) {
+        let FetchUrlArguments { url, raw } = match parse_arguments(arguments) {
             Ok(arguments) => arguments,
-            Err(problem) => return invalid(problem),
+            Err(problem) => return invalid_arguments(problem),
         };
         let address = match refuse_placeholder(&url).and_then(|()| Address::parse(&url)) {
             Ok(address) => address,
-            Err(problem) => return at_once(Outcome::error(problem)),
+            Err(problem) => return ready(Outcome::error(problem)),
         };
-        let form = if raw { Form::Raw } else { Form::Readable };
+        let form = if raw { HtmlForm::Raw } else { HtmlForm::Readable };
         let this = self.clone();
         Box::pin(async move {
             let fetched = tokio::time::timeout(this.time, this.fetch(address, form)).await;
-            let late = |_| Err(Trouble::Late(format!("Nothing whole came within {} s.", this.time.as_secs_f32())));
+            let late = |_| Err(FetchFailure::Late(format!("Nothing whole came within {} s.", this.time.as_secs_f32())));
             fetched.unwrap_or_else(late).map_or_else(Outcome::from, Outcome::ok)
         })
     }
 }
 
 impl FetchUrl {
-    async fn fetch(&self, mut address: Address, form: Form) -> Result<String, Trouble> {
-        let consent = match self.judged(&address) {
-            Verdict::Allow => Consent::Rule,
+    async fn fetch(&self, mut address: Address, form: HtmlForm) -> Result<String, FetchFailure> {
+        let consent = match self.check_address(&address) {
+            Verdict::Allow => FetchConsent::Rule,
             Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => {
-                Consent::Person(address.clone())
+                FetchConsent::Person(address.clone())
             }
         };
         for _ in 0..=REDIRECTS {
@@ -176,18 +176,18 @@ impl FetchUrl {
             address = match (is_redirect(head.status), head.text(header::LOCATION)) {
                 (true, Some(location)) => self.follow(&address, &location, &consent)?,
                 (true, None) | (false, _) => {
-                    return page::told(&address, &head, &body, form, &self.fetching.secrets);
+                    return page::render_response(&address, &head, &body, form, &self.fetching.secrets);
                 }
             };
         }
-        Err(Trouble::Refused(format!(
+        Err(FetchFailure::Refused(format!(
             "The address leads from redirect to redirect, more than {REDIRECTS} of them; the last is {}.",
             shorten(address.as_str(), 500)
         )))
     }
 
-    async fn get(&self, address: &Address) -> Result<(Head, Body), Trouble> {
-        let stream = network::reach_host(self.network.as_ref(), address, &self.fetching.private).await?;
+    async fn get(&self, address: &Address) -> Result<(ResponseHead, ResponseBody), FetchFailure> {
+        let stream = network::connect_host(self.network.as_ref(), address, &self.fetching.private).await?;
         if address.is_secure() {
             exchange(network::secured(stream, address).await?, address, wanted).await
         } else {
@@ -196,8 +196,9 @@ impl FetchUrl {
     }
 
     /// Where a redirect leads, if it may be followed.
-    fn follow(&self, from: &Address, location: &str, consent: &Consent) -> Result<Address, Trouble> {
-        let refused = |why: &str| Trouble::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
+    fn follow(&self, from: &Address, location: &str, consent: &FetchConsent) -> Result<Address, FetchFailure> {
+        let refused =
+            |why: &str| FetchFailure::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
         if self.fetching.secrets.is_in(location.as_bytes()) {
             return Err(refused("to an address with a secret in it, which is not followed."));
         }
@@ -206,12 +207,12 @@ impl FetchUrl {
         if from.is_secure() && !to.is_secure() {
             return Err(refused(&format!("to an address without encryption, which is not followed: {shown}")));
         }
-        let agreed = matches!(consent, Consent::Person(seen) if same_host(seen, &to))
-            && !self.fetching.permissions.asks_about(&self.spec, &Subject::address(&to));
-        match self.judged(&to) {
+        let agreed = matches!(consent, FetchConsent::Person(seen) if same_host(seen, &to))
+            && !self.fetching.permissions.asks_about(&self.spec, &About::address(&to));
+        match self.check_address(&to) {
             Verdict::Allow => Ok(to),
             Verdict::Ask if agreed => Ok(to),
-            Verdict::Deny { reason, .. } => Err(Trouble::Denied(format!("It redirects to {shown}. {reason}"))),
+            Verdict::Deny { reason, .. } => Err(FetchFailure::Denied(format!("It redirects to {shown}. {reason}"))),
             Verdict::Ask | Verdict::Invalid { .. } | Verdict::Unknown { .. } => {
                 let what = if same_host(from, &to) { "where nobody agreed to go yet" } else { "to another host" };
                 Err(refused(&format!("{what}: call fetch_url with {shown} if you want what is there.")))
@@ -220,8 +221,8 @@ impl FetchUrl {
     }
 
     /// What the person's rules say of an address.
-    fn judged(&self, address: &Address) -> Verdict {
-        self.fetching.permissions.judge(&self.spec, &Subject::address(address), self.asks(), &[]).verdict
+    fn check_address(&self, address: &Address) -> Verdict {
+        self.fetching.permissions.check(&self.spec, &About::address(address), self.ask_policy(), &[]).verdict
     }
 }
 
@@ -235,7 +236,7 @@ fn is_redirect(status: StatusCode) -> bool {
 }
 
 /// How much of a body is worth reading.
-fn wanted(head: &Head) -> usize {
+fn wanted(head: &ResponseHead) -> usize {
     match head.status {
         status if is_redirect(status) => 0,
         status if status.is_success() && page::is_text(head) => LARGEST,

@@ -9,20 +9,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{Outcome, ToolSpec};
 
-use super::answer::{invalid, on_disk};
-use super::arguments::read;
-use super::spec::file_read;
+use super::answer::{invalid_arguments, run_file_work};
+use super::arguments::parse_arguments;
+use super::spec::file_read_spec;
+use crate::about_files::READ;
 use crate::cut::thousands;
 use crate::file_rules::left_out_note;
-use crate::file_subject::READ;
 use crate::flat_path::flatten;
-use crate::path_pattern::Extent;
-use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Workspace, shown_path};
+use crate::path_pattern::PathExtent;
+use crate::{About, BoxFuture, CallContext, FileRules, Tool, Workspace, shown_path};
 
 const LIMIT: usize = 500;
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ListDirectoryArguments {
     #[serde(default = "here")]
     path: String,
     limit: Option<usize>,
@@ -48,7 +48,7 @@ impl ListDirectory {
             "additionalProperties": false
         });
         let description = include_str!("list_directory.md");
-        Self { spec: file_read("list_directory", description, &schema), workspace }
+        Self { spec: file_read_spec("list_directory", description, &schema), workspace }
     }
 }
 
@@ -57,53 +57,53 @@ impl Tool for ListDirectory {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        Some(self.workspace.about(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        match read::<Arguments>(arguments) {
-            Ok(Arguments { path, limit }) => on_disk(move || {
+        match parse_arguments::<ListDirectoryArguments>(arguments) {
+            Ok(ListDirectoryArguments { path, limit }) => run_file_work(move || {
                 let (folder, names) = workspace.folder(&path, &context.files)?;
                 let listed = list(&workspace, &names.texts(), &folder, &context.files);
                 listed
-                    .map(|listed| listed.told(&folder, limit.unwrap_or(LIMIT)))
+                    .map(|listed| listed.rendered(&folder, limit.unwrap_or(LIMIT)))
                     .map_err(|error| workspace.explain(&path, &error))
             }),
-            Err(problem) => invalid(problem),
+            Err(problem) => invalid_arguments(problem),
         }
     }
 }
 
 /// What is listed first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum EntryRank {
     Folder,
     File,
     Other,
 }
 
 /// What is in a folder and may be shown.
-struct Listed {
-    entries: Vec<(Rank, OsString, DirEntry)>,
+struct DirectoryListing {
+    entries: Vec<(EntryRank, OsString, DirEntry)>,
     left_out: usize,
 }
 
-fn list(workspace: &Workspace, names: &[String], folder: &Dir, rules: &FileRules) -> std::io::Result<Listed> {
-    let unread = rules.left_out(&workspace.files(names, READ, Extent::Itself));
-    let mut listed = Listed { entries: Vec::new(), left_out: 0 };
+fn list(workspace: &Workspace, names: &[String], folder: &Dir, rules: &FileRules) -> std::io::Result<DirectoryListing> {
+    let unread = rules.hidden_files(&workspace.files(names, READ, PathExtent::Itself));
+    let mut listed = DirectoryListing { entries: Vec::new(), left_out: 0 };
     for entry in folder.entries()? {
         let entry = entry?;
         let rank = match entry.file_type() {
-            Ok(kind) if kind.is_dir() => Rank::Folder,
-            Ok(kind) if kind.is_file() => Rank::File,
-            Ok(_) | Err(_) => Rank::Other,
+            Ok(kind) if kind.is_dir() => EntryRank::Folder,
+            Ok(kind) if kind.is_file() => EntryRank::File,
+            Ok(_) | Err(_) => EntryRank::Other,
         };
         let mut paths: Vec<PathBuf> =
             names.iter().map(|name| flatten(&Path::new(name).join(entry.file_name()))).collect();
         // A link is shown with what it leads to.
-        let behind = paths.last().filter(|_| rank == Rank::Other).map(|path| workspace.resolved(path));
+        let behind = paths.last().filter(|_| rank == EntryRank::Other).map(|path| workspace.resolved(path));
         paths.extend(behind);
         if unread.has(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>()) {
             listed.left_out += 1;
@@ -115,8 +115,8 @@ fn list(workspace: &Workspace, names: &[String], folder: &Dir, rules: &FileRules
     Ok(listed)
 }
 
-impl Listed {
-    fn told(&self, folder: &Dir, limit: usize) -> String {
+impl DirectoryListing {
+    fn rendered(&self, folder: &Dir, limit: usize) -> String {
         let Self { entries, left_out } = self;
         let mut lines: Vec<String> =
             entries.iter().take(limit).map(|(rank, name, entry)| line(folder, *rank, name, entry)).collect();
@@ -134,16 +134,16 @@ impl Listed {
     }
 }
 
-fn line(folder: &Dir, rank: Rank, name: &OsString, entry: &DirEntry) -> String {
+fn line(folder: &Dir, rank: EntryRank, name: &OsString, entry: &DirEntry) -> String {
     let name_text = name.to_string_lossy();
     let shown = shown_path(&name_text);
     match rank {
-        Rank::Folder => format!("{shown}/"),
-        Rank::File => match entry.metadata() {
+        EntryRank::Folder => format!("{shown}/"),
+        EntryRank::File => match entry.metadata() {
             Ok(metadata) => format!("{shown}  {}", thousands(usize::try_from(metadata.len()).unwrap_or(usize::MAX))),
             Err(_) => format!("{shown}  ?"),
         },
-        Rank::Other => match folder.read_link_contents(name) {
+        EntryRank::Other => match folder.read_link_contents(name) {
             Ok(target) => format!("{shown} -> {}", shown_path(&target.to_string_lossy())),
             Err(_) => format!("{shown}  [pipe, socket or device]"),
         },

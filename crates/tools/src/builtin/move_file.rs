@@ -8,16 +8,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::answer::{WRITE_GRACE, disk, invalid, on_disk};
-use super::arguments::read;
-use super::shown::{self, Replaces};
+use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
+use super::arguments::parse_arguments;
+use super::file_preview::{self, Overwrite};
 use super::spec::spec;
 use crate::place::sync_folder;
 use crate::refusal::Refusal;
-use crate::{BoxFuture, CallContext, FileRules, Subject, Tool, Touch, Verification, Workspace};
+use crate::{About, BoxFuture, CallContext, FileRules, PlannedChange, Tool, Verification, Workspace};
 
 #[derive(Deserialize)]
-struct Move {
+struct FileMove {
     from: String,
     to: String,
     #[serde(default)]
@@ -51,23 +51,23 @@ impl Tool for MoveFile {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject_of_move(arguments.get("from")?.as_str()?, arguments.get("to")?.as_str()?))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        Some(self.workspace.about_move(arguments.get("from")?.as_str()?, arguments.get("to")?.as_str()?))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Move { from, to, overwrite } = read(arguments.clone())?;
-        let replaces = if overwrite { Replaces::Yes } else { Replaces::No };
-        shown::moved(&self.workspace, &from, &to, replaces)
+        let FileMove { from, to, overwrite } = parse_arguments(arguments.clone())?;
+        let replaces = if overwrite { Overwrite::Yes } else { Overwrite::No };
+        file_preview::move_preview(&self.workspace, &from, &to, replaces)
     }
 
-    fn keeps(&self) -> SnapshotKind {
+    fn snapshot_kind(&self) -> SnapshotKind {
         SnapshotKind::Paths
     }
 
-    fn touches(&self, arguments: &Value) -> Vec<Touch> {
+    fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
         let path = |name: &str| arguments.get(name).and_then(Value::as_str).map(str::to_owned);
-        path("from").map(Touch::Moved).into_iter().chain(path("to").map(Touch::Entry)).collect()
+        path("from").map(PlannedChange::Moved).into_iter().chain(path("to").map(PlannedChange::Entry)).collect()
     }
 
     fn stop_grace(&self) -> Duration {
@@ -76,16 +76,16 @@ impl Tool for MoveFile {
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        match read::<Move>(arguments) {
-            Ok(order) => on_disk(move || order.carry_out(&workspace, &context.files)),
-            Err(problem) => invalid(problem),
+        match parse_arguments::<FileMove>(arguments) {
+            Ok(order) => run_file_work(move || order.carry_out(&workspace, &context.files)),
+            Err(problem) => invalid_arguments(problem),
         }
     }
 
     fn verify(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
         let workspace = Arc::clone(&self.workspace);
-        Box::pin(disk(move || {
-            let Ok(order) = read::<Move>(arguments) else {
+        Box::pin(run_blocking(move || {
+            let Ok(order) = parse_arguments::<FileMove>(arguments) else {
                 return Verification::Unknown;
             };
             match workspace.exists(&order.from) {
@@ -98,7 +98,7 @@ impl Tool for MoveFile {
     }
 }
 
-impl Move {
+impl FileMove {
     fn carry_out(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
         let Self { from, to, overwrite } = self;
         let _alone = workspace.change();

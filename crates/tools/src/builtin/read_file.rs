@@ -12,21 +12,21 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{CallId, Outcome, TextOrigin, ToolSpec};
 
-use super::answer::{disk, invalid};
-use super::arguments::read;
+use super::answer::{invalid_arguments, run_blocking};
+use super::arguments::parse_arguments;
 use super::file_kind::{SAMPLE, binary};
-use super::spec::file_read;
+use super::spec::file_read_spec;
+use crate::about_files::READ;
 use crate::cut::thousands;
-use crate::file_subject::READ;
 use crate::refusal::Refusal;
-use crate::{BoxFuture, CallContext, FileRules, SpilledResult, Subject, Tool, Workspace};
+use crate::{About, BoxFuture, CallContext, FileRules, SpilledResult, Tool, Workspace};
 
 const LINES: u64 = 2_000;
 /// What one answer holds, a little under the usual cap of a result.
 const CHARS: usize = 15_000;
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ReadFileArguments {
     path: String,
     #[serde(default = "one")]
     offset: u64,
@@ -58,7 +58,7 @@ impl ReadFile {
             "additionalProperties": false
         });
         let description = include_str!("read_file.md");
-        Self { spec: file_read("read_file", description, &schema), workspace }
+        Self { spec: file_read_spec("read_file", description, &schema), workspace }
     }
 }
 
@@ -67,9 +67,9 @@ impl Tool for ReadFile {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
+    fn about(&self, arguments: &Value) -> Option<About> {
         let path = arguments.get("path").and_then(Value::as_str)?;
-        Some(if path.starts_with("call:") { Subject::text(path) } else { self.workspace.subject(path, READ) })
+        Some(if path.starts_with("call:") { About::text(path) } else { self.workspace.about(path, READ) })
     }
 
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
@@ -79,15 +79,15 @@ impl Tool for ReadFile {
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        let arguments: Arguments = match read(arguments) {
+        let arguments: ReadFileArguments = match parse_arguments(arguments) {
             Ok(arguments) => arguments,
-            Err(problem) => return invalid(problem),
+            Err(problem) => return invalid_arguments(problem),
         };
         Box::pin(async move {
             match arguments.path.strip_prefix("call:") {
                 Some(call) => from_result(call, &context, &arguments).await.unwrap_or_else(Outcome::from),
                 None => {
-                    let read = disk(move || from_file(&workspace, &arguments, &context.files)).await;
+                    let read = run_blocking(move || from_file(&workspace, &arguments, &context.files)).await;
                     read.map_or_else(Outcome::from, Outcome::ok)
                 }
             }
@@ -95,7 +95,7 @@ impl Tool for ReadFile {
     }
 }
 
-fn from_file(workspace: &Workspace, arguments: &Arguments, rules: &FileRules) -> Result<String, Refusal> {
+fn from_file(workspace: &Workspace, arguments: &ReadFileArguments, rules: &FileRules) -> Result<String, Refusal> {
     let path = &arguments.path;
     let explain = |error| workspace.explain(path, &error);
     let (mut file, metadata) = workspace.file(path, rules)?;
@@ -106,10 +106,10 @@ fn from_file(workspace: &Workspace, arguments: &Arguments, rules: &FileRules) ->
         return Err(format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool.").into());
     }
     let reader = workspace.secrets().reader(Cursor::new(sample).chain(file));
-    window(reader, arguments).map_err(explain)?.told(path, arguments, &size)
+    window(reader, arguments).map_err(explain)?.rendered(path, arguments, &size)
 }
 
-async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -> Result<Outcome, Refusal> {
+async fn from_result(call: &str, context: &CallContext, arguments: &ReadFileArguments) -> Result<Outcome, Refusal> {
     let call: CallId = call
         .parse()
         .map_err(|_| Refusal::not_found(format!("`call:{call}` names no result: write it as the note gave it.")))?;
@@ -123,7 +123,7 @@ async fn from_result(call: &str, context: &CallContext, arguments: &Arguments) -
     };
     let size = thousands(text.len());
     let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;
-    let text = window.told(&arguments.path, arguments, &size)?;
+    let text = window.rendered(&arguments.path, arguments, &size)?;
     Ok(Outcome { origin, ..Outcome::ok(text) })
 }
 
@@ -136,7 +136,7 @@ struct Window {
     next: Option<(u64, u64)>,
 }
 
-fn window(mut reader: impl BufRead, arguments: &Arguments) -> io::Result<Window> {
+fn window(mut reader: impl BufRead, arguments: &ReadFileArguments) -> io::Result<Window> {
     let skipped = skip_lines(&mut reader, arguments.offset - 1)?;
     if skipped < arguments.offset - 1 || (skipped > 0 && reader.fill_buf()?.is_empty()) {
         return Ok(Window { text: String::new(), short: Some(skipped), next: None });
@@ -202,7 +202,7 @@ fn complete_character(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Res
 
 impl Window {
     /// The text with a note on where it stands in the whole, if it is not the whole.
-    fn told(self, path: &str, arguments: &Arguments, size: &str) -> Result<String, Refusal> {
+    fn rendered(self, path: &str, arguments: &ReadFileArguments, size: &str) -> Result<String, Refusal> {
         if let Some(lines) = self.short {
             let (offset, lines) = (arguments.offset, thousands_of(lines));
             return Err(Refusal::not_found(format!("`{path}` has no line {offset}: it has {lines} lines.")));

@@ -19,18 +19,18 @@ use windlass_vocab::{
     CommandExit, EffectClass, Outcome, OutcomeKind, Preview, Remedy, SnapshotKind, TextOrigin, ToolSpec,
 };
 
-use super::answer::{at_once, invalid};
-use super::arguments::{read, refuse_placeholder};
+use super::answer::{invalid_arguments, ready};
+use super::arguments::{parse_arguments, refuse_placeholder};
 use super::command_output::CommandOutput;
-use super::command_sandbox::{self, Held, Ran, Wish};
+use super::command_sandbox::{self, CommandEnding, ConfinementNotes, SandboxRequest};
 use super::commands::Commands;
 use super::spec::spec;
 use crate::cut::thousands;
-use crate::guard::wire::{Report, Request, STOP, Stdin};
+use crate::guard::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
-use crate::reach::Reach;
+use crate::sandbox_use::SandboxUse;
 use crate::shorten::shorten;
-use crate::{BoxFuture, CallContext, GuardProgram, SandboxUntried, Subject, Tool, Workspace};
+use crate::{About, BoxFuture, CallContext, GuardProgram, SandboxUntried, Tool, Workspace};
 
 /// How long a guard may take to kill what it guards, and how long its output may trail after it.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -42,11 +42,11 @@ const PROGRESS_LIMIT: u64 = 1 << 20;
 const LONGEST_SHOWN: usize = 16_000;
 
 #[derive(Deserialize)]
-struct Arguments {
+struct RunCommandArguments {
     command: String,
     timeout_seconds: Option<u64>,
     #[serde(flatten)]
-    wish: Wish,
+    sandbox_request: SandboxRequest,
 }
 
 pub(super) struct RunCommand {
@@ -82,13 +82,16 @@ impl Tool for RunCommand {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        let Arguments { command, wish, .. } = read(arguments.clone()).ok()?;
-        Some(Subject::command_in(self.workspace.root(), &command).reaching(self.commands.reach(wish)))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        let RunCommandArguments { command, sandbox_request, .. } = parse_arguments(arguments.clone()).ok()?;
+        Some(
+            About::command_in(self.workspace.root(), &command)
+                .with_sandbox_use(self.commands.sandbox_use(sandbox_request)),
+        )
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Arguments { command, .. } = read(arguments.clone())?;
+        let RunCommandArguments { command, .. } = parse_arguments(arguments.clone())?;
         let length = command.chars().count();
         if length > LONGEST_SHOWN {
             return Err(format!(
@@ -108,18 +111,18 @@ impl Tool for RunCommand {
         Ok(Preview { title: format!("Run `{first}`{more}"), body, rule: None })
     }
 
-    fn held_by(&self, arguments: &Value) -> Option<String> {
-        let Arguments { wish, .. } = read(arguments.clone()).ok()?;
-        self.commands.told(wish)
+    fn confinement_line(&self, arguments: &Value) -> Option<String> {
+        let RunCommandArguments { sandbox_request, .. } = parse_arguments(arguments.clone()).ok()?;
+        self.commands.sandbox_line(sandbox_request)
     }
 
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
-        let Arguments { command, wish, .. } = read(arguments.clone()).ok()?;
+        let RunCommandArguments { command, sandbox_request, .. } = parse_arguments(arguments.clone()).ok()?;
         let line = command.trim().lines().next().unwrap_or_default();
-        match self.commands.reach(wish) {
-            Reach::Network | Reach::Outside => Some(TextOrigin::Command { command: shorten(line, 160) }),
+        match self.commands.sandbox_use(sandbox_request) {
+            SandboxUse::WithNetwork | SandboxUse::Outside => Some(TextOrigin::Command { command: shorten(line, 160) }),
             // Where nothing holds commands any of them may have the network: to ask about what each prints is to ask always.
-            Reach::Inside | Reach::Unheld => None,
+            SandboxUse::Confined | SandboxUse::NoSandbox => None,
         }
     }
 
@@ -127,7 +130,7 @@ impl Tool for RunCommand {
         Some(self.commands.timeout_ceiling)
     }
 
-    fn keeps(&self) -> SnapshotKind {
+    fn snapshot_kind(&self) -> SnapshotKind {
         SnapshotKind::Workspace
     }
 
@@ -136,12 +139,12 @@ impl Tool for RunCommand {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let Arguments { command, timeout_seconds, wish } = match read(arguments) {
+        let RunCommandArguments { command, timeout_seconds, sandbox_request } = match parse_arguments(arguments) {
             Ok(arguments) => arguments,
-            Err(problem) => return invalid(problem),
+            Err(problem) => return invalid_arguments(problem),
         };
         if let Err(refusal) = refuse_placeholder(&command) {
-            return at_once(Outcome::error(refusal));
+            return ready(Outcome::error(refusal));
         }
         let limit =
             timeout_seconds.map_or(self.commands.timeout, Duration::from_secs).min(self.commands.timeout_ceiling);
@@ -149,11 +152,11 @@ impl Tool for RunCommand {
         Box::pin(async move {
             let lock = lock_path(&commands.lock_dir, context.session, context.call);
             // Others that begin meanwhile are told of it until it has ended.
-            let (confinement, _at_work) = match commands.confinement(wish, temp_path(&lock)).await {
-                Ok(held) => held.unzip(),
+            let (confinement, _running) = match commands.confinement(sandbox_request, temp_path(&lock)).await {
+                Ok(joined) => joined.unzip(),
                 Err(untried) => return not_run(&untried),
             };
-            let request = Request {
+            let request = GuardRequest {
                 command,
                 directory,
                 lock: Some(lock),
@@ -161,7 +164,7 @@ impl Tool for RunCommand {
                 input: Stdin::Nothing,
                 confinement,
             };
-            match Running::start(&commands, &request, &context) {
+            match GuardedCommand::start(&commands, &request, &context) {
                 Ok(running) => running.watch(&commands, &context, limit).await,
                 Err(problem) => Outcome::new(OutcomeKind::InfrastructureError, problem),
             }
@@ -177,28 +180,33 @@ fn not_run(untried: &SandboxUntried) -> Outcome {
 
 /// Why a command is being ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
+enum EarlyStop {
     Cancelled,
     TimedOut,
     Flooded,
 }
 
 /// How it went with a command.
-enum End {
-    Reported(Report),
+enum CommandEnd {
+    Reported(GuardReport),
     /// The guard is gone without a word.
     GuardLost,
     /// The guard could not kill what it guards in time.
     GivenUp,
 }
 
-impl End {
+impl CommandEnd {
     /// How the command's shell ended, if the guard saw it.
     fn exit(&self) -> Option<CommandExit> {
         match self {
-            Self::Reported(Report::Exited(code)) => Some(CommandExit::Code(*code)),
-            Self::Reported(Report::Signalled(signal)) => Some(CommandExit::Signal(*signal)),
-            Self::Reported(Report::Started(_) | Report::Failed(_) | Report::Unheld(_) | Report::Held { .. })
+            Self::Reported(GuardReport::Exited(code)) => Some(CommandExit::Code(*code)),
+            Self::Reported(GuardReport::Signalled(signal)) => Some(CommandExit::Signal(*signal)),
+            Self::Reported(
+                GuardReport::Started(_)
+                | GuardReport::Failed(_)
+                | GuardReport::KernelRefused(_)
+                | GuardReport::Confined { .. },
+            )
             | Self::GuardLost
             | Self::GivenUp => None,
         }
@@ -206,7 +214,7 @@ impl End {
 }
 
 /// A command under its guard.
-struct Running {
+struct GuardedCommand {
     lifeline: OwnedWriteHalf,
     reports: Lines<BufReader<OwnedReadHalf>>,
     printed: pipe::Receiver,
@@ -216,11 +224,11 @@ struct Running {
     request: Option<String>,
     group: Option<i32>,
     /// What holds it, in the sandbox.
-    held: Option<Held>,
+    confinement_notes: Option<ConfinementNotes>,
 }
 
-impl Running {
-    fn start(commands: &Commands, request: &Request, context: &CallContext) -> Result<Self, String> {
+impl GuardedCommand {
+    fn start(commands: &Commands, request: &GuardRequest, context: &CallContext) -> Result<Self, String> {
         let Some(guard) = &commands.guard else {
             return Err(
                 "Commands can't be run here: no guard program is configured. Whoever embeds Windlass must set \
@@ -229,11 +237,11 @@ impl Running {
             );
         };
         let request_line = serde_json::to_string(request).map_err(|error| error.to_string())? + "\n";
-        let held = request.confinement.as_ref().map(Held::to);
+        let confinement_notes = request.confinement.as_ref().map(ConfinementNotes::of);
         let started = std::fs::create_dir_all(&commands.lock_dir)
             .and_then(|()| request.lock.as_ref().map(std::fs::File::create).transpose())
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
-        started.map(|running| Self { held, ..running }).map_err(|error| {
+        started.map(|running| Self { confinement_notes, ..running }).map_err(|error| {
             // If it can't be removed either, the next resume clears it away.
             let _ = request.lock.as_ref().map(std::fs::remove_file);
             format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
@@ -265,7 +273,7 @@ impl Running {
             _guard: program.spawn()?,
             request: Some(request),
             group: None,
-            held: None,
+            confinement_notes: None,
         })
     }
 
@@ -283,18 +291,18 @@ impl Running {
             let flooded = self.output.written() > commands.output_ceiling;
             let reason = tokio::select! {
                 biased;
-                report = self.reports.next_line() => match self.heard(report) {
+                report = self.reports.next_line() => match self.read_report(report) {
                     Some(end) => break end,
                     None => continue,
                 },
-                () = context.cancel.cancelled(), if stop.is_none() => Stop::Cancelled,
+                () = context.cancel.cancelled(), if stop.is_none() => EarlyStop::Cancelled,
                 () = sleep_until(deadline) => match stop {
-                    Some(_) => break End::GivenUp,
-                    None => Stop::TimedOut,
+                    Some(_) => break CommandEnd::GivenUp,
+                    None => EarlyStop::TimedOut,
                 },
-                () = std::future::ready(()), if flooded && stop.is_none() => Stop::Flooded,
+                () = std::future::ready(()), if flooded && stop.is_none() => EarlyStop::Flooded,
                 read = self.printed.read(&mut buffer), if printing => {
-                    printing = self.take(read.map_or(&[], |read| &buffer[..read]), context);
+                    printing = self.take_output(read.map_or(&[], |read| &buffer[..read]), context);
                     continue;
                 }
             };
@@ -307,16 +315,16 @@ impl Running {
             // Somebody outside may have been handed the other end; they are not waited for.
             let _ = timeout(TRAILING_OUTPUT, rest).await;
         }
-        self.told(&end, stop, limit)
+        self.outcome(&end, stop, limit)
     }
 
     async fn read_on(&mut self, buffer: &mut [u8], context: &CallContext) -> bool {
         let read = self.printed.read(buffer).await.unwrap_or(0);
-        self.take(&buffer[..read], context)
+        self.take_output(&buffer[..read], context)
     }
 
     /// Takes what was printed; says whether there may be more.
-    fn take(&mut self, bytes: &[u8], context: &CallContext) -> bool {
+    fn take_output(&mut self, bytes: &[u8], context: &CallContext) -> bool {
         let shown = self.output.push(bytes);
         if !shown.is_empty() && self.output.written() <= PROGRESS_LIMIT {
             (context.progress)(&shown);
@@ -324,23 +332,23 @@ impl Running {
         !bytes.is_empty()
     }
 
-    fn heard(&mut self, line: io::Result<Option<String>>) -> Option<End> {
+    fn read_report(&mut self, line: io::Result<Option<String>>) -> Option<CommandEnd> {
         let report = line.ok().flatten().map(|line| serde_json::from_str(&line));
         match report {
-            Some(Ok(Report::Started(group))) => {
+            Some(Ok(GuardReport::Started(group))) => {
                 self.group = Some(group);
                 None
             }
-            Some(Ok(Report::Held { cleared, .. })) => {
-                if let Some(held) = &mut self.held {
-                    held.cleared = cleared;
+            Some(Ok(GuardReport::Confined { cleanup, .. })) => {
+                if let Some(confinement_notes) = &mut self.confinement_notes {
+                    confinement_notes.cleanup = cleanup;
                 }
                 None
             }
-            Some(Ok(report)) => Some(End::Reported(report)),
+            Some(Ok(report)) => Some(CommandEnd::Reported(report)),
             Some(Err(_)) | None => {
                 self.kill_group();
-                Some(End::GuardLost)
+                Some(CommandEnd::GuardLost)
             }
         }
     }
@@ -352,42 +360,48 @@ impl Running {
         }
     }
 
-    fn told(self, end: &End, stop: Option<Stop>, limit: Duration) -> Outcome {
+    fn outcome(self, end: &CommandEnd, stop: Option<EarlyStop>, limit: Duration) -> Outcome {
         let total = usize::try_from(self.output.written()).unwrap_or(usize::MAX);
         let output = self.output.into_text();
         let (kind, note) = match (end, stop) {
-            (End::Reported(Report::Failed(problem) | Report::Unheld(problem)), _) => return not_started(problem),
-            (End::GuardLost, _) => (
+            (CommandEnd::Reported(GuardReport::Failed(problem) | GuardReport::KernelRefused(problem)), _) => {
+                return not_started(problem);
+            }
+            (CommandEnd::GuardLost, _) => (
                 OutcomeKind::InfrastructureError,
                 "the guard of the command died; what the command started may still be running".into(),
             ),
-            (End::GivenUp, Some(Stop::Cancelled)) => (OutcomeKind::Cancelled, UNKILLED.to_owned()),
-            (End::GivenUp, Some(Stop::TimedOut | Stop::Flooded) | None) => (OutcomeKind::TimedOut, UNKILLED.to_owned()),
-            (End::Reported(_), Some(Stop::TimedOut)) => (
+            (CommandEnd::GivenUp, Some(EarlyStop::Cancelled)) => (OutcomeKind::Cancelled, UNKILLED.to_owned()),
+            (CommandEnd::GivenUp, Some(EarlyStop::TimedOut | EarlyStop::Flooded) | None) => {
+                (OutcomeKind::TimedOut, UNKILLED.to_owned())
+            }
+            (CommandEnd::Reported(_), Some(EarlyStop::TimedOut)) => (
                 OutcomeKind::TimedOut,
                 format!("not done within {} s: it and all it started was killed", limit.as_secs()),
             ),
-            (End::Reported(_), Some(Stop::Cancelled)) => {
+            (CommandEnd::Reported(_), Some(EarlyStop::Cancelled)) => {
                 (OutcomeKind::Cancelled, "stopped: it and all it started was killed".into())
             }
-            (End::Reported(_), Some(Stop::Flooded)) => (
+            (CommandEnd::Reported(_), Some(EarlyStop::Flooded)) => (
                 OutcomeKind::ToolError,
                 format!("killed after {} bytes of output: make it print less", thousands(total)),
             ),
-            (End::Reported(Report::Exited(code)), None) => (OutcomeKind::Ok, format!("exit code {code}")),
-            (End::Reported(Report::Signalled(signal)), None) => (OutcomeKind::Ok, format!("ended by signal {signal}")),
-            (End::Reported(Report::Started(_) | Report::Held { .. }), None) => {
+            (CommandEnd::Reported(GuardReport::Exited(code)), None) => (OutcomeKind::Ok, format!("exit code {code}")),
+            (CommandEnd::Reported(GuardReport::Signalled(signal)), None) => {
+                (OutcomeKind::Ok, format!("ended by signal {signal}"))
+            }
+            (CommandEnd::Reported(GuardReport::Started(_) | GuardReport::Confined { .. }), None) => {
                 (OutcomeKind::InfrastructureError, "no end reported".into())
             }
         };
         let separator = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         let silence = if output.is_empty() { "no output; " } else { "" };
         let ran = match end.exit() {
-            Some(CommandExit::Code(0)) => Ran::Well(&output),
-            Some(CommandExit::Code(_) | CommandExit::Signal(_)) => Ran::Failed(&output),
-            None => Ran::Stopped,
+            Some(CommandExit::Code(0)) => CommandEnding::Well(&output),
+            Some(CommandExit::Code(_) | CommandExit::Signal(_)) => CommandEnding::Failed(&output),
+            None => CommandEnding::Stopped,
         };
-        let hint = self.held.map(|held| held.hint(ran)).unwrap_or_default();
+        let hint = self.confinement_notes.map(|confinement_notes| confinement_notes.hint(ran)).unwrap_or_default();
         Outcome { exit: end.exit(), ..Outcome::new(kind, format!("{output}{separator}[{silence}{note}]{hint}")) }
     }
 }

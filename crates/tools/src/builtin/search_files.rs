@@ -12,17 +12,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{Outcome, TextOrigin, ToolSpec};
 
-use super::answer::{disk, invalid};
-use super::arguments::read;
+use super::answer::{invalid_arguments, run_blocking};
+use super::arguments::parse_arguments;
 use super::file_kind::{SAMPLE, binary};
-use super::spec::file_read;
-use super::walk::{Found, walk};
+use super::spec::file_read_spec;
+use super::walk::{FoundFile, walk};
+use crate::about_files::READ;
 use crate::cut::thousands;
 use crate::file_rules::left_out_note;
-use crate::file_subject::READ;
 use crate::refusal::Refusal;
 use crate::shorten::shorten;
-use crate::{BoxFuture, CallContext, Secrets, Subject, Tool, Workspace, no_follow, shown_path};
+use crate::{About, BoxFuture, CallContext, Secrets, Tool, Workspace, no_follow, shown_path};
 
 const LARGEST: u64 = 10 << 20;
 const MATCHES: usize = 100;
@@ -30,21 +30,21 @@ const LONGEST_LINE: usize = 300;
 
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Where {
+enum SearchIn {
     #[default]
     Content,
     Names,
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct SearchFilesArguments {
     pattern: String,
     #[serde(default)]
     path: Option<String>,
     #[serde(default)]
     glob: Option<String>,
     #[serde(default, rename = "in")]
-    place: Where,
+    place: SearchIn,
     #[serde(default)]
     literal: bool,
     #[serde(default)]
@@ -78,7 +78,7 @@ impl SearchFiles {
             "additionalProperties": false
         });
         let description = include_str!("search_files.md");
-        Self { spec: file_read("search_files", description, &schema), workspace }
+        Self { spec: file_read_spec("search_files", description, &schema), workspace }
     }
 }
 
@@ -87,31 +87,31 @@ impl Tool for SearchFiles {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        Some(self.workspace.about(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        match read::<Arguments>(arguments) {
-            Ok(arguments) => Box::pin(disk(move || {
-                let searched = Search::new(&arguments, workspace.secrets()).and_then(|mut search| {
+        match parse_arguments::<SearchFilesArguments>(arguments) {
+            Ok(arguments) => Box::pin(run_blocking(move || {
+                let searched = FileSearch::new(&arguments, workspace.secrets()).and_then(|mut search| {
                     let path = arguments.path.as_deref().unwrap_or(".");
-                    search.everywhere(&workspace, path, &context)?;
+                    search.run(&workspace, path, &context)?;
                     let untracked = search.matched.iter().find(|path| workspace.untracked(path));
                     let origin = untracked.map(|path| TextOrigin::File { path: path.clone() });
-                    Ok(Outcome { origin, ..Outcome::ok(search.told()) })
+                    Ok(Outcome { origin, ..Outcome::ok(search.rendered()) })
                 });
                 searched.unwrap_or_else(Outcome::from)
             })),
-            Err(problem) => invalid(problem),
+            Err(problem) => invalid_arguments(problem),
         }
     }
 }
 
 /// A search under way.
-struct Search<'a> {
-    arguments: &'a Arguments,
+struct FileSearch<'a> {
+    arguments: &'a SearchFilesArguments,
     secrets: &'a Secrets,
     regex: Regex,
     glob: Option<GlobMatcher>,
@@ -126,8 +126,8 @@ struct Search<'a> {
     matched: Vec<String>,
 }
 
-impl<'a> Search<'a> {
-    fn new(arguments: &'a Arguments, secrets: &'a Secrets) -> Result<Self, Refusal> {
+impl<'a> FileSearch<'a> {
+    fn new(arguments: &'a SearchFilesArguments, secrets: &'a Secrets) -> Result<Self, Refusal> {
         let pattern = if arguments.literal { regex::escape(&arguments.pattern) } else { arguments.pattern.clone() };
         let regex =
             RegexBuilder::new(&pattern).case_insensitive(arguments.ignore_case).size_limit(4 << 20).build().map_err(
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
         self.arguments.limit.unwrap_or(MATCHES)
     }
 
-    fn everywhere(&mut self, workspace: &Workspace, path: &str, context: &CallContext) -> Result<(), Refusal> {
+    fn run(&mut self, workspace: &Workspace, path: &str, context: &CallContext) -> Result<(), Refusal> {
         match workspace.file(path, &context.files) {
             Ok((file, metadata)) => self.one_file(&workspace.relative(path)?, file, metadata.len()),
             Err(_) => {
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn visit(&mut self, found: &Found<'_>) {
+    fn visit(&mut self, found: &FoundFile<'_>) {
         let fits = |glob: &GlobMatcher| match self.arguments.glob.as_deref() {
             Some(text) if text.contains('/') => glob.is_match(&found.path),
             Some(_) | None => glob.is_match(found.name),
@@ -181,7 +181,7 @@ impl<'a> Search<'a> {
             return;
         }
         match self.arguments.place {
-            Where::Names => {
+            SearchIn::Names => {
                 self.files += 1;
                 let path = found.path.to_string_lossy();
                 let path = self.secrets.scrub(&path);
@@ -190,7 +190,7 @@ impl<'a> Search<'a> {
                     self.lines.push(shown_path(&path).into_owned());
                 }
             }
-            Where::Content => {
+            SearchIn::Content => {
                 if let Ok(file) = no_follow::open_file(found.folder, found.name)
                     && let Ok(metadata) = file.metadata()
                     && metadata.is_file()
@@ -261,7 +261,7 @@ impl<'a> Search<'a> {
         format!("{before}{}", shorten(&String::from_utf8_lossy(part), LONGEST_LINE))
     }
 
-    fn told(&self) -> String {
+    fn rendered(&self) -> String {
         let mut notes = Vec::new();
         if self.matches >= self.limit() {
             notes.push(format!("stopped at {} matches: narrow the pattern, path or glob to see others", self.matches));

@@ -18,6 +18,6 @@ pub(super) fn spec(name: &str, description: &str, effect: EffectClass, schema: &
 }
 
 /// The spec of a tool that does nothing but show what is in the workspace.
-pub(super) fn file_read(name: &str, description: &str, schema: &Value) -> ToolSpec {
+pub(super) fn file_read_spec(name: &str, description: &str, schema: &Value) -> ToolSpec {
     ToolSpec { reads_files: true, ..spec(name, description, EffectClass::ReadOnly, schema) }
 }

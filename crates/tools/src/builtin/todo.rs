@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, PlanItem, PlanStatus, ToolSpec};
 
-use super::answer::{at_once, invalid};
-use super::arguments::read;
+use super::answer::{invalid_arguments, ready};
+use super::arguments::parse_arguments;
 use super::spec::spec;
 use crate::{BoxFuture, CallContext, Tool};
 
 #[derive(Deserialize)]
-struct Arguments {
+struct TodoArguments {
     items: Vec<PlanItem>,
 }
 
@@ -50,14 +50,16 @@ impl Tool for Todo {
     }
 
     fn run(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        match read::<Arguments>(arguments) {
-            Ok(Arguments { items }) => at_once(Outcome { plan: Some(items.clone()), ..Outcome::ok(told(&items)) }),
-            Err(problem) => invalid(problem),
+        match parse_arguments::<TodoArguments>(arguments) {
+            Ok(TodoArguments { items }) => {
+                ready(Outcome { plan: Some(items.clone()), ..Outcome::ok(rendered(&items)) })
+            }
+            Err(problem) => invalid_arguments(problem),
         }
     }
 }
 
-fn told(items: &[PlanItem]) -> String {
+fn rendered(items: &[PlanItem]) -> String {
     let done = items.iter().filter(|item| item.status == PlanStatus::Done).count();
     let mut text = format!("The plan has {} steps, {done} of them done.", items.len());
     for item in items {

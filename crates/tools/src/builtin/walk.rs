@@ -9,9 +9,9 @@ use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::FileRules;
-use crate::file_rules::LeftOut;
-use crate::file_subject::READ;
-use crate::path_pattern::Extent;
+use crate::about_files::READ;
+use crate::file_rules::HiddenFiles;
+use crate::path_pattern::PathExtent;
 use crate::refusal::Refusal;
 use crate::{Workspace, no_follow};
 
@@ -20,7 +20,7 @@ const DEEPEST: usize = 64;
 const LONGEST_IGNORE_FILE: u64 = 1 << 20;
 
 /// A regular file that was come upon.
-pub(super) struct Found<'a> {
+pub(super) struct FoundFile<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a OsStr,
     /// Relative to the workspace.
@@ -33,12 +33,12 @@ pub(super) fn walk(
     workspace: &Workspace,
     path: &str,
     rules: &FileRules,
-    visit: &mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
+    visit: &mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
 ) -> Result<usize, Refusal> {
     let (start, names) = workspace.folder(path, rules)?;
     let base = workspace.relative(path)?;
     let base = if base == Path::new(".") { PathBuf::new() } else { base };
-    let unread = rules.left_out(&workspace.files(&names.texts(), READ, Extent::Itself));
+    let unread = rules.hidden_files(&workspace.files(&names.texts(), READ, PathExtent::Itself));
     // The folders above have a say as well.
     let mut ignores = Vec::new();
     let mut above: Vec<&Path> = base.ancestors().skip(1).collect();
@@ -50,22 +50,22 @@ pub(super) fn walk(
         }
     }
     let real = if names.real == Path::new(".") { PathBuf::new() } else { names.real };
-    let mut walk = Walk { workspace, unread, passed_over: 0, ignores, visit };
+    let mut walk = FolderWalk { workspace, unread, passed_over: 0, ignores, visit };
     // Broken off is a way to end, not a failure.
     let _ = walk.descend(&start, &base, &real);
     Ok(walk.passed_over)
 }
 
 /// A walk under way.
-struct Walk<'w> {
+struct FolderWalk<'w> {
     workspace: &'w Workspace,
-    unread: LeftOut<'w>,
+    unread: HiddenFiles<'w>,
     passed_over: usize,
     ignores: Vec<Gitignore>,
-    visit: &'w mut dyn FnMut(&Found<'_>) -> ControlFlow<()>,
+    visit: &'w mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
 }
 
-impl Walk<'_> {
+impl FolderWalk<'_> {
     /// Goes through a folder, which has this path and really is at that one.
     fn descend(&mut self, folder: &Dir, path: &Path, real: &Path) -> ControlFlow<()> {
         if path.components().count() > DEEPEST || self.workspace.is_in_closed(real) {
@@ -84,9 +84,9 @@ impl Walk<'_> {
             }
             self.workspace.about_to_open();
             match kind {
-                Kind::File => (self.visit)(&Found { folder, name: &name, path: below })?,
-                Kind::Folder => {
-                    if let Ok(inner) = no_follow::step(folder, &name) {
+                EntryKind::File => (self.visit)(&FoundFile { folder, name: &name, path: below })?,
+                EntryKind::Folder => {
+                    if let Ok(inner) = no_follow::open_subfolder(folder, &name) {
                         self.descend(&inner, &below, &real)?;
                     }
                 }
@@ -98,19 +98,19 @@ impl Walk<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntryKind {
     File,
     Folder,
 }
 
 /// Files and folders, by name. What can't be read is passed over.
-fn entries(folder: &Dir) -> Vec<(OsString, Kind)> {
+fn entries(folder: &Dir) -> Vec<(OsString, EntryKind)> {
     let mut found = Vec::new();
     for entry in folder.entries().into_iter().flatten().flatten() {
         let name = entry.file_name();
         match entry.file_type() {
-            Ok(kind) if kind.is_file() => found.push((name, Kind::File)),
-            Ok(kind) if kind.is_dir() && name != ".git" => found.push((name, Kind::Folder)),
+            Ok(kind) if kind.is_file() => found.push((name, EntryKind::File)),
+            Ok(kind) if kind.is_dir() && name != ".git" => found.push((name, EntryKind::Folder)),
             Ok(_) | Err(_) => {}
         }
     }
@@ -118,9 +118,9 @@ fn entries(folder: &Dir) -> Vec<(OsString, Kind)> {
     found
 }
 
-pub(crate) fn is_ignored(ignores: &[Gitignore], path: &Path, kind: Kind) -> bool {
+pub(crate) fn is_ignored(ignores: &[Gitignore], path: &Path, kind: EntryKind) -> bool {
     let said =
-        ignores.iter().rev().map(|ignore| ignore.matched(path, kind == Kind::Folder)).find(|said| !said.is_none());
+        ignores.iter().rev().map(|ignore| ignore.matched(path, kind == EntryKind::Folder)).find(|said| !said.is_none());
     said.is_some_and(|said| said.is_ignore())
 }
 

@@ -7,16 +7,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::answer::{WRITE_GRACE, invalid, on_disk};
-use super::arguments::{read, refuse_placeholder};
-use super::shown;
+use super::answer::{WRITE_GRACE, invalid_arguments, run_file_work};
+use super::arguments::{parse_arguments, refuse_placeholder};
+use super::file_preview;
 use super::spec::spec;
+use crate::about_files::WRITE;
 use crate::cut::thousands;
-use crate::file_subject::WRITE;
-use crate::{BoxFuture, CallContext, Subject, Tool, Touch, Workspace};
+use crate::{About, BoxFuture, CallContext, PlannedChange, Tool, Workspace};
 
 #[derive(Deserialize)]
-struct Arguments {
+struct WriteFileArguments {
     path: String,
     content: String,
 }
@@ -47,21 +47,26 @@ impl Tool for WriteFile {
         &self.spec
     }
 
-    fn subject(&self, arguments: &Value) -> Option<Subject> {
-        Some(self.workspace.subject(arguments.get("path")?.as_str()?, WRITE))
+    fn about(&self, arguments: &Value) -> Option<About> {
+        Some(self.workspace.about(arguments.get("path")?.as_str()?, WRITE))
     }
 
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
-        let Arguments { path, content } = read(arguments.clone())?;
-        shown::written(&self.workspace, &path, &content)
+        let WriteFileArguments { path, content } = parse_arguments(arguments.clone())?;
+        file_preview::write_preview(&self.workspace, &path, &content)
     }
 
-    fn keeps(&self) -> SnapshotKind {
+    fn snapshot_kind(&self) -> SnapshotKind {
         SnapshotKind::Paths
     }
 
-    fn touches(&self, arguments: &Value) -> Vec<Touch> {
-        arguments.get("path").and_then(Value::as_str).map(|path| Touch::Content(path.to_owned())).into_iter().collect()
+    fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
+        arguments
+            .get("path")
+            .and_then(Value::as_str)
+            .map(|path| PlannedChange::Content(path.to_owned()))
+            .into_iter()
+            .collect()
     }
 
     fn stop_grace(&self) -> Duration {
@@ -70,8 +75,8 @@ impl Tool for WriteFile {
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        match read::<Arguments>(arguments) {
-            Ok(Arguments { path, content }) => on_disk(move || {
+        match parse_arguments::<WriteFileArguments>(arguments) {
+            Ok(WriteFileArguments { path, content }) => run_file_work(move || {
                 refuse_placeholder(&content)?;
                 let _alone = workspace.change();
                 let (place, folders) = workspace.place_for_content(&path, &context.files)?;
@@ -81,7 +86,7 @@ impl Tool for WriteFile {
                 folders.keep();
                 Ok(format!("Wrote {} bytes to {path}.", thousands(content.len())))
             }),
-            Err(problem) => invalid(problem),
+            Err(problem) => invalid_arguments(problem),
         }
     }
 }

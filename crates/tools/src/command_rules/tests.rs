@@ -2,17 +2,17 @@
 
 use windlass_vocab::EffectClass;
 
-use crate::command_line::{self, Reading};
+use crate::command_line::{self, ParsedLine};
 use crate::permission::allowing_rule;
 use crate::permission::tests::{command, permissions, spec};
-use crate::{Mode, Subject};
+use crate::{About, Mode};
 
 use super::*;
 
 /// What of the line a rule must spell out.
 fn spelled(line: &str) -> String {
-    let Reading::Clear(commands) = command_line::read(line) else { panic!("{line} is opaque") };
-    written(&commands[0][..spelled_out(&commands[0])])
+    let ParsedLine::Clear(commands) = command_line::parse(line) else { panic!("{line} is opaque") };
+    command_text(&commands[0][..literal_words(&commands[0])])
 }
 
 // proves X5
@@ -192,7 +192,7 @@ fn a_pattern_that_may_stand_for_what_is_forbidden_asks() {
         ] {
             let want = if line == "/b?n/rm x" { "deny" } else { "ask" };
             assert_eq!(command(&all, line, &[]), want, "{mode:?} {line}");
-            let exact = allowing_rule(&spec("local.run_command", EffectClass::Once), &Subject::command(line));
+            let exact = allowing_rule(&spec("local.run_command", EffectClass::Once), &About::command(line));
             assert_eq!(command(&all, line, &[&exact]), if want == "ask" { "allow" } else { want }, "{exact}");
         }
         for line in [

@@ -13,18 +13,18 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 use windlass_vocab::ReplyCall;
 
-use super::malformed::Malformed;
+use super::malformed_call::MalformedCall;
 use super::{json, xml};
 use crate::repair::mend;
 
 const CDATA: &str = "<![CDATA[";
 
 /// The calls of a block, given what stands between its tags.
-pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
+pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
     let inner = inner.trim();
     if inner.starts_with('{') {
         return json::calls(inner)
-            .ok_or_else(|| Malformed::parse("what stands in <tool> is no call that can be read."));
+            .ok_or_else(|| MalformedCall::parse("what stands in <tool> is no call that can be read."));
     }
     let begin = memmem::find(inner.as_bytes(), b"<arguments>");
     let head = &inner[..begin.unwrap_or(inner.len())];
@@ -32,7 +32,7 @@ pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
     let end = given.and_then(|given| memmem::rfind(given.as_bytes(), b"</arguments>"));
     let tail = given.zip(end).map_or("", |(given, end)| &given[end..]);
     let named = |element: &Element| match element.text_in(head)? {
-        None => element.text_in(tail)?.ok_or(Malformed::MissingField { field: element.name }),
+        None => element.text_in(tail)?.ok_or(MalformedCall::MissingField { field: element.name }),
         Some(text) => Ok(text),
     };
     let (server, tool) = (named(&SERVER)?, named(&NAME)?);
@@ -57,19 +57,19 @@ const NAME: Element = Element { name: "tool_name", open: "<tool_name>", close: "
 
 impl Element {
     /// Its text; nothing where it is absent or empty.
-    fn text_in(&self, text: &str) -> Result<Option<String>, Malformed> {
+    fn text_in(&self, text: &str) -> Result<Option<String>, MalformedCall> {
         let Some(begin) = memmem::find(text.as_bytes(), self.open.as_bytes()) else { return Ok(None) };
         let inner = &text[begin + self.open.len()..];
         let end = inner.find('<').filter(|end| inner[*end..].starts_with(self.close));
-        let Some(end) = end else { return Err(Malformed::parse(format!("{} is not closed.", self.open))) };
+        let Some(end) = end else { return Err(MalformedCall::parse(format!("{} is not closed.", self.open))) };
         let text = xml::content(&inner[..end]);
         Ok((!text.is_empty()).then_some(text))
     }
 }
 
 /// Arguments whose closing tag is missing: taken if they are whole as they stand.
-fn unclosed(text: &str) -> Result<String, Malformed> {
-    let cut = || Malformed::parse("<arguments> is not closed; the call was cut off.");
+fn unclosed(text: &str) -> Result<String, MalformedCall> {
+    let cut = || MalformedCall::parse("<arguments> is not closed; the call was cut off.");
     let text = text.trim();
     let whole = serde_json::from_str::<Map<String, Value>>(text).is_ok()
         || xml::members(text).is_some_and(|all| !all.is_empty());
@@ -77,7 +77,7 @@ fn unclosed(text: &str) -> Result<String, Malformed> {
 }
 
 /// Arguments as JSON text, which may still need mending.
-fn arguments(text: &str) -> Result<String, Malformed> {
+fn arguments(text: &str) -> Result<String, MalformedCall> {
     let text = text.trim();
     let text = text.strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>")).unwrap_or(text).trim();
     if text.is_empty() {
@@ -85,7 +85,7 @@ fn arguments(text: &str) -> Result<String, Malformed> {
     }
     if text.starts_with('<') {
         let members =
-            xml::members(text).ok_or_else(|| Malformed::parse("the elements in <arguments> don't add up."))?;
+            xml::members(text).ok_or_else(|| MalformedCall::parse("the elements in <arguments> don't add up."))?;
         return Ok(Value::Object(members).to_string());
     }
     let Err(error) = serde_json::from_str::<IgnoredAny>(text) else { return Ok(text.to_owned()) };
@@ -94,27 +94,28 @@ fn arguments(text: &str) -> Result<String, Malformed> {
         return Ok(plain);
     }
     let Err(fault) = mend(text) else { return Ok(text.to_owned()) };
-    let fault = fault.told().unwrap_or_else(|| error.to_string());
-    Err(Malformed::parse(format!("what stands in <arguments> is neither well-formed JSON nor elements: {fault}.")))
+    let fault = fault.message().unwrap_or_else(|| error.to_string());
+    Err(MalformedCall::parse(format!("what stands in <arguments> is neither well-formed JSON nor elements: {fault}.")))
 }
 
 /// The calls in a tag that small models put round them.
-pub(super) fn wrapped(inner: &str) -> Result<Vec<ReplyCall>, Malformed> {
+pub(super) fn wrapped(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
     let inner = inner.trim();
     if inner.starts_with('<') {
         return function(inner).map(|call| vec![call]);
     }
-    json::calls(inner).ok_or_else(|| Malformed::parse("what stands in the tag is no JSON with `name` and `arguments`."))
+    json::calls(inner)
+        .ok_or_else(|| MalformedCall::parse("what stands in the tag is no JSON with `name` and `arguments`."))
 }
 
 /// `<function=name>` with JSON or `<parameter=key>` in it.
-pub(super) fn function(text: &str) -> Result<ReplyCall, Malformed> {
-    let broken = || Malformed::parse("<function=…> is not whole.");
+pub(super) fn function(text: &str) -> Result<ReplyCall, MalformedCall> {
+    let broken = || MalformedCall::parse("<function=…> is not whole.");
     let text = text.trim().strip_prefix("<function=").ok_or_else(broken)?;
     let (name, inner) = text.split_once('>').ok_or_else(broken)?;
     let (inner, behind) = inner.split_once("</function>").unwrap_or((inner, ""));
     if !behind.trim().is_empty() {
-        return Err(Malformed::parse("something stands behind </function>: write one call at a time."));
+        return Err(MalformedCall::parse("something stands behind </function>: write one call at a time."));
     }
     let inner = inner.trim();
     let name = name.trim().trim_matches('"').to_owned();
@@ -174,7 +175,7 @@ mod tests {
     // proves T4
     #[test]
     fn what_is_missing_or_broken_is_named() {
-        let missing = |field| Err(Malformed::MissingField { field });
+        let missing = |field| Err(MalformedCall::MissingField { field });
         assert_eq!(calls("<tool_name>t</tool_name>"), missing("server_name"));
         assert_eq!(calls("<server_name>s</server_name>"), missing("tool_name"));
         assert_eq!(calls("<server_name>s</server_name><tool_name> </tool_name>"), missing("tool_name"));
@@ -189,7 +190,7 @@ mod tests {
             "<server_name>s</server_name><tool_name>t</tool_name><arguments>{\"a\": 1",
             "{\"a\": 1}",
         ] {
-            assert!(matches!(calls(broken), Err(Malformed::ParseError { .. })), "{broken}");
+            assert!(matches!(calls(broken), Err(MalformedCall::ParseError { .. })), "{broken}");
         }
         let whole = "<server_name>s</server_name><tool_name>t</tool_name><arguments>{\"a\": 1}";
         assert_eq!(calls(whole).unwrap()[0].arguments, "{\"a\": 1}");

@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use windlass_vocab::ReplyCall;
 
-use super::malformed::Malformed;
+use super::malformed_call::MalformedCall;
 use super::scan::{Brackets, Parentheses};
 use crate::repair::mend;
 
@@ -13,7 +13,7 @@ pub(super) fn is_name(c: char) -> bool {
 }
 
 /// The calls between the brackets of `text`. Nothing where it is something else.
-pub(super) fn calls(text: &str) -> Option<Result<Vec<ReplyCall>, Malformed>> {
+pub(super) fn calls(text: &str) -> Option<Result<Vec<ReplyCall>, MalformedCall>> {
     let mut rest = text.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
     let mut calls = Vec::new();
     while !rest.is_empty() {
@@ -39,8 +39,8 @@ pub(super) fn calls(text: &str) -> Option<Result<Vec<ReplyCall>, Malformed>> {
     (!calls.is_empty()).then_some(Ok(calls))
 }
 
-fn unreadable(name: &str) -> Malformed {
-    Malformed::parse(format!("the arguments of `{name}` must be written name=value, text in double quotes."))
+fn unreadable(name: &str) -> MalformedCall {
+    MalformedCall::parse(format!("the arguments of `{name}` must be written name=value, text in double quotes."))
 }
 
 /// The arguments as an object. Mending reads `=` as the colon that JSON has.

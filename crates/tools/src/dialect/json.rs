@@ -24,7 +24,7 @@ const LONGEST: usize = 128;
 
 /// The first key of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key<'a> {
+pub(super) enum FirstKey<'a> {
     /// More must come to tell.
     More,
     /// One that no call begins with.
@@ -36,23 +36,23 @@ pub(super) enum Key<'a> {
 }
 
 /// The first key of the object that `text` begins with.
-pub(super) fn key(text: &str) -> Key<'_> {
+pub(super) fn first_key(text: &str) -> FirstKey<'_> {
     let Some((key, rest)) = quoted(blank(&text[1..])) else {
-        return if text.len() < LONGEST && is_open(blank(&text[1..])) { Key::More } else { Key::No };
+        return if text.len() < LONGEST && is_open(blank(&text[1..])) { FirstKey::More } else { FirstKey::No };
     };
     let known = [NAMES, ARGUMENTS, CALLS, BESIDES].iter().any(|keys| keys.contains(&key));
     let Some(rest) = blank(rest).strip_prefix(':').filter(|_| known) else {
-        return if known && blank(rest).is_empty() { Key::More } else { Key::No };
+        return if known && blank(rest).is_empty() { FirstKey::More } else { FirstKey::No };
     };
     let value = blank(rest);
     if !NAMES.contains(&key) {
-        return Key::Other;
+        return FirstKey::Other;
     }
     match quoted(value) {
-        Some((name, _)) => Key::Name(name),
-        None if value.starts_with('{') && CALLS.contains(&key) => Key::Other,
-        None if value.len() < LONGEST && is_open(value) => Key::More,
-        None => Key::No,
+        Some((name, _)) => FirstKey::Name(name),
+        None if value.starts_with('{') && CALLS.contains(&key) => FirstKey::Other,
+        None if value.len() < LONGEST && is_open(value) => FirstKey::More,
+        None => FirstKey::No,
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
 }
 
 /// The members of an object, their values as they are written.
-type Members<'a> = BTreeMap<String, &'a RawValue>;
+type RawMembers<'a> = BTreeMap<String, &'a RawValue>;
 
 /// The calls that well-formed JSON is; an error where it is not well-formed.
 fn calls_of(text: &str, deep: usize) -> Result<Option<Vec<ReplyCall>>, serde_json::Error> {
@@ -104,7 +104,7 @@ fn calls_of(text: &str, deep: usize) -> Result<Option<Vec<ReplyCall>>, serde_jso
         }
         return Ok((!calls.is_empty()).then_some(calls));
     }
-    let members: Members<'_> = serde_json::from_str(text)?;
+    let members: RawMembers<'_> = serde_json::from_str(text)?;
     let within = CALLS.iter().filter_map(|key| members.get(*key)).find(|value| value.get().starts_with(['{', '[']));
     match within {
         Some(within) => calls_of(within.get(), deep),
@@ -112,7 +112,7 @@ fn calls_of(text: &str, deep: usize) -> Result<Option<Vec<ReplyCall>>, serde_jso
     }
 }
 
-fn call(members: &Members<'_>) -> Option<ReplyCall> {
+fn call(members: &RawMembers<'_>) -> Option<ReplyCall> {
     let text_of = |key: &str| members.get(key).and_then(|value| text_in(value.get()));
     let (key, name) = NAMES.iter().find_map(|key| Some((*key, text_of(key)?)))?;
     let name = match text_of("server_name").or_else(|| text_of("server")) {
@@ -143,14 +143,14 @@ fn is_schema(text: &str) -> bool {
     if !text.contains("\"properties\"") {
         return false;
     }
-    let members: Option<Members<'_>> = serde_json::from_str(text).ok();
+    let members: Option<RawMembers<'_>> = serde_json::from_str(text).ok();
     members.is_some_and(|members| {
         members.get("type").is_some_and(|kind| kind.get() == "\"object\"") && members.contains_key("properties")
     })
 }
 
 /// The members that say nothing about the call, as its arguments.
-fn rest(members: &Members<'_>, name: &str) -> Option<String> {
+fn rest(members: &RawMembers<'_>, name: &str) -> Option<String> {
     let others = members.iter().filter(|(key, _)| key.as_str() != name && !BESIDES.contains(&key.as_str()));
     let mut arguments = Map::new();
     for (key, value) in others {

@@ -3,8 +3,8 @@
 use serde::de::IgnoredAny;
 use windlass_vocab::ReplyCall;
 
-use super::malformed::Malformed;
-use super::opening::{Kind, Sight};
+use super::malformed_call::MalformedCall;
+use super::opening::{CallForm, CallOpening};
 use crate::repair::mend;
 
 /// What the line that names the tool begins with.
@@ -45,33 +45,33 @@ fn label<'a>(text: &'a str, labels: &[&str]) -> Label<'a> {
 }
 
 /// What `text`, which stands at the beginning of a line, may be.
-pub(super) fn sight(text: &str, knows: &dyn Fn(&str) -> bool) -> Sight {
+pub(super) fn find_opening(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpening {
     let behind = match label(text, TOOL) {
-        Label::No => return Sight::No,
-        Label::More => return Sight::More,
+        Label::No => return CallOpening::No,
+        Label::More => return CallOpening::More,
         Label::Yes(behind) => behind,
     };
     let Some(end) = behind.as_bytes().iter().take(SHORT).position(|byte| *byte == b'\n') else {
-        return if behind.len() < SHORT { Sight::More } else { Sight::No };
+        return if behind.len() < SHORT { CallOpening::More } else { CallOpening::No };
     };
     if !knows(name(&behind[..end])) {
-        return Sight::No;
+        return CallOpening::No;
     }
     let next = behind[end..].trim_start();
     if behind[end..].len() - next.len() > SHORT {
-        return Sight::No;
+        return CallOpening::No;
     }
     match label(next, ARGUMENTS) {
-        _ if next.is_empty() => Sight::More,
-        Label::No => Sight::No,
-        Label::More => Sight::More,
+        _ if next.is_empty() => CallOpening::More,
+        Label::No => CallOpening::No,
+        Label::More => CallOpening::More,
         Label::Yes(behind) => {
             let arguments = behind.trim_start();
             match arguments.as_bytes().first() {
-                _ if behind.len() - arguments.len() > SHORT => Sight::No,
-                None => Sight::More,
-                Some(b'{') => Sight::Yes(Kind::Lines { arguments: text.len() - arguments.len() }),
-                Some(_) => Sight::No,
+                _ if behind.len() - arguments.len() > SHORT => CallOpening::No,
+                None => CallOpening::More,
+                Some(b'{') => CallOpening::Yes(CallForm::Lines { arguments: text.len() - arguments.len() }),
+                Some(_) => CallOpening::No,
             }
         }
     }
@@ -83,15 +83,15 @@ fn name(line: &str) -> &str {
 }
 
 /// The call whose arguments begin at `arguments` in `text`.
-pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, Malformed> {
+pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, MalformedCall> {
     let first = text.split('\n').next().unwrap_or_default();
     let name = first.split_once(':').map_or("", |(_, behind)| name(behind.strip_prefix("**").unwrap_or(behind)));
     let arguments = text[arguments..].trim();
     if let Err(error) = serde_json::from_str::<IgnoredAny>(arguments)
         && let Err(fault) = mend(arguments)
     {
-        let fault = fault.told().unwrap_or_else(|| error.to_string());
-        return Err(Malformed::parse(format!("the arguments of `{name}` are not well-formed JSON: {fault}.")));
+        let fault = fault.message().unwrap_or_else(|| error.to_string());
+        return Err(MalformedCall::parse(format!("the arguments of `{name}` are not well-formed JSON: {fault}.")));
     }
     Ok(ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.to_owned(), mended: None })
 }

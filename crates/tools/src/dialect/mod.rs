@@ -1,11 +1,11 @@
 //! Dialects: calls that a model writes into its text (T4).
 //!
-//! The protocol: [`Spoken`] says which forms a run reads and how many calls a reply may have. A
-//! [`Reader`] takes the text as it arrives, in fragments cut anywhere, and gives out what is certain to
+//! The protocol: [`AcceptedForms`] says which forms a run reads and how many calls a reply may have. A
+//! [`ReplyReader`] takes the text as it arrives, in fragments cut anywhere, and gives out what is certain to
 //! be words, and calls when they are whole; what may still become a call is held back until that is
 //! decided. At the end it says what is wrong with a call that could not be read. The result is the same
 //! however the text was cut, and [`read`] is the same for a text that is there as a whole: its
-//! [`Reading`] is all of that together.
+//! [`ParsedReply`] is all of that together.
 //!
 //! A reply that only mentions a tool is no call. A call stands by itself: at the beginning of a line (a
 //! tag may follow the end of a sentence), not in code, not in a quotation, not in a fence that is
@@ -16,70 +16,75 @@
 //! results of the history as text.
 //!
 //! ```
-//! use windlass_tools::dialect::{Ended, Spoken, read};
+//! use windlass_tools::dialect::{AcceptedForms, TextEnd, read};
 //! use windlass_vocab::{Dialect, Parallel};
 //!
-//! let spoken = Spoken::of(&[Dialect::Native, Dialect::Bracket], None, Parallel::Off).ok_or("nothing is read")?;
-//! let reading = read("I look.\n[local.read_file(path=\"a.txt\")]", &spoken, |_| true, Ended::Whole);
+//! let accepted = AcceptedForms::of(&[Dialect::Native, Dialect::Bracket], None, Parallel::Off).ok_or("nothing is read")?;
+//! let reading = read("I look.\n[local.read_file(path=\"a.txt\")]", &accepted, |_| true, TextEnd::Whole);
 //! assert_eq!(reading.text, "I look.");
 //! assert_eq!(reading.calls[0].name, "local.read_file");
 //! assert_eq!(reading.calls[0].arguments, r#"{"path":"a.txt"}"#);
 //! # Ok::<(), &str>(())
 //! ```
 
+mod accepted_forms;
 mod block;
 mod bracket;
-mod ended;
 mod explain;
-mod found;
-mod held;
 mod json;
 mod lines;
-mod malformed;
+mod malformed_call;
 mod opening;
+mod parse_calls;
+mod pending_call;
 mod prompt;
 mod reader;
+mod reader_state;
 mod render;
 mod scan;
-mod spoken;
-mod spot;
 #[cfg(test)]
 mod tests;
+mod text_end;
 pub(crate) mod xml;
 
 use windlass_vocab::ReplyCall;
 
-pub use ended::Ended;
-pub use malformed::Malformed;
+pub use accepted_forms::{AcceptedForms, CallLimit};
+pub use malformed_call::MalformedCall;
 pub use prompt::prompt;
-pub use reader::{Reader, Said};
+pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
-pub use spoken::{Calls, Spoken};
+pub use text_end::TextEnd;
 
 /// What a text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct ParsedReply {
     /// The words, without the calls.
     pub text: String,
     /// The calls, in order.
     pub calls: Vec<ReplyCall>,
     /// What is wrong with a call that could not be read, where there is one.
-    pub malformed: Option<Malformed>,
+    pub malformed: Option<MalformedCall>,
 }
 
-impl Reading {
-    fn take(&mut self, said: Said<'_>) {
-        match said {
-            Said::Text(words) => self.text.push_str(words),
-            Said::Call { call, .. } => self.calls.push(call),
+impl ParsedReply {
+    fn take(&mut self, piece: ReplyPiece<'_>) {
+        match piece {
+            ReplyPiece::Text(words) => self.text.push_str(words),
+            ReplyPiece::Call { call, .. } => self.calls.push(call),
         }
     }
 }
 
 /// Reads a text that is there as a whole. `knows` says whether a tool of that name is offered.
-pub fn read(text: &str, spoken: &Spoken, knows: impl Fn(&str) -> bool + Send + 'static, ended: Ended) -> Reading {
-    let mut reading = Reading::default();
-    let reader = Reader::over(text, *spoken, Box::new(knows));
-    reading.malformed = reader.finish(ended, &mut |said| reading.take(said));
+pub fn read(
+    text: &str,
+    accepted: &AcceptedForms,
+    knows: impl Fn(&str) -> bool + Send + 'static,
+    ended: TextEnd,
+) -> ParsedReply {
+    let mut reading = ParsedReply::default();
+    let reader = ReplyReader::over(text, *accepted, Box::new(knows));
+    reading.malformed = reader.finish(ended, &mut |piece| reading.take(piece));
     reading
 }

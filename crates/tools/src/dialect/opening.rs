@@ -1,24 +1,24 @@
 //! What a call begins with, judged on the little that has come of it: so text that can't become a call
 //! is shown at once.
 
-use super::json::{Key, key};
+use super::accepted_forms::CallForms;
+use super::json::{FirstKey, first_key};
 use super::lines;
-use super::spoken::Forms;
 
 /// What a beginning may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(super) enum CallOpening {
     /// No call.
     No,
     /// More of the text must come to tell.
     More,
     /// A call of this kind, unless its rest says otherwise.
-    Yes(Kind),
+    Yes(CallForm),
 }
 
 /// A kind of call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CallForm {
     /// A `<tool>` block.
     Block,
     /// JSON or a function in a tag; the tag that closes it.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     /// `<function=name>`.
     Function,
     /// Bare JSON, and whether it has named a tool that is offered.
-    Json(Named),
+    Json(NamesTool),
     /// `[server.tool(k="v")]`.
     Bracket,
     /// `Tool:` and `Arguments:`; where the arguments begin.
@@ -38,7 +38,7 @@ pub(super) enum Kind {
 
 /// Whether the beginning names a tool that is offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Named {
+pub(super) enum NamesTool {
     Yes,
     NotYet,
 }
@@ -59,84 +59,84 @@ const WRAPPERS: &[(&str, &str)] = &[
 ];
 
 /// What `text`, which stands at the beginning of a line, may be.
-pub(super) fn sight(text: &str, forms: Forms, knows: &dyn Fn(&str) -> bool) -> Sight {
+pub(super) fn find_opening(text: &str, forms: CallForms, knows: &dyn Fn(&str) -> bool) -> CallOpening {
     match text.as_bytes().first() {
-        None => Sight::More,
+        None => CallOpening::More,
         Some(b'<') => tag(text, forms),
         Some(b'{') if forms.json => object(text, knows),
         Some(b'[') => list(text, forms, knows),
-        Some(byte) if forms.lines && (byte.is_ascii_alphabetic() || *byte == b'*') => lines::sight(text, knows),
-        Some(_) => Sight::No,
+        Some(byte) if forms.lines && (byte.is_ascii_alphabetic() || *byte == b'*') => lines::find_opening(text, knows),
+        Some(_) => CallOpening::No,
     }
 }
 
 /// What `text`, which begins with `<`, may be.
-pub(super) fn tag(text: &str, forms: Forms) -> Sight {
+pub(super) fn tag(text: &str, forms: CallForms) -> CallOpening {
     if forms.block
         && let Some(inner) = text.strip_prefix(TOOL)
     {
-        return within(inner, &["<server_name>", "<tool_name>", "<arguments>", "{"], Kind::Block);
+        return within(inner, &["<server_name>", "<tool_name>", "<arguments>", "{"], CallForm::Block);
     }
     if forms.json {
         if let Some(name) = text.strip_prefix(FUNCTION) {
             return match name.as_bytes().iter().take(SHORT).position(|byte| matches!(byte, b'>' | b'<' | b'\n')) {
-                Some(end) if end > 0 && name.as_bytes()[end] == b'>' => Sight::Yes(Kind::Function),
-                Some(_) => Sight::No,
-                None if name.len() < SHORT => Sight::More,
-                None => Sight::No,
+                Some(end) if end > 0 && name.as_bytes()[end] == b'>' => CallOpening::Yes(CallForm::Function),
+                Some(_) => CallOpening::No,
+                None if name.len() < SHORT => CallOpening::More,
+                None => CallOpening::No,
             };
         }
         for (open, close) in WRAPPERS {
             if let Some(inner) = text.strip_prefix(open) {
-                return within(inner, &["{", "[", FUNCTION], Kind::Wrapped(close));
+                return within(inner, &["{", "[", FUNCTION], CallForm::Wrapped(close));
             }
         }
     }
     let tags = forms.block.then_some(TOOL).into_iter();
     let wrappers = WRAPPERS.iter().map(|(open, _)| *open).chain([FUNCTION]).filter(|_| forms.json);
-    if tags.chain(wrappers).any(|tag| tag.starts_with(text)) { Sight::More } else { Sight::No }
+    if tags.chain(wrappers).any(|tag| tag.starts_with(text)) { CallOpening::More } else { CallOpening::No }
 }
 
 /// Whether one of `begins` follows, white space aside.
-fn within(inner: &str, begins: &[&str], kind: Kind) -> Sight {
+fn within(inner: &str, begins: &[&str], kind: CallForm) -> CallOpening {
     let trimmed = inner.trim_start();
     if inner.len() - trimmed.len() > SHORT {
-        return Sight::No;
+        return CallOpening::No;
     }
     if begins.iter().any(|begin| trimmed.starts_with(begin)) {
-        return Sight::Yes(kind);
+        return CallOpening::Yes(kind);
     }
-    if begins.iter().any(|begin| begin.starts_with(trimmed)) { Sight::More } else { Sight::No }
+    if begins.iter().any(|begin| begin.starts_with(trimmed)) { CallOpening::More } else { CallOpening::No }
 }
 
 /// An object is a call if its first key is one of a call's, and names a tool where it names one.
-fn object(text: &str, knows: &dyn Fn(&str) -> bool) -> Sight {
-    match key(text) {
-        Key::More => Sight::More,
-        Key::Name(name) if knows(name) => Sight::Yes(Kind::Json(Named::Yes)),
-        Key::Other => Sight::Yes(Kind::Json(Named::NotYet)),
-        Key::Name(_) | Key::No => Sight::No,
+fn object(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpening {
+    match first_key(text) {
+        FirstKey::More => CallOpening::More,
+        FirstKey::Name(name) if knows(name) => CallOpening::Yes(CallForm::Json(NamesTool::Yes)),
+        FirstKey::Other => CallOpening::Yes(CallForm::Json(NamesTool::NotYet)),
+        FirstKey::Name(_) | FirstKey::No => CallOpening::No,
     }
 }
 
-fn list(text: &str, forms: Forms, knows: &dyn Fn(&str) -> bool) -> Sight {
+fn list(text: &str, forms: CallForms, knows: &dyn Fn(&str) -> bool) -> CallOpening {
     let inner = &text[1..];
     let trimmed = inner.trim_start();
     if inner.len() - trimmed.len() > SHORT {
-        return Sight::No;
+        return CallOpening::No;
     }
     match trimmed.as_bytes().first() {
-        None => Sight::More,
+        None => CallOpening::More,
         Some(b'{') if forms.json => object(trimmed, knows),
-        Some(_) if !forms.bracket => Sight::No,
+        Some(_) if !forms.bracket => CallOpening::No,
         Some(_) => {
             let end = trimmed.find(|c: char| !super::bracket::is_name(c)).unwrap_or(trimmed.len());
             let (name, behind) = trimmed.split_at(end);
             match behind.as_bytes().first() {
-                _ if name.is_empty() || name.len() > SHORT => Sight::No,
-                None => Sight::More,
-                Some(b'(') if knows(name) => Sight::Yes(Kind::Bracket),
-                Some(_) => Sight::No,
+                _ if name.is_empty() || name.len() > SHORT => CallOpening::No,
+                None => CallOpening::More,
+                Some(b'(') if knows(name) => CallOpening::Yes(CallForm::Bracket),
+                Some(_) => CallOpening::No,
             }
         }
     }

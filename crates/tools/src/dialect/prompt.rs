@@ -2,8 +2,8 @@
 
 use windlass_vocab::{Dialect, ToolSpec};
 
-use super::malformed::Malformed;
-use super::spoken::Calls;
+use super::accepted_forms::CallLimit;
+use super::malformed_call::MalformedCall;
 
 const TOOL_BLOCK: &str = include_str!("prompts/tool_block.md");
 const BRACKET: &str = include_str!("prompts/bracket.md");
@@ -25,11 +25,11 @@ fn rules(dialect: Dialect) -> Option<&'static str> {
 
 /// The calling rules and the schemas of the tools offered, for the prefix of a run in `dialect`.
 #[must_use]
-pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: Calls) -> Option<String> {
+pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: CallLimit) -> Option<String> {
     let rules = rules(dialect).filter(|_| !offer.is_empty())?.trim();
     let count = match calls {
-        Calls::One => ONE.trim(),
-        Calls::Several => SEVERAL.trim(),
+        CallLimit::One => ONE.trim(),
+        CallLimit::Several => SEVERAL.trim(),
     };
     let tools: Vec<String> = offer.iter().map(|spec| tool(dialect, spec)).collect();
     Some(format!("How to call tools:\n\n{rules}\n{count}\n\nThe tools:\n\n{}", tools.join("\n\n")))
@@ -45,10 +45,10 @@ fn tool(dialect: Dialect, spec: &ToolSpec) -> String {
     format!("- {title}\n{}\nSchema of the arguments: {}", spec.description.trim(), spec.schema.as_str())
 }
 
-impl Malformed {
+impl MalformedCall {
     /// What the model is told, so that it can mend the call.
     #[must_use]
-    pub fn told(&self, dialect: Option<Dialect>) -> String {
+    pub fn message(&self, dialect: Option<Dialect>) -> String {
         let how = match dialect.and_then(rules) {
             Some(rules) => format!("Write the whole call again.\n\n{}", rules.trim()),
             None => "Make the call again in the usual way, not as text.".to_owned(),

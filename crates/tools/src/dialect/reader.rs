@@ -11,18 +11,18 @@ use std::fmt;
 
 use windlass_vocab::ReplyCall;
 
-use super::ended::Ended;
+use super::accepted_forms::{AcceptedForms, CallForms, CallLimit};
 use super::explain::explains;
-use super::found::{Found, found, unfinished};
-use super::held::{Fence, Held, Progress, Stand};
-use super::malformed::Malformed;
-use super::opening::{Kind, Named, Sight, sight, tag};
-use super::spoken::{Calls, Forms, Spoken};
-use super::spot::{Begun, Code, FenceLine, Spot, Step};
+use super::malformed_call::MalformedCall;
+use super::opening::{CallForm, CallOpening, NamesTool, find_opening, tag};
+use super::parse_calls::{ParsedCalls, parse_calls, unfinished};
+use super::pending_call::{CallPosition, Fence, PendingCall, PendingProgress};
+use super::reader_state::{FenceLine, InCode, ReaderState, ReaderStep, TextBegun};
+use super::text_end::TextEnd;
 
 /// What a reader gives out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said<'a> {
+pub enum ReplyPiece<'a> {
     /// Words.
     Text(&'a str),
     /// A call, whole.
@@ -35,12 +35,12 @@ pub enum Said<'a> {
 }
 
 /// Whether a tool of this name is offered.
-type Knows = Box<dyn Fn(&str) -> bool + Send>;
+type IsOffered = Box<dyn Fn(&str) -> bool + Send>;
 
 /// Reads a text as it comes.
-pub struct Reader<'t> {
-    spoken: Spoken,
-    knows: Knows,
+pub struct ReplyReader<'t> {
+    accepted: AcceptedForms,
+    knows: IsOffered,
     /// What has come and is not forgotten; a text that was there as a whole is borrowed.
     text: Cow<'t, str>,
     /// How much of the text is forgotten. All places are counted from there.
@@ -48,23 +48,23 @@ pub struct Reader<'t> {
     /// Up to here it is decided what the text is.
     at: usize,
     /// Up to here words have been given out.
-    told: usize,
+    given_out: usize,
     /// Up to here words have been looked at for white space at their end.
-    seen: usize,
+    scanned: usize,
     /// Where the line begins that `at` is on.
     line: usize,
     /// The last line with words on it.
     before: (usize, usize),
     /// Quotes of code on the line: up to where they were counted, and whether one is open.
-    code: (usize, Code),
-    spot: Spot,
-    begun: Begun,
+    code: (usize, InCode),
+    state: ReaderState,
+    begun: TextBegun,
     /// Bytes that were held in vain.
     waste: usize,
-    over: Option<Ended>,
+    over: Option<TextEnd>,
     /// How many calls were given out.
     calls: u32,
-    malformed: Option<Malformed>,
+    malformed: Option<MalformedCall>,
 }
 
 /// So many bytes may be held in vain in any text.
@@ -79,29 +79,29 @@ const CUT: &str = "the reply was cut off by the length limit in the middle of th
 /// White space between a fence and what stands in it.
 const FENCE_GAP: usize = 64;
 
-impl fmt::Debug for Reader<'_> {
+impl fmt::Debug for ReplyReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").field("spoken", &self.spoken).field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("ReplyReader").field("accepted", &self.accepted).field("at", &self.at).finish_non_exhaustive()
     }
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ReplyReader<'t> {
     /// A reader of which nothing has been asked yet. `knows` says whether a tool of a name is offered.
     #[must_use]
-    pub fn new(spoken: Spoken, knows: Knows) -> Self {
+    pub fn new(accepted: AcceptedForms, knows: IsOffered) -> Self {
         Self {
-            spoken,
+            accepted,
             knows,
             text: Cow::Borrowed(""),
             forgotten: 0,
             at: 0,
-            told: 0,
-            seen: 0,
+            given_out: 0,
+            scanned: 0,
             line: 0,
             before: (0, 0),
-            code: (0, Code::Outside),
-            spot: Spot::Line,
-            begun: Begun::No,
+            code: (0, InCode::Outside),
+            state: ReaderState::Line,
+            begun: TextBegun::No,
             waste: 0,
             over: None,
             calls: 0,
@@ -110,12 +110,12 @@ impl<'t> Reader<'t> {
     }
 
     /// A reader of a text that is there as a whole.
-    pub(super) fn over(text: &'t str, spoken: Spoken, knows: Knows) -> Self {
-        Self { text: Cow::Borrowed(text), ..Self::new(spoken, knows) }
+    pub(super) fn over(text: &'t str, accepted: AcceptedForms, knows: IsOffered) -> Self {
+        Self { text: Cow::Borrowed(text), ..Self::new(accepted, knows) }
     }
 
     /// Takes a fragment; words and calls that are certain go to `sink`.
-    pub fn push(&mut self, fragment: &str, sink: &mut dyn FnMut(Said<'_>)) {
+    pub fn push(&mut self, fragment: &str, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
         self.forget();
         self.text.to_mut().push_str(fragment);
         self.go_on(sink);
@@ -123,13 +123,13 @@ impl<'t> Reader<'t> {
 
     /// The text is over: what was held back goes to `sink`, and what is wrong with a call that could not
     /// be read comes back.
-    pub fn finish(mut self, ended: Ended, sink: &mut dyn FnMut(Said<'_>)) -> Option<Malformed> {
+    pub fn finish(mut self, ended: TextEnd, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> Option<MalformedCall> {
         self.over = Some(ended);
         self.go_on(sink);
-        let is_dropped = matches!(self.spot, Spot::Dropped);
+        let is_dropped = matches!(self.state, ReaderState::Dropped);
         if self.calls == 0 && self.malformed.is_none() && !is_dropped {
             // Without calls the words are exactly the text.
-            self.tell_up_to(self.text.len(), sink);
+            self.give_out_up_to(self.text.len(), sink);
         }
         self.malformed
     }
@@ -141,26 +141,28 @@ impl<'t> Reader<'t> {
 
     /// Forgets what is not looked at again, once it is the larger part: no byte is moved twice.
     fn forget(&mut self) {
-        let kept = match &self.spot {
+        let kept = match &self.state {
             // The line is looked back at, and the one before it.
-            Spot::Line | Spot::Middle | Spot::Fence(..) => self.told.min(self.line).min(self.before.0),
-            Spot::Words => self.told,
-            Spot::Dropped => self.text.len(),
+            ReaderState::Line | ReaderState::Middle | ReaderState::Fence(..) => {
+                self.given_out.min(self.line).min(self.before.0)
+            }
+            ReaderState::Words => self.given_out,
+            ReaderState::Dropped => self.text.len(),
             // What is held stays where it is.
-            Spot::Held(_) => 0,
+            ReaderState::Pending(_) => 0,
         };
         if kept <= self.text.len() / 2 {
             return;
         }
         if self.code.0 < self.line {
-            self.code = (self.line, Code::Outside);
+            self.code = (self.line, InCode::Outside);
         }
         self.text.to_mut().drain(..kept);
         self.forgotten += kept;
         for place in [
             &mut self.at,
-            &mut self.told,
-            &mut self.seen,
+            &mut self.given_out,
+            &mut self.scanned,
             &mut self.line,
             &mut self.before.0,
             &mut self.before.1,
@@ -170,55 +172,55 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn go_on(&mut self, sink: &mut dyn FnMut(Said<'_>)) {
-        while self.step(sink) == Step::On {}
-        let certain = match &self.spot {
-            Spot::Held(held) => held.start,
-            Spot::Line | Spot::Middle | Spot::Fence(..) | Spot::Words => self.at,
-            Spot::Dropped => return,
+    fn go_on(&mut self, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
+        while self.step(sink) == ReaderStep::On {}
+        let certain = match &self.state {
+            ReaderState::Pending(held) => held.start,
+            ReaderState::Line | ReaderState::Middle | ReaderState::Fence(..) | ReaderState::Words => self.at,
+            ReaderState::Dropped => return,
         };
-        self.tell(certain, sink);
+        self.give_out(certain, sink);
     }
 
-    fn step(&mut self, sink: &mut dyn FnMut(Said<'_>)) -> Step {
-        match &self.spot {
-            Spot::Line => self.line(),
-            Spot::Middle => self.middle(),
-            Spot::Fence(fence, line) => self.fence(*fence, *line),
-            Spot::Held(_) => self.held(sink),
-            Spot::Words | Spot::Dropped => {
+    fn step(&mut self, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
+        match &self.state {
+            ReaderState::Line => self.line(),
+            ReaderState::Middle => self.middle(),
+            ReaderState::Fence(fence, line) => self.fence(*fence, *line),
+            ReaderState::Pending(_) => self.continue_call(sink),
+            ReaderState::Words | ReaderState::Dropped => {
                 self.at = self.text.len();
-                Step::More
+                ReaderStep::More
             }
         }
     }
 
     /// Gives out words up to `end`, but for white space at their end: it is dropped if a call follows.
-    fn tell(&mut self, end: usize, sink: &mut dyn FnMut(Said<'_>)) {
-        let from = self.seen.max(self.told);
+    fn give_out(&mut self, end: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
+        let from = self.scanned.max(self.given_out);
         if end <= from {
             return;
         }
-        self.seen = end;
+        self.scanned = end;
         if let Some((at, c)) = self.text[from..end].char_indices().rev().find(|(_, c)| !c.is_whitespace()) {
-            self.tell_up_to(from + at + c.len_utf8(), sink);
+            self.give_out_up_to(from + at + c.len_utf8(), sink);
         }
     }
 
-    fn tell_up_to(&mut self, end: usize, sink: &mut dyn FnMut(Said<'_>)) {
-        if end > self.told {
-            let words = &self.text[self.told..end];
-            sink(Said::Text(words));
-            self.told = end;
+    fn give_out_up_to(&mut self, end: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
+        if end > self.given_out {
+            let words = &self.text[self.given_out..end];
+            sink(ReplyPiece::Text(words));
+            self.given_out = end;
         }
     }
 
     /// The forms that may begin here.
-    fn forms(&self) -> Forms {
-        let (anywhere, alone) = (self.spoken.anywhere, self.spoken.alone);
+    fn forms(&self) -> CallForms {
+        let (anywhere, alone) = (self.accepted.anywhere, self.accepted.alone);
         match self.begun {
-            Begun::Yes => anywhere,
-            Begun::No => Forms {
+            TextBegun::Yes => anywhere,
+            TextBegun::No => CallForms {
                 block: anywhere.block || alone.block,
                 bracket: anywhere.bracket || alone.bracket,
                 lines: anywhere.lines || alone.lines,
@@ -227,84 +229,89 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn words_follow(&mut self) -> Step {
-        self.begun = Begun::Yes;
-        self.spot = if self.spoken.anywhere.is_empty() { Spot::Words } else { Spot::Middle };
-        Step::On
+    fn words_follow(&mut self) -> ReaderStep {
+        self.begun = TextBegun::Yes;
+        self.state = if self.accepted.anywhere.is_empty() { ReaderState::Words } else { ReaderState::Middle };
+        ReaderStep::On
     }
 
     /// At the beginning of a line: a call may begin, or a fence.
-    fn line(&mut self) -> Step {
+    fn line(&mut self) -> ReaderStep {
         let rest = &self.text[self.at..];
         let indent = rest.bytes().take(4).take_while(|byte| *byte == b' ').count();
         let rest = &rest[indent..];
         match rest.as_bytes().first() {
-            None if self.over.is_none() => Step::More,
+            None if self.over.is_none() => ReaderStep::More,
             None => {
                 self.at = self.text.len();
-                Step::More
+                ReaderStep::More
             }
             Some(b'\n') => {
                 self.at += indent + 1;
                 self.line = self.at;
-                Step::On
+                ReaderStep::On
             }
             // Code or a quotation.
             Some(b'\t' | b'>') => self.words_follow(),
             Some(_) if indent > 3 => self.words_follow(),
             Some(b'`' | b'~') => self.fence_begins(indent),
-            Some(_) => match sight(rest, self.forms(), &*self.knows) {
-                Sight::No => self.words_follow(),
-                Sight::More if self.over.is_none() => Step::More,
+            Some(_) => match find_opening(rest, self.forms(), &*self.knows) {
+                CallOpening::No => self.words_follow(),
+                CallOpening::More if self.over.is_none() => ReaderStep::More,
                 // Of a tag that stands alone at the end, this much can be told.
-                Sight::More if rest.trim_end() == super::opening::TOOL => self.hold(self.at + indent, Kind::Block),
-                Sight::More => self.words_follow(),
-                Sight::Yes(kind) => self.hold(self.at + indent, kind),
+                CallOpening::More if rest.trim_end() == super::opening::TOOL => {
+                    self.hold(self.at + indent, CallForm::Block)
+                }
+                CallOpening::More => self.words_follow(),
+                CallOpening::Yes(kind) => self.hold(self.at + indent, kind),
             },
         }
     }
 
-    fn hold(&mut self, start: usize, kind: Kind) -> Step {
+    fn hold(&mut self, start: usize, kind: CallForm) -> ReaderStep {
         let stand = self.stand(kind);
-        self.spot = Spot::Held(Box::new(Held::new(start, start, kind, stand, None)));
-        Step::On
+        self.state = ReaderState::Pending(Box::new(PendingCall::new(start, start, kind, stand, None)));
+        ReaderStep::On
     }
 
-    fn stand(&self, kind: Kind) -> Stand {
-        let anywhere = self.spoken.anywhere;
+    fn stand(&self, kind: CallForm) -> CallPosition {
+        let anywhere = self.accepted.anywhere;
         let (read, free) = match kind {
-            Kind::Block => (anywhere.block, Stand::Free),
-            Kind::Wrapped(_) | Kind::Function => (anywhere.json, Stand::Free),
-            Kind::Json(_) => (anywhere.json, Stand::OwnLines),
-            Kind::Bracket => (anywhere.bracket, Stand::OwnLines),
-            Kind::Lines { .. } => (anywhere.lines, Stand::OwnLines),
+            CallForm::Block => (anywhere.block, CallPosition::Free),
+            CallForm::Wrapped(_) | CallForm::Function => (anywhere.json, CallPosition::Free),
+            CallForm::Json(_) => (anywhere.json, CallPosition::OwnLines),
+            CallForm::Bracket => (anywhere.bracket, CallPosition::OwnLines),
+            CallForm::Lines { .. } => (anywhere.lines, CallPosition::OwnLines),
         };
-        if read { free } else { Stand::Last }
+        if read { free } else { CallPosition::Last }
     }
 
     /// A fence begins: one that holds nothing but a call is looked into.
-    fn fence_begins(&mut self, indent: usize) -> Step {
+    fn fence_begins(&mut self, indent: usize) -> ReaderStep {
         let rest = &self.text[self.at + indent..];
         let mark = rest.as_bytes()[0];
         let times = rest.bytes().take(LONGEST_FENCE + 1).take_while(|byte| *byte == mark).count();
         if !(3..=LONGEST_FENCE).contains(&times) {
             if times < 3 && times == rest.len() && self.over.is_none() {
-                return Step::More;
+                return ReaderStep::More;
             }
             return self.words_follow();
         }
         let fence = Fence { mark, times };
         let behind = &rest[times..];
         let plain = |reader: &mut Self| {
-            reader.begun = Begun::Yes;
-            reader.spot =
-                if reader.spoken.anywhere.is_empty() { Spot::Words } else { Spot::Fence(fence, FenceLine::First) };
-            Step::On
+            reader.begun = TextBegun::Yes;
+            reader.state = if reader.accepted.anywhere.is_empty() {
+                ReaderState::Words
+            } else {
+                ReaderState::Fence(fence, FenceLine::First)
+            };
+            ReaderStep::On
         };
         let longest = FENCE_WORDS.iter().map(|word| word.len()).max().unwrap_or(0) + 2;
         let Some(end) = behind.bytes().take(longest).position(|byte| byte == b'\n') else {
             let may_be = behind.len() < longest && FENCE_WORDS.iter().any(|word| word.starts_with(behind.trim_end()));
-            return if may_be && self.over.is_none() { Step::More } else { plain(self) };
+            return if may_be && self.over.is_none() { ReaderStep::More } else { plain(self) };
         };
         if !FENCE_WORDS.contains(&behind[..end].trim_end()) {
             return plain(self);
@@ -313,156 +320,166 @@ impl<'t> Reader<'t> {
         if behind.len() - end - inner.len() > FENCE_GAP {
             return plain(self);
         }
-        match sight(inner, self.forms(), &*self.knows) {
-            Sight::More if self.over.is_none() => Step::More,
-            Sight::No | Sight::More => plain(self),
-            Sight::Yes(kind) => {
+        match find_opening(inner, self.forms(), &*self.knows) {
+            CallOpening::More if self.over.is_none() => ReaderStep::More,
+            CallOpening::No | CallOpening::More => plain(self),
+            CallOpening::Yes(kind) => {
                 let body = self.text.len() - inner.len();
-                self.spot = Spot::Held(Box::new(Held::new(self.at, body, kind, Stand::Last, Some(fence))));
-                Step::On
+                self.state = ReaderState::Pending(Box::new(PendingCall::new(
+                    self.at,
+                    body,
+                    kind,
+                    CallPosition::Last,
+                    Some(fence),
+                )));
+                ReaderStep::On
             }
         }
     }
 
     /// In a fence: nothing is read until it is closed.
-    fn fence(&mut self, fence: Fence, line: FenceLine) -> Step {
+    fn fence(&mut self, fence: Fence, line: FenceLine) -> ReaderStep {
         let Some(end) = memchr::memchr(b'\n', &self.text.as_bytes()[self.at..]) else {
             self.at = self.text.len();
-            return Step::More;
+            return ReaderStep::More;
         };
         let end = self.at + end;
         let closes = line == FenceLine::Later && fence.is_closed_by(&self.text[self.line..end]);
         self.at = end + 1;
         self.line = self.at;
-        self.spot = if closes { Spot::Line } else { Spot::Fence(fence, FenceLine::Later) };
-        Step::On
+        self.state = if closes { ReaderState::Line } else { ReaderState::Fence(fence, FenceLine::Later) };
+        ReaderStep::On
     }
 
     /// Within a line: a tag may follow the end of a sentence.
-    fn middle(&mut self) -> Step {
-        let forms = Forms { bracket: false, lines: false, ..self.spoken.anywhere };
+    fn middle(&mut self) -> ReaderStep {
+        let forms = CallForms { bracket: false, lines: false, ..self.accepted.anywhere };
         let rest = &self.text.as_bytes()[self.at..];
         let found = if forms.is_empty() { memchr::memchr(b'\n', rest) } else { memchr::memchr2(b'\n', b'<', rest) };
         let Some(found) = found else {
             self.at = self.text.len();
-            return Step::More;
+            return ReaderStep::More;
         };
         self.at += found;
         if rest[found] == b'\n' {
             self.before = (self.line, self.at);
             self.at += 1;
             self.line = self.at;
-            self.code = (self.at, Code::Outside);
-            self.spot = Spot::Line;
-            return Step::On;
+            self.code = (self.at, InCode::Outside);
+            self.state = ReaderState::Line;
+            return ReaderStep::On;
         }
         match tag(&self.text[self.at..], forms) {
-            Sight::More if self.over.is_none() => Step::More,
-            Sight::Yes(kind) if self.ends_a_sentence() => self.hold(self.at, kind),
-            Sight::Yes(_) | Sight::More | Sight::No => {
+            CallOpening::More if self.over.is_none() => ReaderStep::More,
+            CallOpening::Yes(kind) if self.ends_a_sentence() => self.hold(self.at, kind),
+            CallOpening::Yes(_) | CallOpening::More | CallOpening::No => {
                 self.at += 1;
-                Step::On
+                ReaderStep::On
             }
         }
     }
 
     /// Whether what stands before `at` on its line ends a sentence, and no code is open.
     fn ends_a_sentence(&mut self) -> bool {
-        let (from, code) = if self.code.0 < self.line { (self.line, Code::Outside) } else { self.code };
+        let (from, code) = if self.code.0 < self.line { (self.line, InCode::Outside) } else { self.code };
         let ticks = memchr::memchr_iter(b'`', &self.text.as_bytes()[from..self.at]).count();
         let code = match (code, ticks % 2) {
             (code, 0) => code,
-            (Code::Outside, _) => Code::Inside,
-            (Code::Inside, _) => Code::Outside,
+            (InCode::Outside, _) => InCode::Inside,
+            (InCode::Inside, _) => InCode::Outside,
         };
         self.code = (self.at, code);
         let line = &self.text[self.line..self.at];
         let quoted = line.bytes().take(4).find(|byte| *byte != b' ') == Some(b'>');
-        code == Code::Outside && !quoted && line.trim_end().ends_with(['.', ':', '!', '?', ')', '…'])
+        code == InCode::Outside && !quoted && line.trim_end().ends_with(['.', ':', '!', '?', ')', '…'])
     }
 
     /// A call has begun: it ends, it can't be one, or more must come.
-    fn held(&mut self, sink: &mut dyn FnMut(Said<'_>)) -> Step {
-        let Spot::Held(held) = &mut self.spot else { return Step::On };
+    fn continue_call(&mut self, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
+        let ReaderState::Pending(held) = &mut self.state else { return ReaderStep::On };
         let progress = held.progress(&self.text, self.over);
         let (inner, kind, fenced) = (held.inner(), held.kind, held.fence.is_some());
         let (result, behind) = match progress {
-            Progress::More => return Step::More,
-            Progress::No(at) => (Found::Nothing, at),
-            Progress::Whole { inner: end, behind } => (found(kind, &self.text[inner..end], &*self.knows), behind),
-            Progress::Unfinished => (self.unfinished(kind, inner), self.text.len()),
+            PendingProgress::More => return ReaderStep::More,
+            PendingProgress::No(at) => (ParsedCalls::Nothing, at),
+            PendingProgress::Whole { inner: end, behind } => {
+                (parse_calls(kind, &self.text[inner..end], &*self.knows), behind)
+            }
+            PendingProgress::Unfinished => (self.unfinished(kind, inner), self.text.len()),
         };
         match result {
-            Found::Calls(calls) if !self.is_explained() => self.accept(calls, behind, sink),
-            Found::Malformed(malformed) if !fenced && !self.is_explained() => self.refuse(malformed, behind, sink),
-            Found::Calls(_) | Found::Malformed(_) | Found::Nothing => self.let_go(behind),
+            ParsedCalls::Calls(calls) if !self.is_explained() => self.accept(calls, behind, sink),
+            ParsedCalls::Malformed(malformed) if !fenced && !self.is_explained() => {
+                self.refuse(malformed, behind, sink)
+            }
+            ParsedCalls::Calls(_) | ParsedCalls::Malformed(_) | ParsedCalls::Nothing => self.let_go(behind),
         }
     }
 
-    fn unfinished(&self, kind: Kind, inner: usize) -> Found {
+    fn unfinished(&self, kind: CallForm, inner: usize) -> ParsedCalls {
         match self.over {
-            Some(Ended::Cut) if kind == Kind::Json(Named::NotYet) => Found::Nothing,
-            Some(Ended::Cut) => Found::Malformed(Malformed::parse(CUT)),
-            Some(Ended::Whole) | None => unfinished(kind, &self.text[inner..], &*self.knows),
+            Some(TextEnd::Cut) if kind == CallForm::Json(NamesTool::NotYet) => ParsedCalls::Nothing,
+            Some(TextEnd::Cut) => ParsedCalls::Malformed(MalformedCall::parse(CUT)),
+            Some(TextEnd::Whole) | None => unfinished(kind, &self.text[inner..], &*self.knows),
         }
     }
 
     /// Whether the line before says that this is an example. A block in the open is taken at its word.
     fn is_explained(&self) -> bool {
-        let Spot::Held(held) = &self.spot else { return false };
-        let plain = held.kind == Kind::Block && held.fence.is_none();
+        let ReaderState::Pending(held) = &self.state else { return false };
+        let plain = held.kind == CallForm::Block && held.fence.is_none();
         !plain && explains(&self.text[self.before.0..self.before.1])
     }
 
-    fn accept(&mut self, mut calls: Vec<ReplyCall>, behind: usize, sink: &mut dyn FnMut(Said<'_>)) -> Step {
-        if self.spoken.calls == Calls::One {
+    fn accept(&mut self, mut calls: Vec<ReplyCall>, behind: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
+        if self.accepted.calls == CallLimit::One {
             calls.truncate(1);
         }
         self.pass(behind, sink);
         for call in calls {
-            sink(Said::Call { index: self.calls, call });
+            sink(ReplyPiece::Call { index: self.calls, call });
             self.calls = self.calls.saturating_add(1);
         }
-        Step::On
+        ReaderStep::On
     }
 
-    fn refuse(&mut self, malformed: Malformed, behind: usize, sink: &mut dyn FnMut(Said<'_>)) -> Step {
+    fn refuse(&mut self, malformed: MalformedCall, behind: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
         self.malformed.get_or_insert(malformed);
         self.pass(behind, sink);
-        Step::On
+        ReaderStep::On
     }
 
     /// Goes on behind what was held, which is not given out.
-    fn pass(&mut self, behind: usize, sink: &mut dyn FnMut(Said<'_>)) {
-        if let Spot::Held(held) = &self.spot {
+    fn pass(&mut self, behind: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
+        if let ReaderState::Pending(held) = &self.state {
             let start = held.start;
             self.waste += held.waste;
-            self.tell(start, sink);
+            self.give_out(start, sink);
         }
-        (self.at, self.line, self.told, self.begun) = (behind, behind, behind, Begun::Yes);
+        (self.at, self.line, self.given_out, self.begun) = (behind, behind, behind, TextBegun::Yes);
         self.before = (behind, behind);
-        self.spot = match self.spoken.calls {
-            Calls::One => Spot::Dropped,
-            Calls::Several if self.is_wasteful() => Spot::Words,
-            Calls::Several => Spot::Line,
+        self.state = match self.accepted.calls {
+            CallLimit::One => ReaderState::Dropped,
+            CallLimit::Several if self.is_wasteful() => ReaderState::Words,
+            CallLimit::Several => ReaderState::Line,
         };
     }
 
     /// What was held is no call, as was found at `end`: it is words, or code.
-    fn let_go(&mut self, end: usize) -> Step {
-        let Spot::Held(held) = &self.spot else { return Step::On };
+    fn let_go(&mut self, end: usize) -> ReaderStep {
+        let ReaderState::Pending(held) = &self.state else { return ReaderStep::On };
         let (start, fence) = (held.start, held.fence);
         self.waste += end - start;
-        self.begun = Begun::Yes;
-        self.spot = match fence {
-            _ if self.spoken.anywhere.is_empty() || self.is_wasteful() => Spot::Words,
-            Some(fence) => Spot::Fence(fence, FenceLine::First),
+        self.begun = TextBegun::Yes;
+        self.state = match fence {
+            _ if self.accepted.anywhere.is_empty() || self.is_wasteful() => ReaderState::Words,
+            Some(fence) => ReaderState::Fence(fence, FenceLine::First),
             None => {
                 self.at = start + 1;
-                Spot::Middle
+                ReaderState::Middle
             }
         };
-        Step::On
+        ReaderStep::On
     }
 
     /// Whether so much was held in vain that nothing more is looked for.

@@ -23,7 +23,7 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
             let mut kept = Vec::new();
             for part in parts {
                 match part {
-                    Part::Text { text: said } => text.push_str(said),
+                    Part::Text { text: piece } => text.push_str(piece),
                     Part::Thinking { .. } => kept.push(part.clone()),
                     Part::Call { .. } => {}
                 }
@@ -38,7 +38,7 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
             Message::Assistant { parts: kept, calls: Vec::new() }
         }
         Message::Tool { name, outcome, text, .. } => {
-            let (server, tool) = parted(name);
+            let (server, tool) = split_server(name);
             let outcome = word(*outcome);
             let text = format!("<tool_result name=\"{server}.{tool}\" outcome=\"{outcome}\">\n{text}\n</tool_result>");
             Message::User { text }
@@ -48,7 +48,7 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
 
 /// A call in the dialect.
 fn written(dialect: Dialect, call: &CallInHistory) -> String {
-    let (server, tool) = parted(&call.name);
+    let (server, tool) = split_server(&call.name);
     // The one way JSON has to keep a closing tag out of a text.
     let arguments = call.arguments.as_str().replace("</", "<\\/");
     match dialect {
@@ -67,7 +67,7 @@ fn written(dialect: Dialect, call: &CallInHistory) -> String {
 }
 
 /// Server and tool of a name as a model wrote it.
-fn parted(name: &str) -> (&str, &str) {
+fn split_server(name: &str) -> (&str, &str) {
     name.split_once('.').or_else(|| name.split_once("__")).unwrap_or((ToolName::LOCAL, name))
 }
 

@@ -92,7 +92,7 @@ const MARKS: [bool; 256] = {
 
 /// A scan for a closing tag. JSON and CDATA on the way are gone over, for the tag may stand in them too.
 #[derive(Clone, Debug)]
-pub(super) struct Tag {
+pub(super) struct TagScan {
     close: &'static str,
     at: usize,
     state: TagState,
@@ -111,7 +111,7 @@ enum TagState {
 const ARGUMENTS: &str = "<arguments>";
 const CDATA: &str = "<![CDATA[";
 
-impl Tag {
+impl TagScan {
     /// A scan for `close` from `at` on, where JSON may stand at once.
     pub(super) fn new(close: &'static str, at: usize) -> Self {
         Self { close, at, state: TagState::BeforeJson }

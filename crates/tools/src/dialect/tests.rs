@@ -5,7 +5,7 @@ use std::time::Instant;
 use proptest::prelude::*;
 use windlass_vocab::{CallId, CallInHistory, Dialect, Json, Message, OutcomeKind, Parallel, Part, RunId, TurnId};
 
-use super::{Ended, Malformed, Reader, Reading, Said, Spoken, prompt, read, rendered};
+use super::{AcceptedForms, MalformedCall, ParsedReply, ReplyPiece, ReplyReader, TextEnd, prompt, read, rendered};
 
 const TEXTUAL: [Dialect; 4] = [Dialect::ToolBlock, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
 
@@ -13,15 +13,15 @@ fn knows(name: &str) -> bool {
     ["read_file", "local.read_file", "git.log", "list", "local.list"].contains(&name)
 }
 
-fn spoken(dialects: &[Dialect], parallel: Parallel) -> Spoken {
-    Spoken::of(dialects, None, parallel).expect("something is read")
+fn accepted(dialects: &[Dialect], parallel: Parallel) -> AcceptedForms {
+    AcceptedForms::of(dialects, None, parallel).expect("something is read")
 }
 
-fn all(text: &str) -> Reading {
-    read(text, &spoken(&TEXTUAL, Parallel::Safe), knows, Ended::Whole)
+fn all(text: &str) -> ParsedReply {
+    read(text, &accepted(&TEXTUAL, Parallel::Safe), knows, TextEnd::Whole)
 }
 
-fn calls(reading: &Reading) -> Vec<(&str, &str)> {
+fn calls(reading: &ParsedReply) -> Vec<(&str, &str)> {
     reading.calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect()
 }
 
@@ -112,47 +112,47 @@ fn a_reply_that_only_mentions_a_tool_is_no_call() {
         " \n\n ".into(),
     ] {
         let reading = all(&text);
-        assert_eq!(reading, Reading { text: text.clone(), ..Reading::default() }, "{text}");
+        assert_eq!(reading, ParsedReply { text: text.clone(), ..ParsedReply::default() }, "{text}");
     }
 }
 
 // proves T4
 #[test]
 fn where_calls_are_native_only_a_reply_that_is_a_call_as_a_whole_counts() {
-    let probing = spoken(&[Dialect::Native, Dialect::Probe], Parallel::Safe);
+    let probing = accepted(&[Dialect::Native, Dialect::Probe], Parallel::Safe);
     let json = r#"{"name": "read_file", "arguments": {"path": "a"}}"#;
     for text in [json, BLOCK, "\n[read_file(path=\"a\")]\n", "```json\n{\"tool\": \"read_file\", \"path\": \"a\"}\n```"]
     {
-        assert_eq!(read(text, &probing, knows, Ended::Whole).calls.len(), 1, "{text}");
+        assert_eq!(read(text, &probing, knows, TextEnd::Whole).calls.len(), 1, "{text}");
     }
     for text in
         [format!("I look.\n{json}"), format!("{json}\nThat was it."), format!("{BLOCK}\nDone."), "Hello.".into()]
     {
-        let reading = read(&text, &probing, knows, Ended::Whole);
-        assert_eq!(reading, Reading { text: text.clone(), ..Reading::default() }, "{text}");
+        let reading = read(&text, &probing, knows, TextEnd::Whole);
+        assert_eq!(reading, ParsedReply { text: text.clone(), ..ParsedReply::default() }, "{text}");
     }
-    assert_eq!(Spoken::of(&[Dialect::Native], None, Parallel::Off), None);
+    assert_eq!(AcceptedForms::of(&[Dialect::Native], None, Parallel::Off), None);
 }
 
 // proves T4
 #[test]
 fn a_form_that_is_not_spoken_is_text() {
-    let brackets = spoken(&[Dialect::Native, Dialect::Bracket], Parallel::Off);
+    let brackets = accepted(&[Dialect::Native, Dialect::Bracket], Parallel::Off);
     let text = format!("Look:\n{BLOCK}");
-    assert_eq!(read(&text, &brackets, knows, Ended::Whole).text, text);
+    assert_eq!(read(&text, &brackets, knows, TextEnd::Whole).text, text);
 }
 
 // proves T4
 #[test]
 fn several_calls_are_several_or_the_first_as_the_policy_says() {
     let text = format!("One.\n{BLOCK}\nTwo.\n{BLOCK}{BLOCK}\nThe file says hello.");
-    let several = read(&text, &spoken(&[Dialect::ToolBlock], Parallel::On), knows, Ended::Whole);
+    let several = read(&text, &accepted(&[Dialect::ToolBlock], Parallel::On), knows, TextEnd::Whole);
     assert_eq!((several.calls.len(), several.text.as_str()), (3, "One.\nTwo.\nThe file says hello."));
-    let one = read(&text, &spoken(&[Dialect::ToolBlock], Parallel::Off), knows, Ended::Whole);
+    let one = read(&text, &accepted(&[Dialect::ToolBlock], Parallel::Off), knows, TextEnd::Whole);
     assert_eq!((one.calls.len(), one.text.as_str()), (1, "One."));
     let listed = "[read_file(path=\"a\"), git.log()]";
-    assert_eq!(read(listed, &spoken(&[Dialect::Bracket], Parallel::On), knows, Ended::Whole).calls.len(), 2);
-    assert_eq!(read(listed, &spoken(&[Dialect::Bracket], Parallel::Off), knows, Ended::Whole).calls.len(), 1);
+    assert_eq!(read(listed, &accepted(&[Dialect::Bracket], Parallel::On), knows, TextEnd::Whole).calls.len(), 2);
+    assert_eq!(read(listed, &accepted(&[Dialect::Bracket], Parallel::Off), knows, TextEnd::Whole).calls.len(), 1);
 }
 
 // proves T4
@@ -162,8 +162,8 @@ fn a_block_may_follow_a_sentence_and_lack_the_tag_it_was_stopped_at() {
     assert_eq!((reading.calls.len(), reading.text.as_str()), (1, "I read it now:"));
     let stopped = BLOCK.strip_suffix("</tool>").unwrap();
     assert_eq!(calls(&all(stopped)), [("local.read_file", r#"{"path": "a"}"#)]);
-    let cut = read(stopped, &spoken(&TEXTUAL, Parallel::Off), knows, Ended::Cut);
-    assert!(matches!(cut.malformed, Some(Malformed::ParseError { .. })), "{cut:?}");
+    let cut = read(stopped, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Cut);
+    assert!(matches!(cut.malformed, Some(MalformedCall::ParseError { .. })), "{cut:?}");
 }
 
 // proves T4
@@ -196,7 +196,7 @@ fn a_call_that_is_half_written_is_malformed_and_shown_to_nobody() {
     ] {
         let reading = all(&format!("I look.\n{text}"));
         assert_eq!((reading.text.as_str(), reading.calls.len()), ("I look.", 0), "{text}");
-        let told = reading.malformed.unwrap_or_else(|| panic!("{text}")).told(Some(Dialect::ToolBlock));
+        let told = reading.malformed.unwrap_or_else(|| panic!("{text}")).message(Some(Dialect::ToolBlock));
         assert!(told.contains("ParseError") || told.contains("MissingField"), "{told}");
         assert!(told.contains("<server_name>"), "{told}");
     }
@@ -205,7 +205,7 @@ fn a_call_that_is_half_written_is_malformed_and_shown_to_nobody() {
 // proves T4
 #[test]
 fn what_can_not_become_a_call_is_shown_as_it_comes() {
-    let mut reader = Reader::new(spoken(&TEXTUAL, Parallel::Off), Box::new(knows));
+    let mut reader = ReplyReader::new(accepted(&TEXTUAL, Parallel::Off), Box::new(knows));
     let mut shown = String::new();
     for (fragment, want) in [
         ("Hel", "Hel"),
@@ -219,8 +219,8 @@ fn what_can_not_become_a_call_is_shown_as_it_comes() {
         ("\n<tool><tool_na", "Hello <to you\n{\"name\": \"Bob\"\n[reading]"),
         ("me>x", "Hello <to you\n{\"name\": \"Bob\"\n[reading]"),
     ] {
-        reader.push(fragment, &mut |said| {
-            if let Said::Text(text) = said {
+        reader.push(fragment, &mut |piece| {
+            if let ReplyPiece::Text(text) = piece {
                 shown.push_str(text);
             }
         });
@@ -233,25 +233,25 @@ fn what_can_not_become_a_call_is_shown_as_it_comes() {
 fn what_was_given_out_is_forgotten() {
     let words = "Heave away, haul away, and `<tool>` is no call. ";
     for (dialects, between, most) in [(vec![Dialect::Native, Dialect::Probe], "", 2), (TEXTUAL.to_vec(), "\n", 8)] {
-        let mut reader = Reader::new(spoken(&dialects, Parallel::Safe), Box::new(knows));
+        let mut reader = ReplyReader::new(accepted(&dialects, Parallel::Safe), Box::new(knows));
         let mut shown = 0;
         for _ in 0..1_000 {
-            reader.push(&format!("{words}{between}"), &mut |said| match said {
-                Said::Text(text) => shown += text.len(),
-                Said::Call { .. } => panic!("a call"),
+            reader.push(&format!("{words}{between}"), &mut |piece| match piece {
+                ReplyPiece::Text(text) => shown += text.len(),
+                ReplyPiece::Call { .. } => panic!("a call"),
             });
             assert!(reader.kept() <= most * words.len(), "{} bytes are kept", reader.kept());
         }
-        assert_eq!(reader.finish(Ended::Whole, &mut |_| {}), None);
+        assert_eq!(reader.finish(TextEnd::Whole, &mut |_| {}), None);
         assert!(shown > 999 * words.len());
     }
 }
 
 /// The reading of a text that comes in parts.
-fn in_parts(text: &str, cuts: &[usize], spoken: Spoken) -> Reading {
-    let mut reader = Reader::new(spoken, Box::new(knows));
-    let mut reading = Reading::default();
-    let mut sink = |said: Said<'_>| reading.take(said);
+fn in_parts(text: &str, cuts: &[usize], accepted: AcceptedForms) -> ParsedReply {
+    let mut reader = ReplyReader::new(accepted, Box::new(knows));
+    let mut reading = ParsedReply::default();
+    let mut sink = |piece: ReplyPiece<'_>| reading.take(piece);
     let mut from = 0;
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| text.floor_char_boundary(cut % (text.len() + 1))).collect();
     cuts.sort_unstable();
@@ -259,7 +259,7 @@ fn in_parts(text: &str, cuts: &[usize], spoken: Spoken) -> Reading {
         reader.push(&text[from..cut], &mut sink);
         from = cut;
     }
-    reading.malformed = reader.finish(Ended::Whole, &mut sink);
+    reading.malformed = reader.finish(TextEnd::Whole, &mut sink);
     reading
 }
 
@@ -310,7 +310,7 @@ fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![4 => prop::sample::select(known.to_vec()).prop_map(str::to_owned), 1 => "\\PC{0,8}"]
 }
 
-fn dialects() -> impl Strategy<Value = Spoken> {
+fn dialects() -> impl Strategy<Value = AcceptedForms> {
     let rows = vec![
         vec![Dialect::ToolBlock],
         vec![Dialect::Native, Dialect::Probe],
@@ -318,7 +318,7 @@ fn dialects() -> impl Strategy<Value = Spoken> {
         TEXTUAL.to_vec(),
     ];
     let parallel = prop::sample::select(vec![Parallel::Off, Parallel::Safe]);
-    (prop::sample::select(rows), parallel).prop_map(|(row, parallel)| spoken(&row, parallel))
+    (prop::sample::select(rows), parallel).prop_map(|(row, parallel)| accepted(&row, parallel))
 }
 
 proptest! {
@@ -329,13 +329,13 @@ proptest! {
     fn any_split_of_the_stream_gives_the_same_result(
         fragments in prop::collection::vec(fragment(), 0..16),
         cuts in prop::collection::vec(any::<usize>(), 0..12),
-        spoken in dialects(),
+        accepted in dialects(),
     ) {
         let text = fragments.concat();
-        let whole = read(&text, &spoken, knows, Ended::Whole);
-        prop_assert_eq!(&in_parts(&text, &cuts, spoken), &whole);
+        let whole = read(&text, &accepted, knows, TextEnd::Whole);
+        prop_assert_eq!(&in_parts(&text, &cuts, accepted), &whole);
         let every: Vec<usize> = (0..text.len()).collect();
-        prop_assert_eq!(&in_parts(&text, &every, spoken), &whole);
+        prop_assert_eq!(&in_parts(&text, &every, accepted), &whole);
         if whole.calls.is_empty() && whole.malformed.is_none() {
             prop_assert_eq!(&whole.text, &text);
         }
@@ -343,25 +343,25 @@ proptest! {
 
     // proves T4
     #[test]
-    fn no_text_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), spoken in dialects()) {
+    fn no_text_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), accepted in dialects()) {
         let text = String::from_utf8_lossy(&bytes);
-        let _ = read(&text, &spoken, knows, Ended::Whole);
-        let _ = read(&text, &spoken, knows, Ended::Cut);
+        let _ = read(&text, &accepted, knows, TextEnd::Whole);
+        let _ = read(&text, &accepted, knows, TextEnd::Cut);
     }
 
     // proves T4, M6
     #[test]
-    fn a_call_is_read_as_it_is_rendered(path in "\\PC{0,30}|[a-z<>/\"'\\\\\n ]{0,30}", said in "[A-Z][a-z ]{0,9}[.]|") {
+    fn a_call_is_read_as_it_is_rendered(path in "\\PC{0,30}|[a-z<>/\"'\\\\\n ]{0,30}", piece in "[A-Z][a-z ]{0,9}[.]|") {
         let arguments = Json::from(&serde_json::json!({"path": path, "n": 5}));
         let call = CallInHistory { call: id(), provider_id: None, name: "local.read_file".into(), arguments };
-        let parts = vec![Part::Text { text: said.clone() }, Part::Call { index: 0 }];
+        let parts = vec![Part::Text { text: piece.clone() }, Part::Call { index: 0 }];
         let message = Message::Assistant { parts, calls: vec![call.clone()] };
         for dialect in TEXTUAL {
             let Message::Assistant { parts, calls } = rendered(dialect, &message) else { panic!("another role") };
             prop_assert!(calls.is_empty());
             let [Part::Text { text }] = &parts[..] else { panic!("{parts:?}") };
-            let reading = read(text, &spoken(&[dialect], Parallel::Off), knows, Ended::Whole);
-            prop_assert_eq!(&reading.text, &said);
+            let reading = read(text, &accepted(&[dialect], Parallel::Off), knows, TextEnd::Whole);
+            prop_assert_eq!(&reading.text, &piece);
             prop_assert_eq!(&reading.calls[0].name, &call.name);
             let read: serde_json::Value = serde_json::from_str(&reading.calls[0].arguments).unwrap();
             prop_assert_eq!(read, call.arguments.to_value(), "{}", text);
@@ -398,12 +398,12 @@ fn the_prompt_explains_the_dialect_and_has_every_schema() {
         (Dialect::Lines, "Arguments: {"),
         (Dialect::BareJson, "{\"name\": \"SERVER.TOOL\""),
     ] {
-        let text = prompt(dialect, &offer, super::Calls::One).unwrap();
+        let text = prompt(dialect, &offer, super::CallLimit::One).unwrap();
         assert!(text.contains(sign) && text.contains("one call in a reply"), "{text}");
         assert!(offer.iter().all(|spec| text.contains(spec.schema.as_str()) && text.contains(spec.name.bare())));
     }
-    assert_eq!(prompt(Dialect::Native, &offer, super::Calls::One), None);
-    assert_eq!(prompt(Dialect::ToolBlock, &[], super::Calls::One), None);
+    assert_eq!(prompt(Dialect::Native, &offer, super::CallLimit::One), None);
+    assert_eq!(prompt(Dialect::ToolBlock, &[], super::CallLimit::One), None);
 }
 
 /// Texts made to take long.
@@ -448,12 +448,12 @@ fn adversaries(bytes: usize) -> Vec<String> {
 // proves T4
 #[test]
 fn texts_made_to_take_long_take_no_longer_than_their_length_allows() {
-    let time = |text: &str, spoken: Spoken| {
+    let time = |text: &str, accepted: AcceptedForms| {
         let begun = Instant::now();
-        let _ = read(text, &spoken, knows, Ended::Whole);
+        let _ = read(text, &accepted, knows, TextEnd::Whole);
         begun.elapsed()
     };
-    let everything = spoken(&TEXTUAL, Parallel::Safe);
+    let everything = accepted(&TEXTUAL, Parallel::Safe);
     for (small, large) in adversaries(1 << 15).iter().zip(adversaries(1 << 19)) {
         // Sixteen times as long: a quadratic one would take 256 times as long.
         let (short, long) = (time(small, everything), time(&large, everything));
@@ -465,14 +465,14 @@ fn texts_made_to_take_long_take_no_longer_than_their_length_allows() {
 // proves T4
 #[test]
 fn a_text_that_comes_byte_by_byte_takes_no_longer_than_its_length_allows() {
-    let everything = spoken(&TEXTUAL, Parallel::Safe);
+    let everything = accepted(&TEXTUAL, Parallel::Safe);
     for text in adversaries(1 << 16) {
         let begun = Instant::now();
-        let mut reader = Reader::new(everything, Box::new(knows));
+        let mut reader = ReplyReader::new(everything, Box::new(knows));
         for at in 0..text.len() {
             reader.push(&text[at..=at], &mut |_| {});
         }
-        let _ = reader.finish(Ended::Whole, &mut |_| {});
+        let _ = reader.finish(TextEnd::Whole, &mut |_| {});
         assert!(begun.elapsed().as_millis() < 2_000, "{:?}…: {:?}", &text[..24], begun.elapsed());
     }
 }

@@ -15,7 +15,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 use windlass_sandbox::Confinement;
 
 use super::handover;
-use super::wire::{Report, Request, STOP, Stdin};
+use super::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use crate::GuardProgram;
 
 /// The most of a request that is sent before anybody reads it: less than a socket takes.
@@ -84,7 +84,7 @@ impl GuardedChild {
         let (read_input, input) = io::pipe()?;
         let (output, write_output) = io::pipe()?;
         let (errors, write_errors) = io::pipe()?;
-        let request = Request {
+        let request = GuardRequest {
             command: format!("exec {}", command_line(program)),
             directory: program.directory.clone(),
             lock: None,
@@ -131,12 +131,12 @@ impl GuardedChild {
     /// no gate.
     async fn open_gate(&mut self, program: &GuardedProgram) -> io::Result<()> {
         match self.life.next_report().await {
-            Some(Report::Started(group)) => {
+            Some(GuardReport::Started(group)) => {
                 self.life.group = Some(group);
                 if program.confinement.is_some() { Ok(()) } else { self.input.write_all(b"\n").await }
             }
-            Some(Report::Failed(problem) | Report::Unheld(problem)) => Err(io::Error::other(problem)),
-            Some(Report::Exited(_) | Report::Signalled(_) | Report::Held { .. }) | None => {
+            Some(GuardReport::Failed(problem) | GuardReport::KernelRefused(problem)) => Err(io::Error::other(problem)),
+            Some(GuardReport::Exited(_) | GuardReport::Signalled(_) | GuardReport::Confined { .. }) | None => {
                 Err(io::Error::other("its guard ended before it had begun"))
             }
         }
@@ -156,14 +156,14 @@ impl Lifeline {
             return end.clone();
         }
         let mut report = self.next_report().await;
-        if let Some(Report::Held { .. }) = report {
+        if let Some(GuardReport::Confined { .. }) = report {
             report = self.next_report().await;
         }
         let end = match report {
-            Some(Report::Exited(code)) => ChildEnd::Exited(code),
-            Some(Report::Signalled(signal)) => ChildEnd::Signalled(signal),
-            Some(Report::Failed(problem) | Report::Unheld(problem)) => ChildEnd::NotStarted(problem),
-            Some(Report::Started(_) | Report::Held { .. }) | None => {
+            Some(GuardReport::Exited(code)) => ChildEnd::Exited(code),
+            Some(GuardReport::Signalled(signal)) => ChildEnd::Signalled(signal),
+            Some(GuardReport::Failed(problem) | GuardReport::KernelRefused(problem)) => ChildEnd::NotStarted(problem),
+            Some(GuardReport::Started(_) | GuardReport::Confined { .. }) | None => {
                 self.kill_group();
                 ChildEnd::GuardLost
             }
@@ -171,7 +171,7 @@ impl Lifeline {
         self.end.insert(end).clone()
     }
 
-    async fn next_report(&mut self) -> Option<Report> {
+    async fn next_report(&mut self) -> Option<GuardReport> {
         let line = self.reports.next_line().await.ok().flatten()?;
         serde_json::from_str(&line).ok()
     }

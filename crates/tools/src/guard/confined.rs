@@ -12,10 +12,10 @@ use std::path::Path;
 use std::process::Child;
 
 use rustix::process::Pid;
-use windlass_sandbox::{Confinement, Walls};
+use windlass_sandbox::{Confinement, Isolation};
 
 use super::handover;
-use super::wire::{Report, Request, STOP};
+use super::wire::{GuardReport, GuardRequest, STOP};
 
 /// The last argument that makes a guard program the first process of a sandbox.
 pub(super) const FIRST_PROCESS: &str = "first-process";
@@ -23,9 +23,9 @@ pub(super) const FIRST_PROCESS: &str = "first-process";
 /// The kernel does not let a command be held as it should.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Refused(io::Error);
+pub(super) struct KernelRefused(io::Error);
 
-impl Refused {
+impl KernelRefused {
     /// What the kernel answered when it was asked for what holds a command: a refusal, unless it may answer otherwise the
     /// next time.
     pub(super) fn by_kernel(error: io::Error) -> io::Error {
@@ -36,17 +36,17 @@ impl Refused {
     }
 
     /// What a command was not started for, as a report.
-    pub(super) fn report(error: &io::Error) -> Report {
+    pub(super) fn report(error: &io::Error) -> GuardReport {
         if error.get_ref().is_some_and(|inner| inner.is::<Self>()) {
-            Report::Unheld(error.to_string())
+            GuardReport::KernelRefused(error.to_string())
         } else {
-            Report::Failed(error.to_string())
+            GuardReport::Failed(error.to_string())
         }
     }
 }
 
 /// Which process this one is, after a fork.
-pub(super) enum Role {
+pub(super) enum ForkRole {
     /// The guard, outside; with the first process, unless that is a program, which is yet to be started.
     Guard(Option<FirstProcess>),
     /// The first process of the sandbox, which is told over this what to run.
@@ -57,10 +57,10 @@ pub(super) enum Role {
 
 /// Forks the first process where it can be: the kernel's own walls need no other program. Only a process without threads
 /// may.
-pub(super) fn fork(request: &Request) -> io::Result<Role> {
+pub(super) fn fork(request: &GuardRequest) -> io::Result<ForkRole> {
     match &request.confinement {
-        Some(Confinement { walls: Walls::Namespaces, network, .. }) => platform::fork(*network),
-        Some(_) | None => Ok(Role::Guard(None)),
+        Some(Confinement { isolation: Isolation::Namespaces, network, .. }) => platform::fork(*network),
+        Some(_) | None => Ok(ForkRole::Guard(None)),
     }
 }
 
@@ -81,11 +81,15 @@ impl FirstProcess {
     }
 
     /// Sends it what it is to run, and what that reads.
-    pub(super) fn hand_over(&mut self, request: &Request, input: Option<&OwnedFd>) -> io::Result<Replies> {
+    pub(super) fn hand_over(
+        &mut self,
+        request: &GuardRequest,
+        input: Option<&OwnedFd>,
+    ) -> io::Result<FirstProcessReplies> {
         let line = serde_json::to_string(request)? + "\n";
         let sent = handover::send(&self.channel, line.as_bytes(), input.map(AsFd::as_fd))?;
         self.channel.write_all(&line.as_bytes()[sent..])?;
-        Ok(Replies(self.channel.try_clone()?))
+        Ok(FirstProcessReplies(self.channel.try_clone()?))
     }
 }
 
@@ -94,9 +98,9 @@ pub(super) fn pid_of(process: &Child) -> io::Result<Pid> {
 }
 
 /// What the first process says before it ends.
-pub(super) struct Replies(UnixStream);
+pub(super) struct FirstProcessReplies(UnixStream);
 
-impl Replies {
+impl FirstProcessReplies {
     /// Tells the first process that the command is to end: whoever heeds the signal has time. A signal alone may be one of
     /// the command's own.
     pub(super) fn announce_stop(&self) {
@@ -106,11 +110,11 @@ impl Replies {
 
     /// How it went, once the first process has ended: what held the command, and its end. Where it was killed
     /// it has said neither.
-    pub(super) fn read(self) -> (Option<u8>, Option<Report>) {
+    pub(super) fn read(self) -> (Option<u8>, Option<GuardReport>) {
         let (mut landlock, mut end) = (None, None);
         for line in BufReader::new(self.0).lines().map_while(Result::ok) {
             match serde_json::from_str(&line) {
-                Ok(Report::Held { landlock: version, .. }) => landlock = Some(version),
+                Ok(GuardReport::Confined { landlock: version, .. }) => landlock = Some(version),
                 Ok(report) => end = Some(report),
                 Err(_) => {}
             }
@@ -155,7 +159,7 @@ fn open_folders(folder: &Path) {
 mod platform {
     use std::process::Command;
 
-    use windlass_sandbox::{Confinement, Walls, bubblewrap_arguments};
+    use windlass_sandbox::{Confinement, Isolation, bubblewrap_arguments};
 
     use super::{FIRST_PROCESS, io};
 
@@ -164,9 +168,9 @@ mod platform {
     /// The first process where it is not forked: this program again, with the arguments it was started with itself.
     pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
         let program = std::env::current_exe()?;
-        let mut command = match &confinement.walls {
-            Walls::Namespaces | Walls::Landlock | Walls::Seatbelt => Command::new(&program),
-            Walls::Bubblewrap(bubblewrap) => {
+        let mut command = match &confinement.isolation {
+            Isolation::Namespaces | Isolation::Landlock | Isolation::Seatbelt => Command::new(&program),
+            Isolation::Bubblewrap(bubblewrap) => {
                 let mut command = Command::new(bubblewrap);
                 command.args(bubblewrap_arguments(confinement, &program)).arg(&program);
                 command
@@ -183,10 +187,10 @@ mod platform {
 
     use windlass_sandbox::{Confinement, Network, seatbelt_profile};
 
-    use super::{FIRST_PROCESS, Role, io};
+    use super::{FIRST_PROCESS, ForkRole, io};
 
-    pub(super) fn fork(_: Network) -> io::Result<Role> {
-        Ok(Role::Guard(None))
+    pub(super) fn fork(_: Network) -> io::Result<ForkRole> {
+        Ok(ForkRole::Guard(None))
     }
 
     /// The first process, already held by the profile it is started with.
@@ -204,10 +208,10 @@ mod platform {
 
     use windlass_sandbox::{Confinement, Network};
 
-    use super::{Role, io};
+    use super::{ForkRole, io};
 
-    pub(super) fn fork(_: Network) -> io::Result<Role> {
-        Ok(Role::Guard(None))
+    pub(super) fn fork(_: Network) -> io::Result<ForkRole> {
+        Ok(ForkRole::Guard(None))
     }
 
     pub(super) fn command(_: &Confinement) -> io::Result<Command> {
@@ -240,10 +244,10 @@ mod tests {
     // proves X3: a machine that is short of something for a moment has not said that it can hold nothing
     #[test]
     fn what_may_pass_is_no_refusal() {
-        let report = |kind: io::ErrorKind| Refused::report(&Refused::by_kernel(io::Error::from(kind)));
-        assert!(matches!(report(io::ErrorKind::PermissionDenied), Report::Unheld(_)));
-        assert!(matches!(report(io::ErrorKind::StorageFull), Report::Unheld(_)));
-        assert!(matches!(report(io::ErrorKind::WouldBlock), Report::Failed(_)));
-        assert!(matches!(report(io::ErrorKind::OutOfMemory), Report::Failed(_)));
+        let report = |kind: io::ErrorKind| KernelRefused::report(&KernelRefused::by_kernel(io::Error::from(kind)));
+        assert!(matches!(report(io::ErrorKind::PermissionDenied), GuardReport::KernelRefused(_)));
+        assert!(matches!(report(io::ErrorKind::StorageFull), GuardReport::KernelRefused(_)));
+        assert!(matches!(report(io::ErrorKind::WouldBlock), GuardReport::Failed(_)));
+        assert!(matches!(report(io::ErrorKind::OutOfMemory), GuardReport::Failed(_)));
     }
 }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use rustix::net::RecvFlags;
 use rustix::process::{Pid, WaitOptions, WaitStatus};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-use windlass_sandbox::{Confinement, WAYS_OUT, Walls};
+use windlass_sandbox::{Confinement, ESCAPE_VARIABLES, Isolation};
 
-use super::confined::Refused;
-use super::handover::{self, Received};
-use super::wire::{Cleared, Report, Request, Stdin};
+use super::confined::KernelRefused;
+use super::handover::{self, ReceivedRequest};
+use super::wire::{CleanupReport, GuardReport, GuardRequest, Stdin};
 
 /// What tells a program that it runs in the sandbox.
-const MARK: &str = "WINDLASS_IN_SANDBOX";
+const IN_SANDBOX_VARIABLE: &str = "WINDLASS_IN_SANDBOX";
 
 /// Serves the request that comes over `channel`.
 pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
@@ -28,17 +28,17 @@ pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
-    let Some(Received { line, input, rest }) = handover::receive(channel)? else {
+    let Some(ReceivedRequest { line, input, rest }) = handover::receive(channel)? else {
         // The guard is gone.
         return Ok(());
     };
-    let request: Request = serde_json::from_slice(&line)?;
-    let report = match hold(&request, channel).map(|confinement| start(&request, confinement, input)) {
-        Ok(Ok(shell)) => await_end(shell, || !rest.is_empty() || is_told_to_stop(channel)),
-        Ok(Err(error)) => Report::Failed(error.to_string()),
-        Err(error) => Refused::report(&Refused::by_kernel(error)),
+    let request: GuardRequest = serde_json::from_slice(&line)?;
+    let report = match confine_self(&request, channel).map(|confinement| start(&request, confinement, input)) {
+        Ok(Ok(shell)) => await_end(shell, || !rest.is_empty() || is_stop_requested(channel)),
+        Ok(Err(error)) => GuardReport::Failed(error.to_string()),
+        Err(error) => KernelRefused::report(&KernelRefused::by_kernel(error)),
     };
-    tell(channel, &report);
+    send_report(channel, &report);
     Ok(())
 }
 
@@ -47,42 +47,42 @@ pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
 pub(super) fn report_refusal(channel: &UnixStream, error: &io::Error) {
     // A guard that is gone needs no word.
     if handover::receive(channel).is_ok_and(|request| request.is_some()) {
-        tell(channel, &Refused::report(error));
+        send_report(channel, &KernelRefused::report(error));
     }
 }
 
-fn tell(mut channel: &UnixStream, report: &Report) {
+fn send_report(mut channel: &UnixStream, report: &GuardReport) {
     let line = serde_json::to_string(report).unwrap_or_default() + "\n";
     // A guard that is gone has killed this process, or will.
     let _ = channel.write_all(line.as_bytes());
 }
 
 /// Holds this process to what the request says.
-fn hold<'r>(request: &'r Request, channel: &UnixStream) -> io::Result<&'r Confinement> {
+fn confine_self<'r>(request: &'r GuardRequest, channel: &UnixStream) -> io::Result<&'r Confinement> {
     let confinement = request.confinement.as_ref().ok_or_else(|| io::Error::other("no confinement was sent"))?;
     let landlock = confine(confinement)?;
     // The command is not to trace this process, which says how the command ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
-    tell(channel, &Report::Held { landlock, cleared: Cleared::default() });
+    send_report(channel, &GuardReport::Confined { landlock, cleanup: CleanupReport::default() });
     Ok(confinement)
 }
 
-fn start(request: &Request, confinement: &Confinement, input: Option<OwnedFd>) -> io::Result<Pid> {
+fn start(request: &GuardRequest, confinement: &Confinement, input: Option<OwnedFd>) -> io::Result<Pid> {
     let stdin = match (request.input, input) {
         (Stdin::Nothing, _) => Stdio::null(),
         (Stdin::Passed, Some(input)) => Stdio::from(input),
         (Stdin::Passed, None) => return Err(io::Error::other("no input came with the request")),
     };
     let mut shell = Command::new("/bin/sh");
-    WAYS_OUT.iter().for_each(|name| {
+    ESCAPE_VARIABLES.iter().for_each(|name| {
         shell.env_remove(name);
     });
     let shell = shell
         .args(["-c", &request.command])
         .current_dir(&request.directory)
         .env("TMPDIR", temp(confinement))
-        .env(MARK, "1")
+        .env(IN_SANDBOX_VARIABLE, "1")
         .stdin(stdin)
         .spawn()?;
     let pid = i32::try_from(shell.id()).ok().and_then(Pid::from_raw);
@@ -91,9 +91,9 @@ fn start(request: &Request, confinement: &Confinement, input: Option<OwnedFd>) -
 
 /// Where the command finds its own temporary folder.
 fn temp(confinement: &Confinement) -> &Path {
-    match confinement.walls {
-        Walls::Namespaces | Walls::Bubblewrap(_) => Path::new("/tmp"),
-        Walls::Landlock | Walls::Seatbelt => &confinement.temp,
+    match confinement.isolation {
+        Isolation::Namespaces | Isolation::Bubblewrap(_) => Path::new("/tmp"),
+        Isolation::Landlock | Isolation::Seatbelt => &confinement.temp,
     }
 }
 
@@ -110,20 +110,20 @@ fn confine(_: &Confinement) -> io::Result<u8> {
 
 /// Whether the guard wants the command to end. It says so before it sends the signal, so whoever ends for that signal ends
 /// after it. Anybody in the sandbox can send this process a signal: that means nothing.
-fn is_told_to_stop(channel: &UnixStream) -> bool {
+fn is_stop_requested(channel: &UnixStream) -> bool {
     let mut byte = [0u8; 1];
     rustix::net::recv(channel, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT).is_ok_and(|(_, read)| read > 0)
 }
 
 /// Reaps until the shell has ended; when the guard stops the command, until nothing is left: whoever heeds that has the
 /// time the guard gives them.
-fn await_end(shell: Pid, is_stopping: impl Fn() -> bool) -> Report {
+fn await_end(shell: Pid, is_stopping: impl Fn() -> bool) -> GuardReport {
     let mut end = None;
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == shell => end = Some(report(status)),
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return end.unwrap_or(Report::Failed("its shell was not found".to_owned())),
+            Err(_) => return end.unwrap_or(GuardReport::Failed("its shell was not found".to_owned())),
         }
         if let Some(end) = end.clone()
             && !is_stopping()
@@ -133,9 +133,9 @@ fn await_end(shell: Pid, is_stopping: impl Fn() -> bool) -> Report {
     }
 }
 
-fn report(status: WaitStatus) -> Report {
+fn report(status: WaitStatus) -> GuardReport {
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Report::Exited(code),
-        (None, signal) => Report::Signalled(signal.unwrap_or(rustix::process::Signal::KILL.as_raw())),
+        (Some(code), _) => GuardReport::Exited(code),
+        (None, signal) => GuardReport::Signalled(signal.unwrap_or(rustix::process::Signal::KILL.as_raw())),
     }
 }

@@ -11,7 +11,7 @@ use rustix::net::{
 };
 
 /// What came over the lifeline up to the end of the request.
-pub(super) struct Received {
+pub(super) struct ReceivedRequest {
     /// The request, a line without its end.
     pub(super) line: Vec<u8>,
     /// What came after it already.
@@ -32,7 +32,7 @@ pub(super) fn send(lifeline: &UnixStream, bytes: &[u8], input: Option<BorrowedFd
 }
 
 /// Waits for the request; `None` if the other end is gone before it was whole.
-pub(super) fn receive(lifeline: &UnixStream) -> io::Result<Option<Received>> {
+pub(super) fn receive(lifeline: &UnixStream) -> io::Result<Option<ReceivedRequest>> {
     let (mut bytes, mut input) = (Vec::new(), None);
     loop {
         let mut buffer = [0; 4096];
@@ -55,7 +55,7 @@ pub(super) fn receive(lifeline: &UnixStream) -> io::Result<Option<Received>> {
         if let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let rest = bytes.split_off(end + 1);
             bytes.truncate(end);
-            return Ok(Some(Received { line: bytes, rest, input }));
+            return Ok(Some(ReceivedRequest { line: bytes, rest, input }));
         }
     }
 }

@@ -15,30 +15,30 @@ use rustix::process::{
 };
 use windlass_sandbox::Network;
 
-use super::confined::{FirstProcess, Refused, Role};
+use super::confined::{FirstProcess, ForkRole, KernelRefused};
 use super::first_process::report_refusal;
 
 /// Starts the first process of a sandbox. Only a process without threads may.
-pub(super) fn start(network: Network) -> io::Result<Role> {
+pub(super) fn start(network: Network) -> io::Result<ForkRole> {
     let (ours, theirs) = UnixStream::pair()?;
     match fork::fork()? {
         Fork::Parent(pid) => {
             let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("no process id"))?;
             // The child does so too; whoever is first, the group is there when somebody is to be killed.
             let _ = setpgid(Some(pid), None);
-            Ok(Role::Guard(Some(FirstProcess { pid, channel: ours })))
+            Ok(ForkRole::Guard(Some(FirstProcess { pid, channel: ours })))
         }
         Fork::Child => {
             drop(ours);
             match enter(network) {
-                Ok(Fork::Child) => Ok(Role::FirstProcess(theirs)),
+                Ok(Fork::Child) => Ok(ForkRole::FirstProcess(theirs)),
                 Ok(Fork::Parent(pid)) => {
                     drop(theirs);
                     end_like(pid)
                 }
                 Err(error) => {
-                    report_refusal(&theirs, &Refused::by_kernel(error));
-                    Ok(Role::Between)
+                    report_refusal(&theirs, &KernelRefused::by_kernel(error));
+                    Ok(ForkRole::Between)
                 }
             }
         }
@@ -56,7 +56,7 @@ fn enter(network: Network) -> io::Result<Fork> {
 }
 
 /// Waits for the first process, and ends as it has ended: the guard hears of it that way if it was killed.
-fn end_like(pid: i32) -> io::Result<Role> {
+fn end_like(pid: i32) -> io::Result<ForkRole> {
     loop {
         match waitpid(Pid::from_raw(pid), WaitOptions::empty()) {
             Ok(Some((_, status))) => return end_with(status),
@@ -66,12 +66,12 @@ fn end_like(pid: i32) -> io::Result<Role> {
     }
 }
 
-fn end_with(status: WaitStatus) -> io::Result<Role> {
+fn end_with(status: WaitStatus) -> io::Result<ForkRole> {
     match status.exit_status() {
         Some(code) => std::process::exit(code),
         None => {
             kill_process(getpid(), Signal::KILL)?;
-            Ok(Role::Between)
+            Ok(ForkRole::Between)
         }
     }
 }

@@ -18,10 +18,10 @@ use rustix::net::RecvFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::clear::Clearing;
-use super::confined::{self, FirstProcess, Refused, Replies, Role};
-use super::handover::{self, Received};
-use super::wire::{Report, Request, STOP, Stdin};
+use super::cleanup::Cleanup;
+use super::confined::{self, FirstProcess, FirstProcessReplies, ForkRole, KernelRefused};
+use super::handover::{self, ReceivedRequest};
+use super::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use super::writable_folders::WritableFolders;
 use super::{descendants, first_process};
 
@@ -31,7 +31,7 @@ const NAME: &CStr = c"command-guard";
 const ROUND: Duration = Duration::from_millis(5);
 
 /// Something the guard waits for.
-enum Sign {
+enum GuardEvent {
     /// Windlass wants the command stopped.
     Stop,
     /// Windlass is gone.
@@ -49,16 +49,16 @@ pub(super) fn serve(lifeline: UnixStream) -> io::Result<()> {
     let Some(received) = handover::receive(&lifeline)? else {
         return Ok(());
     };
-    let request: Request = serde_json::from_slice(&received.line)?;
-    stand_apart()?;
+    let request: GuardRequest = serde_json::from_slice(&received.line)?;
+    detach_from_terminal()?;
     // While there are no threads.
     let first = match confined::fork(&request) {
-        Ok(Role::Guard(first)) => Ok(first),
-        Ok(Role::FirstProcess(channel)) => {
+        Ok(ForkRole::Guard(first)) => Ok(first),
+        Ok(ForkRole::FirstProcess(channel)) => {
             drop((lifeline, received));
             return first_process::run(&channel);
         }
-        Ok(Role::Between) => return Ok(()),
+        Ok(ForkRole::Between) => return Ok(()),
         Err(error) => Err(error),
     };
     guard(&request, received, first, &lifeline)
@@ -66,13 +66,13 @@ pub(super) fn serve(lifeline: UnixStream) -> io::Result<()> {
 
 /// Starts the command, by the first process of its sandbox if that is there already, and sees it through.
 fn guard(
-    request: &Request,
-    received: Received,
+    request: &GuardRequest,
+    received: ReceivedRequest,
     first: io::Result<Option<FirstProcess>>,
     lifeline: &UnixStream,
 ) -> io::Result<()> {
-    let (signs, inbox) = channel();
-    listen(BufReader::new(io::Cursor::new(received.rest).chain(lifeline.try_clone()?)), signs.clone());
+    let (events, inbox) = channel();
+    listen(BufReader::new(io::Cursor::new(received.rest).chain(lifeline.try_clone()?)), events.clone());
     let _lock = match &request.lock {
         Some(lock) => match take_lock(lock, &inbox)? {
             Some(file) => Some(file),
@@ -88,30 +88,31 @@ fn guard(
     let folders = request.confinement.as_ref().map(|confinement| WritableFolders::open(&confinement.writable));
     let report = match first.and_then(|first| start(request, first, received.input, lifeline)) {
         Ok((shell, replies)) => {
-            reap(signs);
+            reap(events);
             let grace = Duration::from_millis(request.grace_ms);
             let held = request.confinement.as_ref().zip(folders);
-            let clearing = held.and_then(|(confinement, folders)| Clearing::prepare(confinement, folders));
-            let report = Watch { shell, grace, inbox, first: replies.as_ref(), status: None, empty: false }.finish();
-            settle(request, replies, report, clearing.as_ref(), lifeline)
+            let cleanup = held.and_then(|(confinement, folders)| Cleanup::prepare(confinement, folders));
+            let report =
+                ShellWatch { shell, grace, inbox, first: replies.as_ref(), status: None, empty: false }.finish();
+            finish_sandboxed(request, replies, report, cleanup.as_ref(), lifeline)
         }
         Err(error) => {
             request.confinement.as_ref().map(confined::remove_temp);
-            Refused::report(&error)
+            KernelRefused::report(&error)
         }
     };
     unlock(request)?;
-    tell(lifeline, &report);
+    send_report(lifeline, &report);
     Ok(())
 }
 
-fn unlock(request: &Request) -> io::Result<()> {
+fn unlock(request: &GuardRequest) -> io::Result<()> {
     request.lock.as_ref().map_or(Ok(()), std::fs::remove_file)
 }
 
 /// Nothing but the lifeline ends a guard: not the terminal, from whose session it goes, nor a signal
 /// meant for Windlass by its name. Signals are caught, not ignored: the shell would inherit that.
-fn stand_apart() -> io::Result<()> {
+fn detach_from_terminal() -> io::Result<()> {
     // Fails only for the leader of a group, which has left its terminal already.
     let _ = rustix::process::setsid();
     rustix::thread::set_name(NAME)?;
@@ -122,7 +123,7 @@ fn stand_apart() -> io::Result<()> {
 }
 
 /// Locks the call's file; `None` if it is gone, or Windlass is.
-fn take_lock(lock: &Path, inbox: &Receiver<Sign>) -> io::Result<Option<File>> {
+fn take_lock(lock: &Path, inbox: &Receiver<GuardEvent>) -> io::Result<Option<File>> {
     let file = match File::options().read(true).write(true).open(lock) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -156,33 +157,33 @@ const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
 const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
 
 /// The first process of the sandbox says how the command in it ended; what it may not leave is set aside.
-fn settle(
-    request: &Request,
-    replies: Option<Replies>,
-    report: Report,
-    clearing: Option<&Clearing<'_>>,
+fn finish_sandboxed(
+    request: &GuardRequest,
+    replies: Option<FirstProcessReplies>,
+    report: GuardReport,
+    cleanup: Option<&Cleanup<'_>>,
     lifeline: &UnixStream,
-) -> Report {
+) -> GuardReport {
     let (Some(confinement), Some(replies)) = (&request.confinement, replies) else { return report };
     let (landlock, end) = replies.read();
     confined::remove_temp(confinement);
-    let cleared = clearing.map(Clearing::clear_away).unwrap_or_default();
+    let cleanup = cleanup.map(Cleanup::clean_up).unwrap_or_default();
     if let Some(landlock) = landlock {
-        tell(lifeline, &Report::Held { landlock, cleared });
+        send_report(lifeline, &GuardReport::Confined { landlock, cleanup });
     }
     end.unwrap_or(report)
 }
 
 fn start(
-    request: &Request,
+    request: &GuardRequest,
     first: Option<FirstProcess>,
     input: Option<OwnedFd>,
     lifeline: &UnixStream,
-) -> io::Result<(Pid, Option<Replies>)> {
+) -> io::Result<(Pid, Option<FirstProcessReplies>)> {
     if let Some(confinement) = &request.confinement {
         confined::make_temp(confinement)?;
         let mut first = first.map_or_else(|| FirstProcess::start(confinement), Ok)?;
-        tell(lifeline, &Report::Started(first.pid.as_raw_nonzero().get()));
+        send_report(lifeline, &GuardReport::Started(first.pid.as_raw_nonzero().get()));
         return Ok((first.pid, Some(first.hand_over(request, input.as_ref())?)));
     }
     let (gate, stdin) = match (request.input, input) {
@@ -197,7 +198,7 @@ fn start(
         .process_group(0)
         .spawn()?;
     let pid = confined::pid_of(&shell)?;
-    tell(lifeline, &Report::Started(pid.as_raw_nonzero().get()));
+    send_report(lifeline, &GuardReport::Started(pid.as_raw_nonzero().get()));
     if let Some(mut gate) = shell.stdin.take() {
         // A shell that is gone already has its end reported.
         let _ = gate.write_all(b"\n");
@@ -206,36 +207,38 @@ fn start(
 }
 
 /// Nobody may be there to hear it.
-fn tell(mut lifeline: &UnixStream, report: &Report) {
+fn send_report(mut lifeline: &UnixStream, report: &GuardReport) {
     let line = serde_json::to_string(report).unwrap_or_default() + "\n";
     let _ = lifeline.write_all(line.as_bytes());
 }
 
-fn listen(mut reader: impl BufRead + Send + 'static, signs: Sender<Sign>) {
+fn listen(mut reader: impl BufRead + Send + 'static, events: Sender<GuardEvent>) {
     thread::spawn(move || {
         let mut line = String::new();
         while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
-            if line.trim() == STOP && signs.send(Sign::Stop).is_err() {
+            if line.trim() == STOP && events.send(GuardEvent::Stop).is_err() {
                 return;
             }
             line.clear();
         }
         // When nobody takes it any more, the guard is about to exit.
-        let _ = signs.send(Sign::Gone);
+        let _ = events.send(GuardEvent::Gone);
     });
 }
 
-fn reap(signs: Sender<Sign>) {
+fn reap(events: Sender<GuardEvent>) {
     thread::spawn(move || {
         loop {
-            let sign = match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((pid, status))) if descendants::CAN_BE_FOUND && is_childless() => Sign::LastReaped(pid, status),
-                Ok(Some((pid, status))) => Sign::Reaped(pid, status),
+            let event = match rustix::process::wait(WaitOptions::empty()) {
+                Ok(Some((pid, status))) if descendants::CAN_BE_FOUND && is_childless() => {
+                    GuardEvent::LastReaped(pid, status)
+                }
+                Ok(Some((pid, status))) => GuardEvent::Reaped(pid, status),
                 Ok(None) | Err(rustix::io::Errno::INTR) => continue,
-                Err(_) => Sign::NoneLeft,
+                Err(_) => GuardEvent::NoneLeft,
             };
-            let last = matches!(sign, Sign::NoneLeft | Sign::LastReaped(_, _));
-            if signs.send(sign).is_err() || last {
+            let last = matches!(event, GuardEvent::NoneLeft | GuardEvent::LastReaped(_, _));
+            if events.send(event).is_err() || last {
                 return;
             }
         }
@@ -251,51 +254,53 @@ fn is_childless() -> bool {
 }
 
 /// Watching over a shell that runs.
-struct Watch<'f> {
+struct ShellWatch<'f> {
     shell: Pid,
     grace: Duration,
-    inbox: Receiver<Sign>,
+    inbox: Receiver<GuardEvent>,
     /// The first process of its sandbox, which waits for the others too when they are stopped.
-    first: Option<&'f Replies>,
+    first: Option<&'f FirstProcessReplies>,
     /// How the shell ended, once it has.
     status: Option<WaitStatus>,
     /// Whether no descendant is left.
     empty: bool,
 }
 
-impl Watch<'_> {
+impl ShellWatch<'_> {
     /// Waits until the shell ends or must be ended, then leaves nothing behind.
-    fn finish(mut self) -> Report {
+    fn finish(mut self) -> GuardReport {
         while self.status.is_none() && !self.empty {
             match self.inbox.recv() {
-                Ok(Sign::Stop) => {
+                Ok(GuardEvent::Stop) => {
                     self.ask_to_end();
                     break;
                 }
-                Ok(Sign::Gone) | Err(_) => break,
-                Ok(sign @ (Sign::Reaped(_, _) | Sign::LastReaped(_, _) | Sign::NoneLeft)) => self.note(&sign),
+                Ok(GuardEvent::Gone) | Err(_) => break,
+                Ok(event @ (GuardEvent::Reaped(_, _) | GuardEvent::LastReaped(_, _) | GuardEvent::NoneLeft)) => {
+                    self.note(&event);
+                }
             }
         }
         self.kill_the_rest();
         match self.status.map(|status| (status.exit_status(), status.terminating_signal())) {
-            Some((Some(code), _)) => Report::Exited(code),
-            Some((None, Some(signal))) => Report::Signalled(signal),
-            Some((None, None)) | None => Report::Signalled(Signal::KILL.as_raw()),
+            Some((Some(code), _)) => GuardReport::Exited(code),
+            Some((None, Some(signal))) => GuardReport::Signalled(signal),
+            Some((None, None)) | None => GuardReport::Signalled(Signal::KILL.as_raw()),
         }
     }
 
-    fn note(&mut self, sign: &Sign) {
-        if let Sign::Reaped(pid, status) | Sign::LastReaped(pid, status) = sign
+    fn note(&mut self, event: &GuardEvent) {
+        if let GuardEvent::Reaped(pid, status) | GuardEvent::LastReaped(pid, status) = event
             && *pid == self.shell
         {
             self.status = Some(*status);
         }
-        self.empty |= matches!(sign, Sign::LastReaped(_, _) | Sign::NoneLeft);
+        self.empty |= matches!(event, GuardEvent::LastReaped(_, _) | GuardEvent::NoneLeft);
     }
 
     /// A signal that can be heeded, and a little time to heed it; none if Windlass dies meanwhile.
     fn ask_to_end(&mut self) {
-        self.first.into_iter().for_each(Replies::announce_stop);
+        self.first.into_iter().for_each(FirstProcessReplies::announce_stop);
         let _ = kill_process_group(self.shell, Signal::TERM);
         self.wait_for_emptiness(self.grace);
     }
@@ -317,9 +322,14 @@ impl Watch<'_> {
         let deadline = Instant::now() + patience;
         while !self.empty {
             match self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Sign::Gone) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
-                Ok(sign @ (Sign::Reaped(_, _) | Sign::LastReaped(_, _) | Sign::NoneLeft | Sign::Stop)) => {
-                    self.note(&sign);
+                Ok(GuardEvent::Gone) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+                Ok(
+                    event @ (GuardEvent::Reaped(_, _)
+                    | GuardEvent::LastReaped(_, _)
+                    | GuardEvent::NoneLeft
+                    | GuardEvent::Stop),
+                ) => {
+                    self.note(&event);
                 }
             }
         }

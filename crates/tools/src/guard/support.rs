@@ -7,32 +7,33 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use windlass_sandbox::{BUBBLEWRAPS, Confinement, Support, Walls};
+use windlass_sandbox::{BUBBLEWRAP_PATHS, Confinement, Isolation, SandboxSupport};
 
-use super::wire::{Report, Request, Stdin};
+use super::wire::{GuardReport, GuardRequest, Stdin};
 use crate::GuardProgram;
 
 /// Why a command was not held.
-enum NotHeld {
+enum ProbeFailure {
     /// The kernel does not let it be.
-    Refused(String),
+    KernelRefused(String),
     /// It could not be tried.
     Untried(String),
 }
 
-impl From<io::Error> for NotHeld {
+impl From<io::Error> for ProbeFailure {
     fn from(error: io::Error) -> Self {
         Self::Untried(error.to_string())
     }
 }
 
 /// The walls there may be on this system, the best first.
-fn candidates() -> Vec<Walls> {
+fn candidates() -> Vec<Isolation> {
     if cfg!(target_os = "linux") {
-        let bubblewraps = BUBBLEWRAPS.iter().map(PathBuf::from).filter(|path| path.is_file()).map(Walls::Bubblewrap);
-        std::iter::once(Walls::Namespaces).chain(bubblewraps).chain([Walls::Landlock]).collect()
+        let bubblewraps =
+            BUBBLEWRAP_PATHS.iter().map(PathBuf::from).filter(|path| path.is_file()).map(Isolation::Bubblewrap);
+        std::iter::once(Isolation::Namespaces).chain(bubblewraps).chain([Isolation::Landlock]).collect()
     } else if cfg!(target_os = "macos") {
-        vec![Walls::Seatbelt]
+        vec![Isolation::Seatbelt]
     } else {
         Vec::new()
     }
@@ -41,14 +42,14 @@ fn candidates() -> Vec<Walls> {
 /// Asks what this machine can enforce. Blocks for a few milliseconds. Where better walls could not be tried, worse ones
 /// are not taken for the best there are.
 #[must_use]
-pub fn support(guard: &GuardProgram) -> Support {
-    let nothing = |why, failure| Support { walls: Walls::Landlock, landlock: 0, why, failure };
+pub fn probe_support(guard: &GuardProgram) -> SandboxSupport {
+    let nothing = |why, failure| SandboxSupport { isolation: Isolation::Landlock, landlock: 0, why, failure };
     let mut why = None;
-    for walls in candidates() {
-        match held(guard, &walls) {
-            Ok(landlock) => return Support { walls, landlock, why, failure: None },
-            Err(NotHeld::Refused(problem)) => why = why.or(Some(problem)),
-            Err(NotHeld::Untried(problem)) => return nothing(why.or(Some(problem.clone())), Some(problem)),
+    for isolation in candidates() {
+        match probe(guard, &isolation) {
+            Ok(landlock) => return SandboxSupport { isolation, landlock, why, failure: None },
+            Err(ProbeFailure::KernelRefused(problem)) => why = why.or(Some(problem)),
+            Err(ProbeFailure::Untried(problem)) => return nothing(why.or(Some(problem.clone())), Some(problem)),
         }
     }
     nothing(why, None)
@@ -63,10 +64,10 @@ pub(crate) fn fresh_temp() -> PathBuf {
     folder.join(format!("windlass-sandbox-{}-{number}", std::process::id()))
 }
 
-/// Runs a command that does nothing behind `walls`; the version of Landlock that held it.
-fn held(guard: &GuardProgram, walls: &Walls) -> Result<u8, NotHeld> {
-    let confinement = Confinement { walls: walls.clone(), temp: fresh_temp(), ..Confinement::default() };
-    let request = Request {
+/// Runs a command that does nothing behind `isolation`; the version of Landlock that held it.
+fn probe(guard: &GuardProgram, isolation: &Isolation) -> Result<u8, ProbeFailure> {
+    let confinement = Confinement { isolation: isolation.clone(), temp: fresh_temp(), ..Confinement::default() };
+    let request = GuardRequest {
         command: "exit 0".to_owned(),
         directory: Path::new("/").to_owned(),
         lock: None,
@@ -83,21 +84,23 @@ fn held(guard: &GuardProgram, walls: &Walls) -> Result<u8, NotHeld> {
         .spawn()?;
     ours.write_all((serde_json::to_string(&request).map_err(io::Error::from)? + "\n").as_bytes())?;
     let mut landlock = None;
-    let untried = |problem: String| Err(NotHeld::Untried(problem));
+    let untried = |problem: String| Err(ProbeFailure::Untried(problem));
     let mut result = untried("its guard ended without a word".to_owned());
     for line in BufReader::new(&ours).lines().map_while(Result::ok) {
         match serde_json::from_str(&line).map_err(io::Error::from)? {
-            Report::Held { landlock: version, .. } => landlock = Some(version),
-            Report::Exited(0) => result = landlock.ok_or_else(|| NotHeld::Untried("it was not held".to_owned())),
-            Report::Unheld(problem) => result = Err(NotHeld::Refused(problem)),
-            Report::Failed(problem) => result = untried(problem),
-            Report::Started(_) => {}
-            // That is how bubblewrap says that it may not.
-            Report::Exited(code) if landlock.is_none() && matches!(walls, Walls::Bubblewrap(_)) => {
-                result = Err(NotHeld::Refused(format!("bubblewrap exited with {code}")));
+            GuardReport::Confined { landlock: version, .. } => landlock = Some(version),
+            GuardReport::Exited(0) => {
+                result = landlock.ok_or_else(|| ProbeFailure::Untried("it was not held".to_owned()));
             }
-            Report::Exited(code) => result = untried(format!("it exited with {code}")),
-            Report::Signalled(signal) => result = untried(format!("signal {signal} ended it")),
+            GuardReport::KernelRefused(problem) => result = Err(ProbeFailure::KernelRefused(problem)),
+            GuardReport::Failed(problem) => result = untried(problem),
+            GuardReport::Started(_) => {}
+            // That is how bubblewrap says that it may not.
+            GuardReport::Exited(code) if landlock.is_none() && matches!(isolation, Isolation::Bubblewrap(_)) => {
+                result = Err(ProbeFailure::KernelRefused(format!("bubblewrap exited with {code}")));
+            }
+            GuardReport::Exited(code) => result = untried(format!("it exited with {code}")),
+            GuardReport::Signalled(signal) => result = untried(format!("signal {signal} ended it")),
         }
     }
     process.wait()?;

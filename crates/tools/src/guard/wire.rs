@@ -10,7 +10,7 @@ pub(crate) const STOP: &str = "stop";
 
 /// What a guard is to run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Request {
+pub(crate) struct GuardRequest {
     /// The command line, for `sh -c`.
     pub(crate) command: String,
     /// Where.
@@ -41,7 +41,7 @@ pub(crate) enum Stdin {
 
 /// What was done about what a command had made, removed or replaced and may not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Cleared {
+pub struct CleanupReport {
     /// What was renamed: the names it has now.
     #[serde(with = "path_wire::list")]
     pub set_aside: Vec<PathBuf>,
@@ -55,20 +55,20 @@ pub struct Cleared {
 /// What a guard answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Report {
+pub(crate) enum GuardReport {
     /// The shell runs, under this process id, which is its group's too.
     Started(i32),
     /// A command in the sandbox has ended; its end follows.
-    Held {
+    Confined {
         /// The version of Landlock that held it; 0 is none.
         landlock: u8,
         /// What was done about what it had made and may not.
-        cleared: Cleared,
+        cleanup: CleanupReport,
     },
     /// It could not be started.
     Failed(String),
     /// It was not started, for the kernel does not let it be held as it should.
-    Unheld(String),
+    KernelRefused(String),
     /// It exited with this code, and nothing it started is left.
     Exited(i32),
     /// A signal ended it, and nothing it started is left.

@@ -19,7 +19,7 @@ use crate::no_follow;
 pub(super) struct WritableFolders(Vec<(PathBuf, io::Result<Dir>)>);
 
 /// A name in a folder that is held open.
-pub(super) struct Place {
+pub(super) struct OpenLocation {
     folder: Dir,
     name: OsString,
     /// The path by which it was reached.
@@ -27,7 +27,7 @@ pub(super) struct Place {
 }
 
 /// What a name on the way to a path stands for.
-enum Step {
+enum PathStep {
     Folder(Dir),
     Link,
     /// Nothing, or what has nothing below it.
@@ -42,33 +42,33 @@ impl WritableFolders {
 
     /// The place of `path`, or of the first link on the way to it: the path of the place tells which. `None` outside
     /// these folders, where no command can have made anything, and where a folder on the way is not there.
-    pub(super) fn place(&self, path: &Path) -> io::Result<Option<Place>> {
+    pub(super) fn place(&self, path: &Path) -> io::Result<Option<OpenLocation>> {
         let inside = self.0.iter().find_map(|(root, folder)| Some((root, folder, path.strip_prefix(root).ok()?)));
         let Some((root, folder, below)) = inside else { return Ok(None) };
         let folder = folder.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?;
         let mut names = no_follow::names(below);
         let Some(first) = names.next().transpose()? else { return Ok(None) };
-        let mut place = Place { folder: folder.try_clone()?, name: first.to_owned(), path: root.join(first) };
+        let mut place = OpenLocation { folder: folder.try_clone()?, name: first.to_owned(), path: root.join(first) };
         for name in names {
             let name = name?;
-            match place.step()? {
-                Step::Folder(folder) => {
-                    place = Place { folder, name: name.to_owned(), path: place.path.join(name) };
+            match place.next_step()? {
+                PathStep::Folder(folder) => {
+                    place = OpenLocation { folder, name: name.to_owned(), path: place.path.join(name) };
                 }
-                Step::Link => return Ok(Some(place)),
-                Step::End => return Ok(None),
+                PathStep::Link => return Ok(Some(place)),
+                PathStep::End => return Ok(None),
             }
         }
         Ok(Some(place))
     }
 }
 
-impl Place {
-    fn step(&self) -> io::Result<Step> {
-        match in_open_folder(&self.folder, || no_follow::step(&self.folder, &self.name)) {
-            Ok(folder) => Ok(Step::Folder(folder)),
-            Err(error) if no_follow::is_no_folder(&error) && self.link_target().is_some() => Ok(Step::Link),
-            Err(error) if no_follow::is_no_folder(&error) || is_out_of_reach(&error) => Ok(Step::End),
+impl OpenLocation {
+    fn next_step(&self) -> io::Result<PathStep> {
+        match in_open_folder(&self.folder, || no_follow::open_subfolder(&self.folder, &self.name)) {
+            Ok(folder) => Ok(PathStep::Folder(folder)),
+            Err(error) if no_follow::is_no_folder(&error) && self.link_target().is_some() => Ok(PathStep::Link),
+            Err(error) if no_follow::is_no_folder(&error) || is_out_of_reach(&error) => Ok(PathStep::End),
             Err(error) => Err(error),
         }
     }
@@ -101,7 +101,7 @@ impl Place {
     pub(super) fn move_into(&self, new: &OsStr) -> io::Result<()> {
         in_open_folder(&self.folder, || {
             rustix::fs::mkdirat(&self.folder, new, Mode::RWXU)?;
-            let moved = no_follow::step(&self.folder, new)
+            let moved = no_follow::open_subfolder(&self.folder, new)
                 .and_then(|inner| rename_to_free(&self.folder, &self.name, &inner, &self.name));
             if moved.is_err() {
                 // It is empty, unless somebody else has taken it up.

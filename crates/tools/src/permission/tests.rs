@@ -3,7 +3,7 @@
 use windlass_vocab::Json;
 
 use super::*;
-use crate::file_accesses::Files;
+use crate::file_accesses::FileAccesses;
 
 pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
     ToolSpec {
@@ -28,17 +28,22 @@ pub(crate) fn permissions(mode: Mode, allow: &[&str], ask: &[&str], deny: &[&str
 }
 
 /// A call that reads and writes these paths.
-pub(crate) fn changing(paths: &[&str]) -> Subject {
-    let access =
-        |path: &&str| [Access::Read, Access::Write].map(|access| FileAccess::new(access, *path, Extent::Itself));
-    let files = Files { accesses: paths.iter().flat_map(access).collect(), roots: Vec::new(), ..Files::default() };
-    Subject::files(paths.iter().map(|path| (*path).to_owned()).collect(), files)
+pub(crate) fn changing(paths: &[&str]) -> About {
+    let access = |path: &&str| {
+        [AccessKind::Read, AccessKind::Write].map(|access| FileAccess::new(access, *path, PathExtent::Itself))
+    };
+    let files = FileAccesses {
+        accesses: paths.iter().flat_map(access).collect(),
+        roots: Vec::new(),
+        ..FileAccesses::default()
+    };
+    About::files(paths.iter().map(|path| (*path).to_owned()).collect(), files)
 }
 
 pub(crate) fn command(permissions: &Permissions, line: &str, grants: &[&str]) -> &'static str {
     let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
     let spec = spec("local.run_command", EffectClass::Once);
-    match permissions.judge(&spec, &Subject::command(line), Asks::ByEffect, &grants).verdict {
+    match permissions.check(&spec, &About::command(line), AskPolicy::ByEffect, &grants).verdict {
         Verdict::Allow => "allow",
         Verdict::Ask => "ask",
         Verdict::Deny { .. } => "deny",
@@ -59,8 +64,12 @@ fn without_rules_the_mode_decides_by_what_a_tool_does() {
         ("hub.post", Once, Verdict::Ask, Verdict::Ask),
     ] {
         for (mode, want) in [(Mode::Default, default), (Mode::Strict, strict), (Mode::Bypass, Verdict::Allow)] {
-            let got =
-                permissions(mode, &[], &[], &[]).judge(&spec(name, effect), &Subject::text("x"), Asks::ByEffect, &[]);
+            let got = permissions(mode, &[], &[], &[]).check(
+                &spec(name, effect),
+                &About::text("x"),
+                AskPolicy::ByEffect,
+                &[],
+            );
             assert_eq!(got.verdict, want, "{name} in {mode:?}");
         }
     }
@@ -69,11 +78,11 @@ fn without_rules_the_mode_decides_by_what_a_tool_does() {
 // proves X3
 #[test]
 fn the_network_is_granted_by_rules_about_it_and_leaving_the_sandbox_is_always_asked() {
-    let judge = |mode, allow: &[&str], deny: &[&str], grants: &[&str], reach| {
+    let judge = |mode, allow: &[&str], deny: &[&str], grants: &[&str], sandbox_use| {
         let grants: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
-        let subject = Subject::command("cargo build").reaching(reach);
+        let about = About::command("cargo build").with_sandbox_use(sandbox_use);
         let run = spec("local.run_command", EffectClass::Once);
-        match permissions(mode, allow, &[], deny).judge(&run, &subject, Asks::ByEffect, &grants).verdict {
+        match permissions(mode, allow, &[], deny).check(&run, &about, AskPolicy::ByEffect, &grants).verdict {
             Verdict::Allow => "allow",
             Verdict::Ask => "ask",
             Verdict::Deny { .. } => "deny",
@@ -93,23 +102,27 @@ fn the_network_is_granted_by_rules_about_it_and_leaving_the_sandbox_is_always_as
         (&[command, network], &["network"], &[], "allow", "deny"),
         (&[command, network], &[command], &[], "deny", "deny"),
     ] {
-        let at = |reach| judge(Mode::Default, allow, deny, grant, reach);
-        assert_eq!((at(Reach::Inside), at(Reach::Network)), (inside, with_network), "{allow:?} {deny:?} {grant:?}");
+        let at = |sandbox_use| judge(Mode::Default, allow, deny, grant, sandbox_use);
+        assert_eq!(
+            (at(SandboxUse::Confined), at(SandboxUse::WithNetwork)),
+            (inside, with_network),
+            "{allow:?} {deny:?} {grant:?}"
+        );
     }
     for mode in [Mode::Default, Mode::Strict, Mode::Bypass] {
-        assert_eq!(judge(mode, &[command, network], &[], &[command], Reach::Outside), "ask", "{mode:?}");
-        assert_eq!(judge(mode, &[], &[command], &[], Reach::Outside), "deny", "{mode:?}");
+        assert_eq!(judge(mode, &[command, network], &[], &[command], SandboxUse::Outside), "ask", "{mode:?}");
+        assert_eq!(judge(mode, &[], &[command], &[], SandboxUse::Outside), "deny", "{mode:?}");
     }
-    assert_eq!(judge(Mode::Bypass, &[], &[], &[], Reach::Network), "allow");
+    assert_eq!(judge(Mode::Bypass, &[], &[], &[], SandboxUse::WithNetwork), "allow");
     for denied in [network, "network"] {
-        for reach in [Reach::Network, Reach::Outside, Reach::Unheld] {
-            assert_eq!(judge(Mode::Bypass, &[], &[denied], &[], reach), "deny", "{denied} {reach:?}");
+        for sandbox_use in [SandboxUse::WithNetwork, SandboxUse::Outside, SandboxUse::NoSandbox] {
+            assert_eq!(judge(Mode::Bypass, &[], &[denied], &[], sandbox_use), "deny", "{denied} {sandbox_use:?}");
         }
-        assert_eq!(judge(Mode::Bypass, &[], &[denied], &[], Reach::Inside), "allow", "{denied}");
+        assert_eq!(judge(Mode::Bypass, &[], &[denied], &[], SandboxUse::Confined), "allow", "{denied}");
     }
-    let subject = Subject::command("cargo build").reaching(Reach::Network);
+    let about = About::command("cargo build").with_sandbox_use(SandboxUse::WithNetwork);
     assert_eq!(
-        allowing_rule(&spec("local.run_command", EffectClass::Once), &subject),
+        allowing_rule(&spec("local.run_command", EffectClass::Once), &about),
         "network(run_command(cargo build *))"
     );
 }
@@ -128,7 +141,7 @@ fn of_a_line_that_is_allowed_but_for_a_part_the_rule_of_that_part_is_offered() {
         ("cargo test > x", &[], "run_command(cargo test > x)"),
     ] {
         let given: Vec<Grant> = grants.iter().map(|&rule| Grant { rule: rule.into() }).collect();
-        let rule = cargo.missing_rule(&run, &Subject::command(line), &given);
+        let rule = cargo.missing_rule(&run, &About::command(line), &given);
         assert_eq!(rule, want, "{line}");
         let more: Vec<&str> = grants.iter().copied().chain([rule.as_str()]).collect();
         assert_eq!(command(&cargo, line, &more), "allow", "{line}: {rule}");
@@ -196,14 +209,14 @@ fn a_tool_that_has_changed_asks_whatever_was_allowed_before() {
     let put = spec("hub.put", EffectClass::ReadOnly);
     let judge = |permissions: &Permissions, asks| {
         let grants = [Grant { rule: "hub.put".into() }];
-        permissions.judge(&put, &Subject::text("x"), asks, &grants).verdict
+        permissions.check(&put, &About::text("x"), asks, &grants).verdict
     };
     let allowing = permissions(Mode::Default, &["hub.*"], &[], &[]);
-    assert_eq!(judge(&allowing, Asks::Always), Verdict::Allow);
-    assert_eq!(judge(&allowing, Asks::Anew), Verdict::Ask);
-    assert_eq!(judge(&permissions(Mode::Bypass, &[], &[], &[]), Asks::Anew), Verdict::Allow);
+    assert_eq!(judge(&allowing, AskPolicy::Always), Verdict::Allow);
+    assert_eq!(judge(&allowing, AskPolicy::Anew), Verdict::Ask);
+    assert_eq!(judge(&permissions(Mode::Bypass, &[], &[], &[]), AskPolicy::Anew), Verdict::Allow);
     let denying = permissions(Mode::Default, &[], &[], &["hub.put"]);
-    assert!(matches!(judge(&denying, Asks::Anew), Verdict::Deny { .. }));
+    assert!(matches!(judge(&denying, AskPolicy::Anew), Verdict::Deny { .. }));
 }
 
 // proves T8
@@ -228,23 +241,23 @@ fn the_rule_that_is_offered_allows_the_call_it_was_offered_for() {
         "x (y",
         "x > y\u{a0}",
     ] {
-        let subject = Subject::command(line);
-        let rule = allowing_rule(&run, &subject);
+        let about = About::command(line);
+        let rule = allowing_rule(&run, &about);
         let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-        assert_eq!(allowed.judge(&run, &subject, Asks::ByEffect, &[]).verdict, Verdict::Allow, "{line}: {rule}");
+        assert_eq!(allowed.check(&run, &about, AskPolicy::ByEffect, &[]).verdict, Verdict::Allow, "{line}: {rule}");
     }
     let edit = spec("local.edit_file", EffectClass::Verifiable);
     for paths in [&["src/a b.rs"][..], &["x*.md"], &["app/[id]/x"], &["~"], &["a", "b/c"], &["b/x", "b/y"]] {
-        let subject = changing(paths);
-        let rule = allowing_rule(&edit, &subject);
+        let about = changing(paths);
+        let rule = allowing_rule(&edit, &about);
         let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
-        assert_eq!(allowed.judge(&edit, &subject, Asks::ByEffect, &[]).verdict, Verdict::Allow, "{paths:?}: {rule}");
+        assert_eq!(allowed.check(&edit, &about, AskPolicy::ByEffect, &[]).verdict, Verdict::Allow, "{paths:?}: {rule}");
         let other = changing(&["other"]);
-        assert_eq!(allowed.judge(&edit, &other, Asks::ByEffect, &[]).verdict, Verdict::Ask, "{paths:?}: {rule}");
+        assert_eq!(allowed.check(&edit, &other, AskPolicy::ByEffect, &[]).verdict, Verdict::Ask, "{paths:?}: {rule}");
     }
-    let rule = allowing_rule(&run, &Subject::command("rm *.o"));
+    let rule = allowing_rule(&run, &About::command("rm *.o"));
     assert_eq!(command(&permissions(Mode::Default, &[&rule], &[], &[]), "rm -rf / x.o", &[]), "ask");
-    assert_eq!(allowing_rule(&spec("hub.put", EffectClass::Once), &Subject::text("{}")), "hub.put");
+    assert_eq!(allowing_rule(&spec("hub.put", EffectClass::Once), &About::text("{}")), "hub.put");
 }
 
 // proves T8
@@ -252,7 +265,7 @@ fn the_rule_that_is_offered_allows_the_call_it_was_offered_for() {
 fn every_path_of_a_call_must_be_allowed_and_none_denied() {
     let put = spec("local.move_file", EffectClass::Verifiable);
     let strict = permissions(Mode::Strict, &["move_file(src/*)"], &[], &["move_file(src/keep/*)"]);
-    let judge = |paths: &[&str]| strict.judge(&put, &changing(paths), Asks::ByEffect, &[]).verdict;
+    let judge = |paths: &[&str]| strict.check(&put, &changing(paths), AskPolicy::ByEffect, &[]).verdict;
     assert_eq!(judge(&["src/a", "src/b"]), Verdict::Allow);
     assert_eq!(judge(&["src/a", "b"]), Verdict::Ask);
     let Verdict::Deny { reason, .. } = judge(&["src/keep/a", "b"]) else { panic!("not denied") };
@@ -265,25 +278,25 @@ fn every_path_of_a_call_must_be_allowed_and_none_denied() {
 fn whoever_opens_files_without_a_call_learns_what_is_denied() {
     let denied = permissions(Mode::Bypass, &[], &[], &["read(secrets/)", "write_file(**/.env)", "read(/port/ship/x)"]);
     let rule = |access, path| denied.denying_access(access, path, &["/port/ship".into()]).map(ToString::to_string);
-    assert_eq!(rule(Access::Read, "secrets/key").as_deref(), Some("read(secrets/)"));
-    assert_eq!(rule(Access::Write, "secrets/key"), None);
-    assert_eq!(rule(Access::Write, "a/.env").as_deref(), Some("write_file(**/.env)"));
-    assert_eq!(rule(Access::Read, "x").as_deref(), Some("read(/port/ship/x)"));
+    assert_eq!(rule(AccessKind::Read, "secrets/key").as_deref(), Some("read(secrets/)"));
+    assert_eq!(rule(AccessKind::Write, "secrets/key"), None);
+    assert_eq!(rule(AccessKind::Write, "a/.env").as_deref(), Some("write_file(**/.env)"));
+    assert_eq!(rule(AccessKind::Read, "x").as_deref(), Some("read(/port/ship/x)"));
 }
 
 // proves T8, T10: fetching asks unless a rule or the mode allows it, and the rule offered is the host's
 #[test]
 fn a_web_address_asks_and_is_allowed_by_its_host() {
     let fetch = spec("local.fetch_url", EffectClass::ReadOnly);
-    let subject = |url: &str| Subject::address(&crate::address::Address::parse(url).unwrap());
+    let about = |url: &str| About::address(&crate::address::Address::parse(url).unwrap());
     let judge = |permissions: &Permissions, url: &str, grants: &[Grant]| {
-        permissions.judge(&fetch, &subject(url), Asks::Always, grants).verdict
+        permissions.check(&fetch, &about(url), AskPolicy::Always, grants).verdict
     };
     let url = "https://Docs.RS:443/serde?x=(1)*";
     for (mode, want) in [(Mode::Default, Verdict::Ask), (Mode::Strict, Verdict::Ask), (Mode::Bypass, Verdict::Allow)] {
         assert_eq!(judge(&permissions(mode, &[], &[], &[]), url, &[]), want, "{mode:?}");
     }
-    let rule = allowing_rule(&fetch, &subject(url));
+    let rule = allowing_rule(&fetch, &about(url));
     assert_eq!(rule, "fetch_url(https://docs.rs/*)");
     let allowed = permissions(Mode::Strict, &[&rule], &[], &[]);
     for (url, want) in [

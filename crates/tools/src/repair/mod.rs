@@ -16,7 +16,7 @@ mod quoted;
 mod repeated;
 
 pub(crate) use drive::drive_paths;
-use quoted::{Quoted, Role};
+use quoted::{QuotedString, StringRole};
 pub(crate) use repeated::repeated_key;
 
 use crate::shorten::shorten;
@@ -26,7 +26,7 @@ const DEEPEST: usize = 127;
 
 /// Text made JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mended {
+pub(crate) struct MendedJson {
     /// Well-formed JSON.
     pub(crate) text: String,
     /// Whether backslashes that escape nothing were kept.
@@ -55,7 +55,7 @@ pub(crate) enum Unmendable {
 
 impl Unmendable {
     /// What a model is told is wrong, where the JSON reader can't say it better.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn message(&self) -> Option<String> {
         match self {
             Self::Unclear => None,
             Self::More => Some("one object is wanted and nothing behind it; for another call, write another".into()),
@@ -70,7 +70,7 @@ pub(crate) fn given_twice(key: &str) -> String {
 }
 
 /// JSON that says what `text` means, if that can be told.
-pub(crate) fn mend(text: &str) -> Result<Mended, Unmendable> {
+pub(crate) fn mend(text: &str) -> Result<MendedJson, Unmendable> {
     let mended = mended(text)?;
     match repeated_key(&mended.text) {
         Some(key) => Err(Unmendable::Repeated(key)),
@@ -78,7 +78,7 @@ pub(crate) fn mend(text: &str) -> Result<Mended, Unmendable> {
     }
 }
 
-fn mended(text: &str) -> Result<Mended, Unmendable> {
+fn mended(text: &str) -> Result<MendedJson, Unmendable> {
     let text = unfenced(text.trim());
     if text.starts_with("{\\\"") {
         // All of it was escaped once too often.
@@ -99,14 +99,14 @@ fn unfenced(text: &str) -> &str {
 
 /// What is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Open {
+enum OpenBracket {
     Object,
     Array,
 }
 
 /// What must come now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
+enum ExpectedToken {
     /// A value, nothing else.
     Value,
     /// A value of an array, or its end.
@@ -122,13 +122,13 @@ struct Mender<'a> {
     text: &'a str,
     at: usize,
     out: String,
-    open: Vec<(Open, Members)>,
+    open: Vec<(OpenBracket, MemberCount)>,
     escapes: Escapes,
 }
 
 /// Whether a comma is due before the next member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Members {
+enum MemberCount {
     None,
     Some,
 }
@@ -139,21 +139,21 @@ impl<'a> Mender<'a> {
         Self { text, at: 0, out, open: Vec::new(), escapes: Escapes::Sound }
     }
 
-    fn run(mut self) -> Result<Mended, Unmendable> {
+    fn run(mut self) -> Result<MendedJson, Unmendable> {
         self.read().ok_or(Unmendable::Unclear)?;
         if !self.is_at_end() {
             return Err(Unmendable::More);
         }
-        Ok(Mended { text: self.out, escapes: self.escapes })
+        Ok(MendedJson { text: self.out, escapes: self.escapes })
     }
 
     /// Reads up to the end of what was opened first, or of the text.
     fn read(&mut self) -> Option<()> {
         self.skip_blank()?;
         let mut next = match self.peek()? {
-            b'{' | b'[' => Next::Value,
+            b'{' | b'[' => ExpectedToken::Value,
             // The first brace is missing before a key.
-            b'"' | b'\'' => self.begin(Open::Object)?,
+            b'"' | b'\'' => self.begin(OpenBracket::Object)?,
             _ => return None,
         };
         loop {
@@ -165,8 +165,8 @@ impl<'a> Mender<'a> {
             }
         }
         match next {
-            Next::Value | Next::Colon => None,
-            Next::Element | Next::Key | Next::Comma => {
+            ExpectedToken::Value | ExpectedToken::Colon => None,
+            ExpectedToken::Element | ExpectedToken::Key | ExpectedToken::Comma => {
                 while let Some((open, _)) = self.open.pop() {
                     self.out.push(closer(open));
                 }
@@ -175,57 +175,61 @@ impl<'a> Mender<'a> {
         }
     }
 
-    fn step(&mut self, next: Next, byte: u8) -> Option<Next> {
+    fn step(&mut self, next: ExpectedToken, byte: u8) -> Option<ExpectedToken> {
         match (next, byte) {
-            (Next::Value, b'{') | (Next::Element, b'{') => self.opened(Open::Object),
-            (Next::Value, b'[') | (Next::Element, b'[') => self.opened(Open::Array),
-            (Next::Element | Next::Key | Next::Comma, b'}') => self.close(Open::Object),
-            (Next::Element | Next::Key | Next::Comma, b']') => self.close(Open::Array),
-            (Next::Element | Next::Key, b',') => self.passed(next),
-            (Next::Value | Next::Element, b'"' | b'\'') => self.quoted(Role::of(self.top()?)),
-            (Next::Value, b'}' | b']' | b',' | b':') => None,
-            (Next::Value | Next::Element, _) => self.bare_value(),
-            (Next::Key, b'"' | b'\'') => self.quoted(Role::Key),
-            (Next::Key, _) => self.bare_key(),
-            (Next::Colon, b':' | b'=') => {
+            (ExpectedToken::Value, b'{') | (ExpectedToken::Element, b'{') => self.opened(OpenBracket::Object),
+            (ExpectedToken::Value, b'[') | (ExpectedToken::Element, b'[') => self.opened(OpenBracket::Array),
+            (ExpectedToken::Element | ExpectedToken::Key | ExpectedToken::Comma, b'}') => {
+                self.close(OpenBracket::Object)
+            }
+            (ExpectedToken::Element | ExpectedToken::Key | ExpectedToken::Comma, b']') => {
+                self.close(OpenBracket::Array)
+            }
+            (ExpectedToken::Element | ExpectedToken::Key, b',') => self.passed(next),
+            (ExpectedToken::Value | ExpectedToken::Element, b'"' | b'\'') => self.quoted(StringRole::of(self.top()?)),
+            (ExpectedToken::Value, b'}' | b']' | b',' | b':') => None,
+            (ExpectedToken::Value | ExpectedToken::Element, _) => self.bare_value(),
+            (ExpectedToken::Key, b'"' | b'\'') => self.quoted(StringRole::Key),
+            (ExpectedToken::Key, _) => self.bare_key(),
+            (ExpectedToken::Colon, b':' | b'=') => {
                 self.at += 1;
                 if byte == b'=' && self.peek() == Some(b'>') {
                     self.at += 1;
                 }
                 self.out.push(':');
-                Some(Next::Value)
+                Some(ExpectedToken::Value)
             }
-            (Next::Colon, _) => None,
-            (Next::Comma, b',' | b';') => self.passed(self.member()?),
+            (ExpectedToken::Colon, _) => None,
+            (ExpectedToken::Comma, b',' | b';') => self.passed(self.member()?),
             // The comma is missing.
-            (Next::Comma, b':' | b'=') => None,
-            (Next::Comma, _) => self.member(),
+            (ExpectedToken::Comma, b':' | b'=') => None,
+            (ExpectedToken::Comma, _) => self.member(),
         }
     }
 
     /// Goes over a byte that says nothing.
-    fn passed(&mut self, next: Next) -> Option<Next> {
+    fn passed(&mut self, next: ExpectedToken) -> Option<ExpectedToken> {
         self.at += 1;
         Some(next)
     }
 
-    fn opened(&mut self, open: Open) -> Option<Next> {
+    fn opened(&mut self, open: OpenBracket) -> Option<ExpectedToken> {
         self.at += 1;
         self.comma();
         self.begin(open)
     }
 
-    fn begin(&mut self, open: Open) -> Option<Next> {
+    fn begin(&mut self, open: OpenBracket) -> Option<ExpectedToken> {
         if self.open.len() >= DEEPEST {
             return None;
         }
-        self.open.push((open, Members::None));
-        self.out.push(if open == Open::Object { '{' } else { '[' });
+        self.open.push((open, MemberCount::None));
+        self.out.push(if open == OpenBracket::Object { '{' } else { '[' });
         self.member()
     }
 
     /// Ends the innermost that is of this kind, and what was left open within it; one too many is dropped.
-    fn close(&mut self, wanted: Open) -> Option<Next> {
+    fn close(&mut self, wanted: OpenBracket) -> Option<ExpectedToken> {
         self.at += 1;
         if self.open.iter().any(|(open, _)| *open == wanted) {
             while let Some((open, _)) = self.open.pop() {
@@ -235,57 +239,57 @@ impl<'a> Mender<'a> {
                 }
             }
         }
-        Some(Next::Comma)
+        Some(ExpectedToken::Comma)
     }
 
     /// What the next member of the innermost begins with.
-    fn member(&self) -> Option<Next> {
+    fn member(&self) -> Option<ExpectedToken> {
         Some(match self.top()? {
-            Open::Object => Next::Key,
-            Open::Array => Next::Element,
+            OpenBracket::Object => ExpectedToken::Key,
+            OpenBracket::Array => ExpectedToken::Element,
         })
     }
 
-    fn top(&self) -> Option<Open> {
+    fn top(&self) -> Option<OpenBracket> {
         self.open.last().map(|(open, _)| *open)
     }
 
     /// Writes the comma that is due before a member. A value after a colon is none.
     fn comma(&mut self) {
-        if self.out.ends_with(':') && self.top() == Some(Open::Object) {
+        if self.out.ends_with(':') && self.top() == Some(OpenBracket::Object) {
             return;
         }
         if let Some((_, members)) = self.open.last_mut() {
-            if *members == Members::Some {
+            if *members == MemberCount::Some {
                 self.out.push(',');
             }
-            *members = Members::Some;
+            *members = MemberCount::Some;
         }
     }
 
-    fn quoted(&mut self, role: Role) -> Option<Next> {
+    fn quoted(&mut self, role: StringRole) -> Option<ExpectedToken> {
         self.comma();
-        let quoted = Quoted { text: self.text, at: self.at, role };
+        let quoted = QuotedString { text: self.text, at: self.at, role };
         let read = quoted.read(&mut self.out)?;
         self.at = read.end;
         if read.escapes == Escapes::Literal {
             self.escapes = Escapes::Literal;
         }
-        Some(if role == Role::Key { Next::Colon } else { Next::Comma })
+        Some(if role == StringRole::Key { ExpectedToken::Colon } else { ExpectedToken::Comma })
     }
 
-    fn bare_key(&mut self) -> Option<Next> {
+    fn bare_key(&mut self) -> Option<ExpectedToken> {
         let rest = &self.text[self.at..];
         let end = rest.find(|c: char| !(c.is_alphanumeric() || "_-.$".contains(c))).unwrap_or(rest.len());
         let key = rest.get(..end).filter(|key| !key.is_empty())?;
         self.comma();
         write_string(&mut self.out, key);
         self.at += end;
-        Some(Next::Colon)
+        Some(ExpectedToken::Colon)
     }
 
     /// A word, a number, or a string without quotes.
-    fn bare_value(&mut self) -> Option<Next> {
+    fn bare_value(&mut self) -> Option<ExpectedToken> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', '}', ']', '\n', '\r']).unwrap_or(rest.len());
         let comment = [" //", " /*", " #"].iter().filter_map(|mark| rest[..end].find(mark)).min();
@@ -302,7 +306,7 @@ impl<'a> Mender<'a> {
             None => return None,
         }
         self.at += end;
-        Some(Next::Comma)
+        Some(ExpectedToken::Comma)
     }
 
     /// White space and comments; nothing where a comment has no end: what it swallows may be meant.
@@ -335,10 +339,10 @@ impl<'a> Mender<'a> {
     }
 }
 
-fn closer(open: Open) -> char {
+fn closer(open: OpenBracket) -> char {
     match open {
-        Open::Object => '}',
-        Open::Array => ']',
+        OpenBracket::Object => '}',
+        OpenBracket::Array => ']',
     }
 }
 

@@ -4,11 +4,11 @@
 //! and another member, a closing bracket that nothing within the string has opened, or the end. Any
 //! other quote was meant as part of the text.
 
-use super::{Escapes, Open, write_char};
+use super::{Escapes, OpenBracket, write_char};
 
 /// What a string stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum StringRole {
     Key,
     /// The value of an object's member.
     Member,
@@ -16,24 +16,24 @@ pub(super) enum Role {
     Element,
 }
 
-impl Role {
-    pub(super) fn of(open: Open) -> Self {
+impl StringRole {
+    pub(super) fn of(open: OpenBracket) -> Self {
         match open {
-            Open::Object => Self::Member,
-            Open::Array => Self::Element,
+            OpenBracket::Object => Self::Member,
+            OpenBracket::Array => Self::Element,
         }
     }
 }
 
 /// A string that begins at `at`.
-pub(super) struct Quoted<'a> {
+pub(super) struct QuotedString<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
-    pub(super) role: Role,
+    pub(super) role: StringRole,
 }
 
 /// A string that was read.
-pub(super) struct Read {
+pub(super) struct ReadString {
     /// Where the text goes on behind it.
     pub(super) end: usize,
     pub(super) escapes: Escapes,
@@ -47,9 +47,9 @@ struct Quotes {
     times: usize,
 }
 
-impl Quoted<'_> {
+impl QuotedString<'_> {
     /// Writes the string as JSON; nothing where it does not end.
-    pub(super) fn read(&self, out: &mut String) -> Option<Read> {
+    pub(super) fn read(&self, out: &mut String) -> Option<ReadString> {
         let quotes = self.quotes()?;
         let mut at = self.at + quotes.times;
         out.push('"');
@@ -63,7 +63,7 @@ impl Quoted<'_> {
                 && let Some(end) = self.end(at, quotes, within)
             {
                 out.push('"');
-                return Some(Read { end, escapes });
+                return Some(ReadString { end, escapes });
             }
             match c {
                 '{' | '[' => within += 1,
@@ -125,9 +125,9 @@ impl Quoted<'_> {
     /// Whether the object or array that the string stands in is closed at `at`.
     fn closes(&self, at: usize) -> bool {
         let closer = match self.role {
-            Role::Key => return false,
-            Role::Member => '}',
-            Role::Element => ']',
+            StringRole::Key => return false,
+            StringRole::Member => '}',
+            StringRole::Element => ']',
         };
         self.text[at..].trim_start().starts_with(closer)
     }
@@ -136,13 +136,13 @@ impl Quoted<'_> {
     fn fits(&self, at: usize) -> bool {
         let rest = &self.text[at..];
         let trimmed = rest.trim_start();
-        let Some(next) = trimmed.chars().next() else { return self.role != Role::Key };
+        let Some(next) = trimmed.chars().next() else { return self.role != StringRole::Key };
         match (self.role, next) {
-            (Role::Key, ':' | '=') => true,
-            (Role::Key, _) => false,
-            (Role::Member, ',') => begins_member(trimmed[1..].trim_start()),
-            (Role::Element, ',') => begins_element(trimmed[1..].trim_start()),
-            (Role::Member | Role::Element, '}' | ']') => {
+            (StringRole::Key, ':' | '=') => true,
+            (StringRole::Key, _) => false,
+            (StringRole::Member, ',') => begins_member(trimmed[1..].trim_start()),
+            (StringRole::Element, ',') => begins_element(trimmed[1..].trim_start()),
+            (StringRole::Member | StringRole::Element, '}' | ']') => {
                 let behind = trimmed.trim_start_matches(|c: char| c.is_whitespace() || c == '}' || c == ']');
                 behind.is_empty()
                     || behind.starts_with([',', '`', ';', ')', '<', '/', '#'])
@@ -150,21 +150,21 @@ impl Quoted<'_> {
                     || behind.strip_prefix('{').is_some_and(|object| begins_member(object.trim_start()))
             }
             // A comma is missing: the next member stands on a line of its own, or is a key with its colon.
-            (Role::Member, '"' | '\'') => {
+            (StringRole::Member, '"' | '\'') => {
                 rest[..rest.len() - trimmed.len()].contains('\n') || is_key_with_colon(trimmed)
             }
-            (Role::Element, '"' | '\'') => rest[..rest.len() - trimmed.len()].contains('\n'),
-            (Role::Member | Role::Element, '/') => trimmed.starts_with("//") || trimmed.starts_with("/*"),
-            (Role::Member | Role::Element, '`') => trimmed.trim_end_matches('`').is_empty(),
-            (Role::Member | Role::Element, _) => false,
+            (StringRole::Element, '"' | '\'') => rest[..rest.len() - trimmed.len()].contains('\n'),
+            (StringRole::Member | StringRole::Element, '/') => trimmed.starts_with("//") || trimmed.starts_with("/*"),
+            (StringRole::Member | StringRole::Element, '`') => trimmed.trim_end_matches('`').is_empty(),
+            (StringRole::Member | StringRole::Element, _) => false,
         }
     }
 
     /// What the backslash at `at` and the character behind it stand for.
-    fn backslash(&self, at: usize, quotes: Quotes, now: Backslashes, out: &mut String) -> Option<Taken> {
+    fn backslash(&self, at: usize, quotes: Quotes, now: Backslashes, out: &mut String) -> Option<BackslashReading> {
         let rest = &self.text[at + 1..];
         let next = rest.chars().next()?;
-        let escaped = |bytes| Some(Taken { bytes, literal: false });
+        let escaped = |bytes| Some(BackslashReading { bytes, literal: false });
         match next {
             // A path that ends in a backslash: its quote is the string's.
             '"' if now == Backslashes::Literal && self.fits(at + 2) => {}
@@ -190,12 +190,12 @@ impl Quoted<'_> {
             _ => {}
         }
         out.push_str("\\\\");
-        Some(Taken { bytes: 1, literal: true })
+        Some(BackslashReading { bytes: 1, literal: true })
     }
 
     /// A Windows path that begins at `at` with a drive or a share, and how its backslashes are read: as
     /// themselves if any of them escapes nothing, for then nobody escaped them.
-    fn path(&self, at: usize) -> Option<Path> {
+    fn path(&self, at: usize) -> Option<DrivePath> {
         let rest = &self.text[at..];
         let bytes = rest.as_bytes();
         let drive = bytes.first()?.is_ascii_alphabetic() && bytes.get(1..3) == Some(b":\\");
@@ -205,11 +205,11 @@ impl Quoted<'_> {
         }
         let end = rest.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(rest.len());
         let backslashes = if has_unknown_escape(&rest[..end]) { Backslashes::Literal } else { Backslashes::Escape };
-        Some(Path { end: at + end, backslashes })
+        Some(DrivePath { end: at + end, backslashes })
     }
 }
 
-struct Path {
+struct DrivePath {
     end: usize,
     backslashes: Backslashes,
 }
@@ -222,7 +222,7 @@ enum Backslashes {
     Literal,
 }
 
-struct Taken {
+struct BackslashReading {
     bytes: usize,
     literal: bool,
 }

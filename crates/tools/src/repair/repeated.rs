@@ -9,16 +9,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 pub(crate) fn repeated_key(json: &str) -> Option<String> {
     let mut found = None;
     // What is not well-formed is somebody else's to tell.
-    let _ = Walk { found: &mut found }.deserialize(&mut serde_json::Deserializer::from_str(json));
+    let _ = RepeatedKeyWalk { found: &mut found }.deserialize(&mut serde_json::Deserializer::from_str(json));
     found
 }
 
 /// Goes over a value, and stops at a key that was there before.
-struct Walk<'f> {
+struct RepeatedKeyWalk<'f> {
     found: &'f mut Option<String>,
 }
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
+impl<'de> DeserializeSeed<'de> for RepeatedKeyWalk<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -26,7 +26,7 @@ impl<'de> DeserializeSeed<'de> for Walk<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
+impl<'de> Visitor<'de> for RepeatedKeyWalk<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -41,13 +41,13 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 return Err(A::Error::custom("a key is given twice"));
             }
             keys.insert(key);
-            members.next_value_seed(Walk { found: self.found })?;
+            members.next_value_seed(RepeatedKeyWalk { found: self.found })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
-        while elements.next_element_seed(Walk { found: self.found })?.is_some() {}
+        while elements.next_element_seed(RepeatedKeyWalk { found: self.found })?.is_some() {}
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct SchemaCheck(Value);
 impl SchemaCheck {
     /// Takes a schema if every word of it is understood.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
-        understood(schema, schema)?;
+        check_schema_words(schema, schema)?;
         Ok(Self(schema.clone()))
     }
 
@@ -45,15 +45,15 @@ impl SchemaCheck {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn check(&self, value: &Value) -> Vec<Fault> {
-        let mut walk = Walk { root: &self.0, faults: Vec::new() };
+    fn check(&self, value: &Value) -> Vec<SchemaFault> {
+        let mut walk = SchemaWalk { root: &self.0, faults: Vec::new() };
         walk.check(&self.0, value, "", 0);
         walk.faults
     }
 }
 
 /// Whether every word of a schema is understood.
-fn understood(schema: &Value, root: &Value) -> Result<(), String> {
+fn check_schema_words(schema: &Value, root: &Value) -> Result<(), String> {
     let words = match schema {
         Value::Bool(_) => return Ok(()),
         Value::Object(words) => words,
@@ -73,14 +73,14 @@ fn understood(schema: &Value, root: &Value) -> Result<(), String> {
             "$ref" if target(root, argument).is_none() => return wrong(),
             "type" | "enum" | "const" | "required" | "minimum" | "maximum" | "exclusiveMinimum"
             | "exclusiveMaximum" | "minLength" | "maxLength" | "minItems" | "maxItems" | "uniqueItems" | "$ref" => {}
-            "items" | "additionalProperties" | "not" => understood(argument, root)?,
+            "items" | "additionalProperties" | "not" => check_schema_words(argument, root)?,
             "properties" | "$defs" | "definitions" => {
                 let Some(named) = argument.as_object() else { return wrong() };
-                named.values().try_for_each(|schema| understood(schema, root))?;
+                named.values().try_for_each(|schema| check_schema_words(schema, root))?;
             }
             "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
                 let Some(schemas) = argument.as_array() else { return wrong() };
-                schemas.iter().try_for_each(|schema| understood(schema, root))?;
+                schemas.iter().try_for_each(|schema| check_schema_words(schema, root))?;
             }
             word if ANNOTATIONS.contains(&word) => {}
             _ => return Err(format!("`{word}` is understood only with the feature `json-schema`")),
@@ -107,24 +107,24 @@ fn target<'a>(root: &'a Value, reference: &Value) -> Option<&'a Value> {
     root.pointer(reference.as_str()?.strip_prefix('#')?)
 }
 
-struct Fault {
+struct SchemaFault {
     place: String,
     problem: String,
 }
 
-struct Walk<'a> {
+struct SchemaWalk<'a> {
     root: &'a Value,
-    faults: Vec<Fault>,
+    faults: Vec<SchemaFault>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> SchemaWalk<'a> {
     fn fault(&mut self, place: &str, problem: impl Into<String>) {
-        self.faults.push(Fault { place: place.to_owned(), problem: problem.into() });
+        self.faults.push(SchemaFault { place: place.to_owned(), problem: problem.into() });
     }
 
     /// Whether the value fits, without telling anybody.
     fn fits(&self, schema: &'a Value, value: &Value, depth: usize) -> bool {
-        let mut walk = Walk { root: self.root, faults: Vec::new() };
+        let mut walk = SchemaWalk { root: self.root, faults: Vec::new() };
         walk.check(schema, value, "", depth);
         walk.faults.is_empty()
     }

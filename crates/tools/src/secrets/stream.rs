@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
-use super::{Inner, Secrets};
+use super::{SecretForms, Secrets};
 
 /// Scrubs text that arrives in pieces.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-impl Inner {
+impl SecretForms {
     /// Where in `bytes` a secret may have begun that more could complete or lengthen.
     fn first_unfinished(&self, bytes: &[u8]) -> usize {
         let earliest = bytes.len().saturating_sub(self.longest.saturating_sub(1));

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use windlass_vocab::{Change, FileState};
 
-use super::look::written;
-use super::restore::{NOT_MOVED, Restoring};
+use super::observe::path_text;
+use super::restore::{NOT_MOVED, Restoration};
 use crate::place::sync_folder;
 
 /// Whether a folder makes room for a file or a link, or one of those for a folder.
@@ -17,7 +17,7 @@ fn is_another_kind(change: &Change) -> bool {
     was.exists() && then.exists() && was.is_folder() != then.is_folder()
 }
 
-impl<'a> Restoring<'a> {
+impl<'a> Restoration<'a> {
     /// The highest place on the way to `path`, or itself, where another kind of thing will be.
     pub(super) fn room(&self, path: &str) -> Option<&'a str> {
         let ancestors = Path::new(path).ancestors().filter_map(Path::to_str);
@@ -91,7 +91,7 @@ impl<'a> Restoring<'a> {
                 let change = self.changes.get(path).filter(|change| change.now == FileState::Absent);
                 change.is_some_and(|change| self.need(path, change).is_ok())
             };
-            !written(&path).as_ref().is_some_and(goes) || self.holds_others(&path)
+            !path_text(&path).as_ref().is_some_and(goes) || self.holds_others(&path)
         })
     }
 }

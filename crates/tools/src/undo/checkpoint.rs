@@ -13,11 +13,11 @@ use std::time::{Duration, SystemTime};
 use cap_std::fs::{Metadata, MetadataExt};
 use windlass_vocab::{CallId, Change, Changes, FileState, FilesChanged, Hash, SnapshotTaken};
 
-use super::bounds::Bounds;
-use super::left_out::LeftOut;
-use super::look::{Seen, TOO_LARGE, look_closer, mode, nanoseconds, unkept};
-use super::recorded::Recorded;
-use super::scan::{Found, Listing, Passed, scan};
+use super::observe::{ObservedPath, TOO_LARGE, mode, nanoseconds, observe_entry, unkept};
+use super::omitted_files::OmittedFiles;
+use super::scan::{ListingExtent, ScannedEntry, SkippedPaths, scan};
+use super::snapshot_bounds::SnapshotBounds;
+use super::unkept_files::UnkeptFiles;
 use crate::{Secrets, Workspace};
 
 /// File systems keep times in steps of up to this long; what changed within the last one may change again
@@ -26,7 +26,7 @@ const STEP: Duration = Duration::from_secs(2);
 
 /// What tells a file from what it was, without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     size: u64,
     modified: i64,
     changed: i64,
@@ -34,7 +34,7 @@ struct Stamp {
     mode: u32,
 }
 
-impl Stamp {
+impl FileStamp {
     fn of(metadata: &Metadata) -> Self {
         Self {
             size: metadata.len(),
@@ -55,25 +55,25 @@ impl Stamp {
 
 /// What is known of a file whose stamp is settled.
 #[derive(Clone, Debug)]
-struct Known {
-    stamp: Stamp,
+struct KnownFile {
+    stamp: FileStamp,
     state: FileState,
     left_out: Option<&'static str>,
 }
 
 /// A look at the whole workspace that a command waits for, or runs after.
 #[derive(Clone, Debug)]
-struct View {
+struct WorkspaceView {
     files: BTreeMap<String, FileState>,
-    passed: Passed,
+    skipped: SkippedPaths,
     /// Paths that other calls changed meanwhile.
-    theirs: BTreeSet<String>,
+    changed_by_others: BTreeSet<String>,
     /// Contents that are stored with it.
     contents: HashSet<Hash>,
 }
 
 /// Contents by their names.
-type Contents = Vec<(Hash, Arc<[u8]>)>;
+type HashedContents = Vec<(Hash, Arc<[u8]>)>;
 
 /// A checkpoint, to be recorded before its command runs.
 #[derive(Clone, Debug)]
@@ -87,24 +87,30 @@ pub struct Checkpoint {
 /// The checkpoints of one session.
 #[derive(Debug, Default)]
 pub struct Checkpoints {
-    known: HashMap<String, Known>,
+    known: HashMap<String, KnownFile>,
     /// Contents the session has stored.
     stored: HashSet<Hash>,
     /// The newest that is surely recorded.
     last: Option<(CallId, BTreeMap<String, FileState>)>,
-    open: HashMap<CallId, View>,
+    open: HashMap<CallId, WorkspaceView>,
 }
 
 impl Checkpoints {
     /// Looks at the workspace before the command `call`.
-    pub fn before(&mut self, workspace: &Workspace, call: CallId, bounds: Bounds, secrets: &Secrets) -> Checkpoint {
-        let mut look = Look {
+    pub fn before(
+        &mut self,
+        workspace: &Workspace,
+        call: CallId,
+        bounds: SnapshotBounds,
+        secrets: &Secrets,
+    ) -> Checkpoint {
+        let mut look = CheckpointScan {
             checkpoints: self,
             bounds,
             left: bounds.total_bytes,
             secrets,
-            recorded: Recorded::default(),
-            keeps: Keeps::Contents,
+            recorded: UnkeptFiles::default(),
+            content_use: ContentUse::Store,
             now: SystemTime::now(),
         };
         let (mut view, contents) = look.at(workspace);
@@ -113,7 +119,7 @@ impl Checkpoints {
             Some((last, before)) => (Some(*last), difference(before, &view.files)),
             None => (None, difference(&BTreeMap::new(), &view.files)),
         };
-        let coverage = view.passed.left_out.coverage();
+        let coverage = view.skipped.left_out.coverage();
         self.open.insert(call, view);
         let contents = contents.into_iter().map(|(_, content)| content).collect();
         Checkpoint { taken: SnapshotTaken { call, coverage, since, files }, contents }
@@ -127,36 +133,47 @@ impl Checkpoints {
 
     /// A checkpoint that another process took. What it passed over is not known.
     pub fn adopt(&mut self, call: CallId, files: BTreeMap<String, FileState>) {
-        let passed = Passed { listing: Listing::CutShort, ..Passed::default() };
-        self.open.entry(call).or_insert(View { files, passed, theirs: BTreeSet::new(), contents: HashSet::new() });
+        let skipped = SkippedPaths { listing: ListingExtent::CutShort, ..SkippedPaths::default() };
+        self.open.entry(call).or_insert(WorkspaceView {
+            files,
+            skipped,
+            changed_by_others: BTreeSet::new(),
+            contents: HashSet::new(),
+        });
     }
 
     /// Says that another call changes these paths, so that no command that runs meanwhile is held to have.
     pub fn others(&mut self, paths: &BTreeMap<String, FileState>) {
         for view in self.open.values_mut() {
-            view.theirs.extend(paths.keys().cloned());
+            view.changed_by_others.extend(paths.keys().cloned());
         }
     }
 
     /// Looks at the workspace after the command `call`: what it changed.
-    pub fn after(&mut self, workspace: &Workspace, call: CallId, bounds: Bounds, secrets: &Secrets) -> FilesChanged {
+    pub fn after(
+        &mut self,
+        workspace: &Workspace,
+        call: CallId,
+        bounds: SnapshotBounds,
+        secrets: &Secrets,
+    ) -> FilesChanged {
         let Some(before) = self.open.remove(&call) else {
             return FilesChanged { call, changes: Changes::new(), unseen: Some("no checkpoint was taken".to_owned()) };
         };
         self.stored.extend(&before.contents);
-        let recorded = Recorded::of(before.files.values());
-        let mut look = Look {
+        let recorded = UnkeptFiles::of(before.files.values());
+        let mut look = CheckpointScan {
             checkpoints: self,
             bounds,
             left: u64::MAX,
             secrets,
             recorded: recorded.clone(),
-            keeps: Keeps::Nothing,
+            content_use: ContentUse::Skip,
             now: SystemTime::now(),
         };
         let (after, _) = look.at(workspace);
         let mut changes = Changes::new();
-        for (path, was) in before.files.iter().filter(|(path, _)| !before.theirs.contains(*path)) {
+        for (path, was) in before.files.iter().filter(|(path, _)| !before.changed_by_others.contains(*path)) {
             if is_untouched(workspace, path, was) {
                 continue;
             }
@@ -165,17 +182,17 @@ impl Checkpoints {
                 .files
                 .get(path)
                 .cloned()
-                .unwrap_or_else(|| workspace.look_plainly(path, &recorded, bounds.file_bytes, secrets).state);
+                .unwrap_or_else(|| workspace.observe(path, &recorded, bounds.file_bytes, secrets).state);
             note(&mut changes, path, was, &now);
         }
         let is_new = |path: &&String| {
             !before.files.contains_key(*path)
-                && !before.theirs.contains(*path)
-                && !before.passed.over(Path::new(path.as_str()))
+                && !before.changed_by_others.contains(*path)
+                && !before.skipped.over(Path::new(path.as_str()))
         };
         let new: Vec<&String> = after.files.keys().filter(is_new).collect();
         let unseen = unseen(&before, &after, new.len());
-        if before.passed.listing == Listing::Whole {
+        if before.skipped.listing == ListingExtent::Whole {
             for path in new {
                 note(&mut changes, path, &FileState::Absent, &after.files[path]);
             }
@@ -186,20 +203,20 @@ impl Checkpoints {
 }
 
 /// What else a command may have changed, given how many files are listed only now.
-fn unseen(before: &View, after: &View, new: usize) -> Option<String> {
-    let listing = match (before.passed.listing, after.passed.listing) {
-        (Listing::CutShort, _) => {
+fn unseen(before: &WorkspaceView, after: &WorkspaceView, new: usize) -> Option<String> {
+    let listing = match (before.skipped.listing, after.skipped.listing) {
+        (ListingExtent::CutShort, _) => {
             return (new > 0).then(|| format!("{new} files may be new: not all were listed before"));
         }
-        (Listing::Whole, Listing::CutShort) => Some("not all files could be listed after it".to_owned()),
-        (Listing::Whole, Listing::Whole) => None,
+        (ListingExtent::Whole, ListingExtent::CutShort) => Some("not all files could be listed after it".to_owned()),
+        (ListingExtent::Whole, ListingExtent::Whole) => None,
     };
-    let mut made = LeftOut::default();
-    let is_new = |path: &&PathBuf| !before.passed.over(path) && !before.files.contains_key(&*path.to_string_lossy());
-    for path in after.passed.special.iter().filter(is_new) {
+    let mut made = OmittedFiles::default();
+    let is_new = |path: &&PathBuf| !before.skipped.over(path) && !before.files.contains_key(&*path.to_string_lossy());
+    for path in after.skipped.special.iter().filter(is_new) {
         made.add("it made what is no file, folder or link, and stays", &path.to_string_lossy());
     }
-    let told: Vec<String> = listing.into_iter().chain(made.told()).collect();
+    let told: Vec<String> = listing.into_iter().chain(made.sentence()).collect();
     (!told.is_empty()).then(|| told.join("; "))
 }
 
@@ -220,36 +237,36 @@ fn difference(before: &BTreeMap<String, FileState>, now: &BTreeMap<String, FileS
     let is_other = |path: &String, state: &FileState| before.get(path).is_none_or(|was| !was.is_like(state));
     let other = now.iter().filter(|(path, state)| is_other(path, state));
     let gone = before.keys().filter(|path| !now.contains_key(*path) && before[*path].exists());
-    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone().anywhere())).collect();
+    let mut files: BTreeMap<_, _> = other.map(|(path, state)| (path.clone(), state.clone().without_inode())).collect();
     files.extend(gone.map(|path| (path.clone(), FileState::Absent)));
     files
 }
 
 /// Whether contents are wanted, or what they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Keeps {
-    Contents,
-    Nothing,
+enum ContentUse {
+    Store,
+    Skip,
 }
 
 /// A look under way.
-struct Look<'a> {
+struct CheckpointScan<'a> {
     checkpoints: &'a mut Checkpoints,
-    bounds: Bounds,
+    bounds: SnapshotBounds,
     left: u64,
     secrets: &'a Secrets,
     /// What it was before.
-    recorded: Recorded,
-    keeps: Keeps,
+    recorded: UnkeptFiles,
+    content_use: ContentUse,
     now: SystemTime,
 }
 
-impl Look<'_> {
-    fn at(&mut self, workspace: &Workspace) -> (View, Contents) {
+impl CheckpointScan<'_> {
+    fn at(&mut self, workspace: &Workspace) -> (WorkspaceView, HashedContents) {
         let (mut files, mut contents, mut unkept) = (BTreeMap::new(), Vec::new(), Vec::new());
         let names = self.bounds.names;
-        let mut passed = scan(workspace, names, &mut |found| {
-            let seen = self.see(&found);
+        let mut skipped = scan(workspace, names, &mut |found| {
+            let seen = self.observe(&found);
             if let (Some(content), Some(hash)) = (seen.content, seen.state.blob()) {
                 contents.push((hash, content));
             }
@@ -257,43 +274,43 @@ impl Look<'_> {
             files.insert(found.path, seen.state);
         });
         for (why, path) in unkept {
-            passed.left_out.add(why, &path);
+            skipped.left_out.add(why, &path);
         }
-        (View { files, passed, theirs: BTreeSet::new(), contents: HashSet::new() }, contents)
+        (WorkspaceView { files, skipped, changed_by_others: BTreeSet::new(), contents: HashSet::new() }, contents)
     }
 
-    fn see(&mut self, found: &Found<'_>) -> Seen {
+    fn observe(&mut self, found: &ScannedEntry<'_>) -> ObservedPath {
         if found.metadata.is_dir() {
             // Which folder it is matters only where folders are moved.
-            return Seen::plain(FileState::Folder { mode: mode(&found.metadata), inode: None });
+            return ObservedPath::plain(FileState::Folder { mode: mode(&found.metadata), inode: None });
         }
         if let Some(state) = self.recorded.find(&found.metadata) {
-            return Seen::plain(state.clone());
+            return ObservedPath::plain(state.clone());
         }
-        let stamp = Stamp::of(&found.metadata);
+        let stamp = FileStamp::of(&found.metadata);
         if let Some(known) = self.checkpoints.known.get(&found.path).filter(|known| known.stamp == stamp) {
             let stored = known.state.blob().is_none_or(|hash| self.checkpoints.stored.contains(&hash));
-            if stored || self.keeps == Keeps::Nothing {
+            if stored || self.content_use == ContentUse::Skip {
                 self.left = self.left.saturating_sub(found.metadata.len());
-                return Seen { state: known.state.clone(), content: None, left_out: known.left_out };
+                return ObservedPath { state: known.state.clone(), content: None, left_out: known.left_out };
             }
         }
         let seen = self.read(found);
         if stamp.is_settled(self.now) {
-            let known = Known { stamp, state: seen.state.clone(), left_out: seen.left_out };
+            let known = KnownFile { stamp, state: seen.state.clone(), left_out: seen.left_out };
             self.checkpoints.known.insert(found.path.clone(), known);
         }
         seen
     }
 
-    fn read(&mut self, found: &Found<'_>) -> Seen {
+    fn read(&mut self, found: &ScannedEntry<'_>) -> ObservedPath {
         if found.metadata.is_file() && found.metadata.len() > self.left {
-            return Seen { state: unkept(&found.metadata), content: None, left_out: Some(TOO_LARGE) };
+            return ObservedPath { state: unkept(&found.metadata), content: None, left_out: Some(TOO_LARGE) };
         }
-        let seen = look_closer(found.folder, found.name, &found.metadata, self.bounds.file_bytes, self.secrets);
+        let seen = observe_entry(found.folder, found.name, &found.metadata, self.bounds.file_bytes, self.secrets);
         self.left = self.left.saturating_sub(seen.content.as_ref().map_or(0, |content| content.len() as u64));
-        let wanted = self.keeps == Keeps::Contents
+        let wanted = self.content_use == ContentUse::Store
             && seen.state.blob().is_some_and(|hash| !self.checkpoints.stored.contains(&hash));
-        Seen { content: seen.content.filter(|_| wanted), ..seen }
+        ObservedPath { content: seen.content.filter(|_| wanted), ..seen }
     }
 }

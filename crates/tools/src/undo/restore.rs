@@ -17,33 +17,33 @@ use std::sync::Arc;
 use cap_std::fs::{Dir, OpenOptions, Permissions, PermissionsExt};
 use windlass_vocab::{Change, Changes, FileState, Hash};
 
-use super::bounds::Bounds;
-use super::recorded::Recorded;
-use crate::place::{Place, sync_folder};
+use super::snapshot_bounds::SnapshotBounds;
+use super::unkept_files::UnkeptFiles;
+use crate::place::{FileLocation, sync_folder};
 use crate::{Secrets, Workspace, no_follow};
 
 pub(super) const NOT_MOVED: &str = "it could not be moved back";
 
 /// What a path needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Need {
+pub(super) enum RestoreNeed {
     Nothing,
     Work,
 }
 
 /// Whether something got its other name.
-enum Renamed {
+enum RenameResult {
     Yes,
     No(io::Error),
 }
 
 /// Files being put back.
-pub(super) struct Restoring<'a> {
+pub(super) struct Restoration<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) changes: &'a Changes,
     contents: &'a HashMap<Hash, Arc<[u8]>>,
     secrets: &'a Secrets,
-    recorded: Recorded,
+    recorded: UnkeptFiles,
     /// Tells this restoring from any other.
     pub(super) mark: &'a str,
     /// Folders that are to give way and hold what is none of this restoring's business.
@@ -62,37 +62,37 @@ impl Workspace {
         mark: &str,
     ) -> BTreeMap<String, String> {
         let (occupied, left_alone) = (BTreeSet::new(), BTreeMap::new());
-        let recorded = Recorded::of(changes.values().flat_map(|change| [&change.was, &change.now]));
+        let recorded = UnkeptFiles::of(changes.values().flat_map(|change| [&change.was, &change.now]));
         let mut restoring =
-            Restoring { workspace: self, changes, contents, secrets, recorded, mark, occupied, left_alone };
+            Restoration { workspace: self, changes, contents, secrets, recorded, mark, occupied, left_alone };
         restoring.occupied = restoring.find_occupied();
         for (path, change) in changes.iter().rev() {
-            restoring.step(path, change, Restoring::give_way);
+            restoring.step(path, change, Restoration::give_way);
         }
         for (path, change) in changes {
-            restoring.step(path, change, Restoring::bring);
+            restoring.step(path, change, Restoration::bring);
         }
         for (path, change) in changes {
             restoring.take_back(path, change);
         }
         for (path, change) in changes {
-            restoring.step(path, change, Restoring::make);
+            restoring.step(path, change, Restoration::make);
         }
         for (path, change) in changes.iter().rev() {
-            restoring.step(path, change, Restoring::leave);
+            restoring.step(path, change, Restoration::leave);
         }
         restoring.left_alone
     }
 }
 
-impl Restoring<'_> {
+impl Restoration<'_> {
     fn step(&mut self, path: &str, change: &Change, work: fn(&mut Self, &str, &Change) -> io::Result<()>) {
         if self.left_alone.contains_key(path) {
             return;
         }
         let done = match self.need(path, change) {
-            Ok(Need::Nothing) => return,
-            Ok(Need::Work) => work(self, path, change).map_err(|error| error.to_string()),
+            Ok(RestoreNeed::Nothing) => return,
+            Ok(RestoreNeed::Work) => work(self, path, change).map_err(|error| error.to_string()),
             Err(why) => Err(why),
         };
         if let Err(why) = done {
@@ -101,10 +101,10 @@ impl Restoring<'_> {
     }
 
     /// Whether there is something to do, or somebody else was faster.
-    pub(super) fn need(&self, path: &str, change: &Change) -> Result<Need, String> {
+    pub(super) fn need(&self, path: &str, change: &Change) -> Result<RestoreNeed, String> {
         if !self.workspace.is_plain(Path::new(path)) {
             return if self.is_below_own_link(path, change) {
-                Ok(Need::Nothing)
+                Ok(RestoreNeed::Nothing)
             } else {
                 Err("it is no longer reached without a link".to_owned())
             };
@@ -115,7 +115,7 @@ impl Restoring<'_> {
         }
         let (was, then) = (&change.was, &change.now);
         if here.is_like(then) {
-            return Ok(Need::Nothing);
+            return Ok(RestoreNeed::Nothing);
         }
         // A folder is made before its permissions are set, and goes only when it is empty.
         let is_folder = here.is_folder() && (then.is_folder() || was.is_folder() && !then.exists());
@@ -124,7 +124,7 @@ impl Restoring<'_> {
         // What was moved onto another file is moved away before that one is made again.
         let moved_away = !here.exists() && then.exists() && self.moves(path, was);
         if is_folder || gave_way || moved_away || here.is_like(was) {
-            Ok(Need::Work)
+            Ok(RestoreNeed::Work)
         } else {
             Err("it was changed meanwhile".to_owned())
         }
@@ -182,10 +182,10 @@ impl Restoring<'_> {
         }
         match (self.moved_from(path, then), then) {
             (Some(from), _) => match self.move_back(&from, path)? {
-                Renamed::Yes => Ok(()),
+                RenameResult::Yes => Ok(()),
                 // A file or link that can't be moved is made anew.
-                Renamed::No(error) if then.is_only_moved() => Err(error),
-                Renamed::No(_) => self.put(path, then),
+                RenameResult::No(error) if then.is_only_moved() => Err(error),
+                RenameResult::No(_) => self.put(path, then),
             },
             (None, FileState::Folder { .. }) => self.make_folder(path),
             (None, FileState::Unkept { .. }) => Err(io::Error::other("its content was not kept")),
@@ -297,11 +297,11 @@ impl Restoring<'_> {
     }
 
     fn here(&self, path: &str) -> FileState {
-        self.workspace.look_plainly(path, &self.recorded, Bounds::PATHS.file_bytes, self.secrets).state
+        self.workspace.observe(path, &self.recorded, SnapshotBounds::PATHS.file_bytes, self.secrets).state
     }
 
     /// Moves something to its place, over what gives way to it there.
-    fn move_back(&mut self, from: &str, to: &str) -> io::Result<Renamed> {
+    fn move_back(&mut self, from: &str, to: &str) -> io::Result<RenameResult> {
         let (source, target) = (self.place(from)?, self.place(to)?);
         let is_taken = target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| !metadata.is_dir());
         self.workspace.about_to_restore();
@@ -311,8 +311,10 @@ impl Restoring<'_> {
             source.rename_new(&target)
         };
         match renamed {
-            Err(error) => Ok(Renamed::No(error)),
-            Ok(()) => sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent)).map(|()| Renamed::Yes),
+            Err(error) => Ok(RenameResult::No(error)),
+            Ok(()) => {
+                sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent)).map(|()| RenameResult::Yes)
+            }
         }
     }
 
@@ -326,12 +328,12 @@ impl Restoring<'_> {
         }
     }
 
-    pub(super) fn place(&self, path: &str) -> io::Result<Place> {
+    pub(super) fn place(&self, path: &str) -> io::Result<FileLocation> {
         let path = Path::new(path);
         let parent = path.parent().unwrap_or(Path::new(""));
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         self.workspace.about_to_open();
-        Ok(Place { parent: no_follow::open_folder(self.workspace.dir(), parent)?, name: name.to_owned() })
+        Ok(FileLocation { parent: no_follow::open_folder(self.workspace.dir(), parent)?, name: name.to_owned() })
     }
 }
 

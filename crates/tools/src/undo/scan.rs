@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::{Dir, Metadata};
 use ignore::gitignore::Gitignore;
 
-use super::left_out::LeftOut;
-use super::look::{SPECIAL, written};
-use crate::builtin::walk::{Kind, ignore_file, is_ignored};
+use super::observe::{SPECIAL, path_text};
+use super::omitted_files::OmittedFiles;
+use crate::builtin::walk::{EntryKind, ignore_file, is_ignored};
 use crate::{Workspace, no_follow};
 
 /// As deep as a walk goes: few enough handles to hold at once.
@@ -20,14 +20,14 @@ const IGNORED: &str = "ignored";
 
 /// Whether every name was listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Listing {
+pub(super) enum ListingExtent {
     #[default]
     Whole,
     CutShort,
 }
 
 /// Something that was come upon.
-pub(super) struct Found<'a> {
+pub(super) struct ScannedEntry<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a Path,
     /// Relative to the workspace.
@@ -37,102 +37,102 @@ pub(super) struct Found<'a> {
 
 /// What a walk passed over.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Passed {
-    pub(super) listing: Listing,
+pub(super) struct SkippedPaths {
+    pub(super) listing: ListingExtent,
     /// Paths it did not go into, or did not look at.
     pub(super) over: BTreeSet<PathBuf>,
     /// Those of them that have no content: pipes, sockets and devices. Using one changes its times.
     pub(super) special: BTreeSet<PathBuf>,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: OmittedFiles,
 }
 
-impl Passed {
+impl SkippedPaths {
     /// Whether the walk passed over `path`, or a folder it is in.
     pub(super) fn over(&self, path: &Path) -> bool {
         path.ancestors().any(|ancestor| self.over.contains(ancestor))
     }
 
-    fn pass(&mut self, why: &'static str, path: &Path) {
+    fn skip(&mut self, why: &'static str, path: &Path) {
         self.left_out.add(why, &path.to_string_lossy());
         self.over.insert(path.to_owned());
     }
 }
 
 /// A walk under way.
-struct Walk<'a, 'v> {
+struct ScanWalk<'a, 'v> {
     workspace: &'a Workspace,
     names: usize,
-    passed: Passed,
+    skipped: SkippedPaths,
     ignores: Vec<Gitignore>,
-    visit: &'v mut dyn FnMut(Found<'_>),
+    visit: &'v mut dyn FnMut(ScannedEntry<'_>),
 }
 
 /// Visits everything in the workspace, the names of a folder in order, up to so many names.
-pub(super) fn scan(workspace: &Workspace, names: usize, visit: &mut dyn FnMut(Found<'_>)) -> Passed {
-    let mut walk = Walk { workspace, names, passed: Passed::default(), ignores: Vec::new(), visit };
+pub(super) fn scan(workspace: &Workspace, names: usize, visit: &mut dyn FnMut(ScannedEntry<'_>)) -> SkippedPaths {
+    let mut walk = ScanWalk { workspace, names, skipped: SkippedPaths::default(), ignores: Vec::new(), visit };
     if let ControlFlow::Break(()) = walk.descend(workspace.dir(), Path::new("")) {
-        walk.passed.listing = Listing::CutShort;
-        walk.passed.left_out.add("beyond the bounds", &format!("all after the first {names} names"));
+        walk.skipped.listing = ListingExtent::CutShort;
+        walk.skipped.left_out.add("beyond the bounds", &format!("all after the first {names} names"));
     }
-    walk.passed
+    walk.skipped
 }
 
-impl Walk<'_, '_> {
+impl ScanWalk<'_, '_> {
     fn descend(&mut self, folder: &Dir, path: &Path) -> ControlFlow<()> {
         let depth = self.ignores.len();
         self.ignores.extend(ignore_file(folder, path));
         let Ok(entries) = folder.entries() else {
-            self.passed.pass("not readable", path);
+            self.skipped.skip("not readable", path);
             return ControlFlow::Continue(());
         };
         let mut names: Vec<PathBuf> = entries.flatten().map(|entry| PathBuf::from(entry.file_name())).collect();
         names.sort();
         for name in names {
             if let Ok(metadata) = folder.symlink_metadata(&name) {
-                self.meet(folder, &name, &path.join(&name), metadata)?;
+                self.visit_entry(folder, &name, &path.join(&name), metadata)?;
             }
         }
         self.ignores.truncate(depth);
         ControlFlow::Continue(())
     }
 
-    fn meet(&mut self, folder: &Dir, name: &Path, path: &Path, metadata: Metadata) -> ControlFlow<()> {
-        let kind = if metadata.is_dir() { Kind::Folder } else { Kind::File };
-        let Some(shown) = written(path) else {
-            self.passed.pass("name is no UTF-8", path);
+    fn visit_entry(&mut self, folder: &Dir, name: &Path, path: &Path, metadata: Metadata) -> ControlFlow<()> {
+        let kind = if metadata.is_dir() { EntryKind::Folder } else { EntryKind::File };
+        let Some(shown) = path_text(path) else {
+            self.skipped.skip("name is no UTF-8", path);
             return ControlFlow::Continue(());
         };
         if self.workspace.is_closed(path) {
             // Windlass's own; nobody needs to be told that it is left alone.
-            self.passed.over.insert(path.to_owned());
+            self.skipped.over.insert(path.to_owned());
             return ControlFlow::Continue(());
         }
         let why = match kind {
             _ if name == Path::new(".git") => Some(GIT),
             _ if is_ignored(&self.ignores, path, kind) => Some(IGNORED),
-            Kind::Folder if path.components().count() > DEEPEST => Some("too deep"),
-            Kind::Folder | Kind::File => None,
+            EntryKind::Folder if path.components().count() > DEEPEST => Some("too deep"),
+            EntryKind::Folder | EntryKind::File => None,
         };
         if let Some(why) = why {
-            self.passed.pass(why, path);
+            self.skipped.skip(why, path);
             return ControlFlow::Continue(());
         }
         if !metadata.is_dir() && !metadata.is_file() && !metadata.is_symlink() {
-            self.passed.special.insert(path.to_owned());
-            self.passed.pass(SPECIAL, path);
+            self.skipped.special.insert(path.to_owned());
+            self.skipped.skip(SPECIAL, path);
             return ControlFlow::Continue(());
         }
         if self.names == 0 {
             return ControlFlow::Break(());
         }
         self.names -= 1;
-        (self.visit)(Found { folder, name, path: shown, metadata });
+        (self.visit)(ScannedEntry { folder, name, path: shown, metadata });
         match kind {
-            Kind::File => ControlFlow::Continue(()),
-            Kind::Folder => match no_follow::step(folder, name.as_os_str()) {
+            EntryKind::File => ControlFlow::Continue(()),
+            EntryKind::Folder => match no_follow::open_subfolder(folder, name.as_os_str()) {
                 Ok(inner) => self.descend(&inner, path),
                 Err(_) => {
-                    self.passed.pass("not readable", path);
+                    self.skipped.skip("not readable", path);
                     ControlFlow::Continue(())
                 }
             },

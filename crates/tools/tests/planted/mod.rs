@@ -217,7 +217,7 @@ fn what_a_denied_link_leads_to_is_closed() {
 fn a_program_that_works_beside_others_keeps_what_it_made() {
     let room = Room::new();
     let held = room.sandbox.program_confinement(&guard(), Network::Off).unwrap().unwrap();
-    talk_to(&room, "echo x > .envrc", held.beside_others());
+    talk_to(&room, "echo x > .envrc", held.without_cleanup());
     assert!(room.workspace.join(".envrc").exists());
 }
 

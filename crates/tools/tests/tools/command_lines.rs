@@ -8,7 +8,7 @@ use proptest::prelude::{Strategy, prop};
 use proptest::prop_assert;
 use proptest::test_runner::{Config, TestRunner};
 use tempfile::TempDir;
-use windlass_tools::{Asks, Mode, Permissions, Rule, Subject};
+use windlass_tools::{About, AskPolicy, Mode, Permissions, Rule};
 use windlass_vocab::{EffectClass, Json, ToolSpec, Verdict};
 
 const PROGRAMS: &[&str] = &["cargo", "env", "git", "ls", "push", "rm", "sh", "touch", "x"];
@@ -44,7 +44,7 @@ fn verdict(folder: &Path, line: &str) -> Verdict {
         reads_files: false,
         tags: std::collections::BTreeSet::new(),
     };
-    permissions.judge(&spec, &Subject::command_in(folder, line), Asks::ByEffect, &[]).verdict
+    permissions.check(&spec, &About::command_in(folder, line), AskPolicy::ByEffect, &[]).verdict
 }
 
 /// A folder to run lines in.

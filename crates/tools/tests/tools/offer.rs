@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use windlass_tools::{BoxFuture, CallContext, Mode, Offer, Permissions, Registry, RegistryError, Tool, Verification};
 use windlass_vocab::{
-    Because, EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Remedy, Repair, ReplyCall,
-    SessionId, SnapshotKind, ToolName, ToolSource, ToolSpec, Verdict,
+    EffectClass, Ending, Grant, Json, Outcome, OutcomeKind, PreparedCall, Preview, Remedy, Repair, ReplyCall,
+    SessionId, SnapshotKind, ToolName, ToolSource, ToolSpec, Verdict, VerdictReason,
 };
 
 #[derive(Clone, Copy)]
@@ -129,7 +129,7 @@ fn reply(name: &str, arguments: &str) -> ReplyCall {
 }
 
 fn context() -> CallContext {
-    CallContext::apart(SessionId(uuid::Uuid::nil()))
+    CallContext::detached(SessionId(uuid::Uuid::nil()))
 }
 
 fn arguments() -> Json {
@@ -200,7 +200,7 @@ fn a_sound_call_is_prepared_whole() {
         verdict: Verdict::Ask,
         preview: Some(Preview { title: "{\"n\":1}".into(), body: String::new(), rule: Some("hub.put".into()) }),
         snapshot: SnapshotKind::None,
-        because: Some(Because::Mode { mode: "default".into() }),
+        because: Some(VerdictReason::Mode { mode: "default".into() }),
     };
     assert_eq!(prepared, want);
     let granted =

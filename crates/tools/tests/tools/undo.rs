@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_tools::{Bounds, Checkpoints, Secrets, Touch, Workspace};
+use windlass_tools::{Checkpoints, PlannedChange, Secrets, SnapshotBounds, Workspace};
 use windlass_vocab::{CallId, Changes, Coverage, FileState, Hash, RunId, TurnId};
 
 /// A folder to work in.
@@ -37,12 +37,12 @@ fn call(index: u32) -> CallId {
     CallId { run: RunId(1), turn: TurnId(1), index }
 }
 
-fn content(path: &str) -> Touch {
-    Touch::Content(path.to_owned())
+fn content(path: &str) -> PlannedChange {
+    PlannedChange::Content(path.to_owned())
 }
 
-fn kept(workspace: &Workspace, touches: &[Touch]) -> BTreeMap<String, FileState> {
-    workspace.keep(touches, &Secrets::default()).files
+fn kept(workspace: &Workspace, planned_changes: &[PlannedChange]) -> BTreeMap<String, FileState> {
+    workspace.keep(planned_changes, &Secrets::default()).files
 }
 
 fn paths(files: &BTreeMap<String, FileState>) -> Vec<&str> {
@@ -61,7 +61,7 @@ fn a_path_is_kept_where_it_leads_with_the_folders_that_will_be_made() {
     let workspace = room.workspace();
     for (touch, want) in [
         (content("link"), vec!["a"]),
-        (Touch::Entry("link".into()), vec!["link"]),
+        (PlannedChange::Entry("link".into()), vec!["link"]),
         (content("folder/x"), vec!["d/x"]),
         (content("folder/new/../y"), vec!["d/new", "d/y"]),
         (content("new/deep/x"), vec!["new", "new/deep", "new/deep/x"]),
@@ -85,7 +85,13 @@ fn what_is_not_kept_is_said_and_why() {
 }
 
 /// What a command would have changed.
-fn around(room: &Room, checkpoints: &mut Checkpoints, n: u32, bounds: Bounds, command: impl FnOnce()) -> Changes {
+fn around(
+    room: &Room,
+    checkpoints: &mut Checkpoints,
+    n: u32,
+    bounds: SnapshotBounds,
+    command: impl FnOnce(),
+) -> Changes {
     let (workspace, secrets) = (room.workspace(), Secrets::default());
     checkpoints.before(&workspace, call(n), bounds, &secrets);
     command();
@@ -104,7 +110,7 @@ fn what_a_command_changed_is_found_and_nothing_else() {
         room.write(name, "old");
     }
     symlink("same", room.path().join("link")).unwrap();
-    let changes = around(&room, &mut Checkpoints::default(), 0, Bounds::WORKSPACE, || {
+    let changes = around(&room, &mut Checkpoints::default(), 0, SnapshotBounds::WORKSPACE, || {
         room.write("edited", "new");
         std::fs::remove_file(room.path().join("gone")).unwrap();
         std::fs::set_permissions(room.path().join("mode"), PermissionsExt::from_mode(0o700)).unwrap();
@@ -126,7 +132,7 @@ fn files_that_were_ignored_or_beyond_the_bounds_are_never_taken_for_new() {
     std::fs::create_dir(room.path().join("built")).unwrap();
     room.write("built/x", "x");
     room.write("a.log", "log");
-    let changes = around(&room, &mut Checkpoints::default(), 0, Bounds::WORKSPACE, || {
+    let changes = around(&room, &mut Checkpoints::default(), 0, SnapshotBounds::WORKSPACE, || {
         room.write(".gitignore", "");
     });
     assert_eq!(changed(&changes), [".gitignore"]);
@@ -134,7 +140,7 @@ fn files_that_were_ignored_or_beyond_the_bounds_are_never_taken_for_new() {
     for name in ["b", "c", "d"] {
         room.write(name, "x");
     }
-    let few = Bounds { names: 2, ..Bounds::WORKSPACE };
+    let few = SnapshotBounds { names: 2, ..SnapshotBounds::WORKSPACE };
     let changes = around(&room, &mut Checkpoints::default(), 0, few, || {
         std::fs::remove_file(room.path().join("b")).unwrap();
     });
@@ -157,7 +163,7 @@ fn a_checkpoint_says_what_it_left_out() {
     room.write(".gitignore", "built\n");
     room.write("built", "x");
     room.write("large", &"x".repeat(2_000));
-    let bounds = Bounds { file_bytes: 1_000, ..Bounds::WORKSPACE };
+    let bounds = SnapshotBounds { file_bytes: 1_000, ..SnapshotBounds::WORKSPACE };
     let taken = Checkpoints::default().before(&room.workspace(), call(0), bounds, &Secrets::default()).taken;
     let Coverage::Partial { left_out } = taken.coverage else { panic!("{:?}", taken.coverage) };
     assert_eq!(left_out, "git's own: .git; ignored: built; too large: large");
@@ -172,12 +178,12 @@ fn a_socket_is_passed_over_and_a_new_one_is_told() {
     let room = Room::new();
     let _old = std::os::unix::net::UnixListener::bind(room.path().join("old")).unwrap();
     let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
-    let taken = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets).taken;
+    let taken = checkpoints.before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).taken;
     assert_eq!(taken.coverage, Coverage::Partial { left_out: "pipe, socket or device: old".into() });
     std::fs::remove_file(room.path().join("old")).unwrap();
     let _again = std::os::unix::net::UnixListener::bind(room.path().join("old")).unwrap();
     let _new = std::os::unix::net::UnixListener::bind(room.path().join("new")).unwrap();
-    let changed = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    let changed = checkpoints.after(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets);
     assert_eq!(changed.changes, Changes::new());
     assert_eq!(changed.unseen.as_deref(), Some("it made what is no file, folder or link, and stays: new"));
 }
@@ -189,17 +195,17 @@ fn a_later_checkpoint_stores_only_what_is_otherwise() {
     room.write("a", "a");
     room.write("b", "b");
     let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
-    let first = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    let first = checkpoints.before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets);
     assert_eq!((first.taken.since, first.taken.files.len(), first.contents.len()), (None, 2, 2));
     room.write("b", "other");
-    checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    checkpoints.after(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets);
     std::fs::remove_file(room.path().join("a")).unwrap();
-    let second = checkpoints.before(&workspace, call(1), Bounds::WORKSPACE, &secrets);
+    let second = checkpoints.before(&workspace, call(1), SnapshotBounds::WORKSPACE, &secrets);
     assert_eq!((second.taken.since, paths(&second.taken.files)), (Some(call(0)), vec!["a", "b"]));
     assert_eq!(second.taken.files["a"], FileState::Absent);
     assert_eq!(second.contents.len(), 1, "only b has a content that is not stored yet");
-    checkpoints.after(&workspace, call(1), Bounds::WORKSPACE, &secrets);
-    let third = checkpoints.before(&workspace, call(2), Bounds::WORKSPACE, &secrets);
+    checkpoints.after(&workspace, call(1), SnapshotBounds::WORKSPACE, &secrets);
+    let third = checkpoints.before(&workspace, call(2), SnapshotBounds::WORKSPACE, &secrets);
     assert_eq!((third.taken.files.len(), third.contents.len()), (0, 0));
 }
 
@@ -210,14 +216,14 @@ fn what_another_call_changes_meanwhile_is_not_the_commands() {
     room.write("a", "a");
     room.write("b", "b");
     let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
-    checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    checkpoints.before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets);
     checkpoints.others(&kept(&workspace, &[content("a"), content("new/x")]));
     for (path, text) in [("a", "theirs"), ("b", "the command's")] {
         room.write(path, text);
     }
     std::fs::create_dir(room.path().join("new")).unwrap();
     room.write("new/x", "theirs");
-    let changes = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets).changes;
+    let changes = checkpoints.after(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).changes;
     assert_eq!(changed(&changes), ["b"]);
 }
 
@@ -230,12 +236,12 @@ fn the_folder_of_windlass_itself_is_neither_kept_nor_put_back() {
     room.write("a", "a");
     let workspace = room.workspace().without(&room.path().join("data")).unwrap();
     let secrets = Secrets::default();
-    let taken = Checkpoints::default().before(&workspace, call(0), Bounds::WORKSPACE, &secrets).taken;
+    let taken = Checkpoints::default().before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).taken;
     assert_eq!((paths(&taken.files), taken.coverage), (vec!["a"], Coverage::Full));
     assert_eq!(kept(&workspace, &[content("data/db")]), BTreeMap::new());
     let blob = Hash(*blake3::hash(b"evil").as_bytes());
     let contents = HashMap::from([(blob, Arc::from(&b"evil"[..]))]);
-    let there = room.workspace().look_at(["data/db"], Bounds::PATHS, &secrets).files["data/db"].clone();
+    let there = room.workspace().snapshot_paths(["data/db"], SnapshotBounds::PATHS, &secrets).files["data/db"].clone();
     let change = windlass_vocab::Change { was: there, now: FileState::File { blob, mode: 0o600, inode: None } };
     let left = workspace.restore(&Changes::from([("data/db".into(), change)]), &contents, &secrets, "t");
     assert_eq!(left.len(), 1);
@@ -253,7 +259,7 @@ fn nothing_is_put_back_through_a_link() {
     let (workspace, secrets) = (room.workspace(), Secrets::default());
     let before = workspace.keep(&[content("d/x")], &secrets);
     room.write("d/x", "new");
-    let after = workspace.look_at(["d/x"], Bounds::PATHS, &secrets).files;
+    let after = workspace.snapshot_paths(["d/x"], SnapshotBounds::PATHS, &secrets).files;
     std::fs::rename(room.path().join("d"), room.path().join("moved")).unwrap();
     room.write("elsewhere/x", "new");
     symlink("elsewhere", room.path().join("d")).unwrap();
@@ -273,19 +279,19 @@ fn a_thing_that_became_another_kind_of_thing_becomes_itself_again() {
     room.write("folder/x", "x");
     std::fs::set_permissions(room.path().join("folder"), PermissionsExt::from_mode(0o750)).unwrap();
     let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
-    let before = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets);
+    let before = checkpoints.before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets);
     std::fs::remove_file(room.path().join("file")).unwrap();
     std::fs::create_dir(room.path().join("file")).unwrap();
     room.write("file/y", "y");
     std::fs::remove_dir_all(room.path().join("folder")).unwrap();
     room.write("folder", "now a file");
-    let changes = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets).changes;
+    let changes = checkpoints.after(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).changes;
     let back = changes.iter().map(|(path, change)| (path.clone(), change.reversed())).collect();
     let contents: HashMap<_, _> =
         before.contents.iter().map(|content| (Hash(*blake3::hash(content).as_bytes()), Arc::clone(content))).collect();
     assert_eq!(workspace.restore(&back, &contents, &secrets, "t"), BTreeMap::new());
     assert_eq!(workspace.restore(&back, &contents, &secrets, "t"), BTreeMap::new(), "again is no harm");
-    let now = workspace.look_at(["file", "folder", "folder/x"], Bounds::PATHS, &secrets).files;
+    let now = workspace.snapshot_paths(["file", "folder", "folder/x"], SnapshotBounds::PATHS, &secrets).files;
     for (path, state) in now {
         assert!(before.taken.files[&path].is_like(&state), "{path}: {state:?}");
     }
@@ -296,11 +302,11 @@ fn inode(room: &Room, path: &str) -> u64 {
 }
 
 /// Makes every path what it was before `command`, twice, as after a crash.
-fn undone(room: &Room, touches: &[Touch], command: impl FnOnce()) -> BTreeMap<String, String> {
+fn undone(room: &Room, planned_changes: &[PlannedChange], command: impl FnOnce()) -> BTreeMap<String, String> {
     let (workspace, secrets) = (room.workspace(), Secrets::default());
-    let before = workspace.keep(touches, &secrets);
+    let before = workspace.keep(planned_changes, &secrets);
     command();
-    let after = workspace.look_at(before.files.keys().map(String::as_str), Bounds::PATHS, &secrets);
+    let after = workspace.snapshot_paths(before.files.keys().map(String::as_str), SnapshotBounds::PATHS, &secrets);
     let change =
         |path: &String, was: &FileState| windlass_vocab::Change { was: after.files[path].clone(), now: was.clone() };
     let back = before.files.iter().map(|(path, was)| (path.clone(), change(path, was))).collect();
@@ -311,8 +317,8 @@ fn undone(room: &Room, touches: &[Touch], command: impl FnOnce()) -> BTreeMap<St
     left
 }
 
-fn moved(from: &str, to: &str) -> [Touch; 2] {
-    [Touch::Moved(from.to_owned()), Touch::Entry(to.to_owned())]
+fn moved(from: &str, to: &str) -> [PlannedChange; 2] {
+    [PlannedChange::Moved(from.to_owned()), PlannedChange::Entry(to.to_owned())]
 }
 
 // proves T9: undo restores links, those with another name of the same file too
@@ -380,7 +386,7 @@ fn what_a_command_moved_is_moved_back_name_by_name() {
     std::fs::create_dir(room.path().join("d")).unwrap();
     std::fs::hard_link(room.path().join("a"), room.path().join("d/b")).unwrap();
     let which = inode(&room, "a");
-    let changes = around(&room, &mut Checkpoints::default(), 0, Bounds::WORKSPACE, || {
+    let changes = around(&room, &mut Checkpoints::default(), 0, SnapshotBounds::WORKSPACE, || {
         std::fs::rename(room.path().join("d"), room.path().join("e")).unwrap();
         std::fs::rename(room.path().join("a"), room.path().join("c")).unwrap();
         std::fs::hard_link(room.path().join("c"), room.path().join("third")).unwrap();

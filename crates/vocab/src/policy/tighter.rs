@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AtCap, Dialect, OutsideText, Parallel, Planning, ResultCap, Retry, StreamIdle, UnfinishedCall};
+use super::{Dialect, OutsideText, Parallel, Planning, ResultCap, Retry, StreamIdle, TurnCapAction, UnfinishedCall};
 
 /// A limit: lower.
 pub(super) fn at_most<T: PartialOrd>(own: &T, new: &T) -> bool {
@@ -50,10 +50,10 @@ pub(super) fn dialects(own: &[Dialect], new: &[Dialect]) -> bool {
     new.iter().all(|dialect| rest.any(|known| known == dialect))
 }
 
-pub(super) fn at_cap(own: &AtCap, new: &AtCap) -> bool {
-    let calls = |at_cap: &AtCap| match at_cap {
-        AtCap::Fail => 0,
-        AtCap::WrapUp => 1,
+pub(super) fn at_cap(own: &TurnCapAction, new: &TurnCapAction) -> bool {
+    let calls = |at_cap: &TurnCapAction| match at_cap {
+        TurnCapAction::Fail => 0,
+        TurnCapAction::WrapUp => 1,
     };
     calls(new) <= calls(own)
 }

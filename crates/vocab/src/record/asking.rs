@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, AnsweredBy, At, Because, Elicitation, Json, Preview, QuestionId, QuestionKind, QuestionOption, Wanted,
+    Answer, AnsweredBy, Elicitation, ElicitationKind, Json, Preview, QuestionId, QuestionKind, QuestionOption,
+    Timestamp, VerdictReason,
 };
 
 /// A person is asked.
@@ -20,7 +21,7 @@ pub struct QuestionAsked {
     pub options: Vec<QuestionOption>,
     /// When the default is taken; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires: Option<At>,
+    pub expires: Option<Timestamp>,
     /// What silence means.
     pub default: QuestionOption,
     /// What a tool needs to be told, where it is a tool that asks (P4).
@@ -29,7 +30,7 @@ pub struct QuestionAsked {
     /// What decided that a person is asked for approval, where that was found right before the call was to run; absent
     /// means what the call was recorded with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<Because>,
+    pub because: Option<VerdictReason>,
 }
 
 impl QuestionAsked {
@@ -37,8 +38,8 @@ impl QuestionAsked {
     #[must_use]
     pub fn form(&self) -> Option<&Json> {
         match &self.elicitation.as_ref()?.wants {
-            Wanted::Form { schema } => Some(schema),
-            Wanted::Visit { .. } => None,
+            ElicitationKind::Form { schema } => Some(schema),
+            ElicitationKind::Visit { .. } => None,
         }
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Because, CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Remedy,
-    Repair, SnapshotKind, TextOrigin, ToolName, Verdict,
+    CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Remedy, Repair,
+    SnapshotKind, TextOrigin, ToolName, Verdict, VerdictReason,
 };
 
 /// The model asked for a call.
@@ -51,7 +51,7 @@ pub struct CallRequested {
     pub snapshot: SnapshotKind,
     /// What decided the verdict (T11).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<Because>,
+    pub because: Option<VerdictReason>,
 }
 
 /// The call may have started.

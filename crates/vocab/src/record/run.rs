@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    At, Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, QuestionId, RunId,
+    Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, QuestionId, RunId, Timestamp,
     ToolName, ToolSpec, Usage,
 };
 
@@ -23,7 +23,7 @@ pub struct RunStarted {
     pub chain: Vec<ModelName>,
     /// When it must be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<At>,
+    pub deadline: Option<Timestamp>,
     /// Whether a person can be asked.
     #[serde(default)]
     pub attendance: Attendance,
@@ -46,7 +46,7 @@ pub struct RunResumed {
     pub attendance: Attendance,
     /// A new deadline, where the caller gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<At>,
+    pub deadline: Option<Timestamp>,
     /// Approval questions that were open and count no more: their calls are judged again, by the rules of this process
     /// (X6). Absent in records of older versions, whose questions stayed open.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -46,12 +46,12 @@ pub struct SessionChanged {
     pub key: Option<String>,
     /// It was brought in from elsewhere: nothing that stands before this has any authority here (X6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported: Option<Imported>,
+    pub imported: Option<ImportDetails>,
 }
 
 /// How a session was brought in from elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Imported {
+pub struct ImportDetails {
     /// The folder its tools work in from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{At, Dialect, Failure, ModelName, NanoMoney, Part, StopReason, TurnId, Usage};
+use crate::{Dialect, Failure, ModelName, NanoMoney, Part, StopReason, Timestamp, TurnId, Usage};
 
 /// What a turn is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ pub enum NextAttempt {
     /// The same again, not before `at`.
     Retry {
         /// When.
-        at: At,
+        at: Timestamp,
     },
     /// The next model of the chain.
     Model {

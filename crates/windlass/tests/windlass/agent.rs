@@ -1,10 +1,10 @@
 //! The facade against a scripted server, as a program that embeds an agent would use it.
 
 use serde_json::json;
-use windlass::door::{Awaited, FollowError};
+use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, EndReason, Session};
-use windlass_runtime::{Interest, Sent, Subscription};
-use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+use windlass_runtime::{Interest, SendOutcome, Subscription};
+use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
 use windlass_tools::GuardProgram;
 use windlass_vocab::{MessageId, PolicyPatch};
 
@@ -25,9 +25,9 @@ async fn an_agent_does_a_job_with_files_in_a_few_lines() {
     // proves W1
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::start(Script::of([
-        Step::call("write_file", json!({"path": "notes.md", "content": "hello\n"})),
-        Step::call("read_file", json!({"path": "notes.md"})),
-        Step::say("It says hello."),
+        ScriptStep::call("write_file", json!({"path": "notes.md", "content": "hello\n"})),
+        ScriptStep::call("read_file", json!({"path": "notes.md"})),
+        ScriptStep::say("It says hello."),
     ]))
     .expect("a server");
     let ended =
@@ -41,7 +41,7 @@ async fn an_agent_does_a_job_with_files_in_a_few_lines() {
 async fn the_same_message_id_gives_the_same_end_without_asking_the_model_again() {
     // proves J6
     let dir = tempfile::tempdir().expect("a folder");
-    let server = ModelServer::start(Script::of([Step::say("once")])).expect("a server");
+    let server = ModelServer::start(Script::of([ScriptStep::say("once")])).expect("a server");
     for _ in 0..2 {
         // A new agent each time, as a new process would have.
         let ended = agent(&server, dir.path()).session("s").once("m").run_full("go").await.expect("ended");
@@ -54,8 +54,8 @@ async fn the_same_message_id_gives_the_same_end_without_asking_the_model_again()
 async fn an_agent_dropped_in_the_middle_goes_on_where_it_was() {
     // proves J3
     let dir = tempfile::tempdir().expect("a folder");
-    let slow = Step::say("done").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
-    let script = Script::of([Step::call("write_file", json!({"path": "a", "content": "x"})), slow]);
+    let slow = ScriptStep::say("done").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
+    let script = Script::of([ScriptStep::call("write_file", json!({"path": "a", "content": "x"})), slow]);
     let server = ModelServer::start(script).expect("a server");
     let first = agent(&server, dir.path());
     let session = first.open("s").await.expect("opened");
@@ -79,11 +79,15 @@ async fn an_agent_dropped_in_the_middle_goes_on_where_it_was() {
 async fn settings_are_laid_over_the_preset() {
     // proves L5
     let dir = tempfile::tempdir().expect("a folder");
-    let call = Step::call("list_directory", json!({"path": "."}));
-    let scene =
-        windlass_testkit::Scene { steps: vec![call], then: windlass_testkit::After::RepeatLast, ..Default::default() };
-    let script =
-        Script::default().scene(windlass_testkit::Scene::without_tools([Step::say("That is all I did.")])).scene(scene);
+    let call = ScriptStep::call("list_directory", json!({"path": "."}));
+    let scene = windlass_testkit::Scene {
+        steps: vec![call],
+        then: windlass_testkit::AfterSteps::RepeatLast,
+        ..Default::default()
+    };
+    let script = Script::default()
+        .scene(windlass_testkit::Scene::without_tools([ScriptStep::say("That is all I did.")]))
+        .scene(scene);
     let server = ModelServer::start(script).expect("a server");
     let agent = Agent::builder()
         .base_url(server.base_url())
@@ -101,8 +105,8 @@ async fn settings_are_laid_over_the_preset() {
 async fn a_command_does_not_inherit_the_key_the_agent_was_given() {
     // proves X1
     let dir = tempfile::tempdir().expect("a folder");
-    let call = Step::call("run_command", json!({"command": "true"}));
-    let server = ModelServer::start(Script::of([call, Step::say("done")])).expect("a server");
+    let call = ScriptStep::call("run_command", json!({"command": "true"}));
+    let server = ModelServer::start(Script::of([call, ScriptStep::say("done")])).expect("a server");
     // A guard that only shows what it was started with.
     let shown = dir.path().join("environment");
     let args = vec!["-c".to_owned(), "/usr/bin/env > \"$0\"".to_owned(), shown.display().to_string()];
@@ -141,7 +145,7 @@ async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
     let (session, mut events) = agent.session_followed("s").await.expect("opened");
     for id in ["a", "b", "c"] {
         let sent = session.send(MessageId(id.into()), id).await.expect("sent");
-        assert_eq!(sent == Sent::Queued, id != "a");
+        assert_eq!(sent == SendOutcome::Queued, id != "a");
     }
     while server.count() < 1 {
         tokio::select! {
@@ -167,19 +171,19 @@ fn queueing(server: &ModelServer) -> Agent {
 async fn a_message_that_waits_is_answered_by_its_own_run() {
     // proves L7, J6
     let server = ModelServer::start(Script::of([
-        Step::say("of a").fault(FaultKind::Delay { ms: 200 }),
-        Step::say("of b"),
-        Step::say("of c"),
+        ScriptStep::say("of a").fault(FaultKind::Delay { ms: 200 }),
+        ScriptStep::say("of b"),
+        ScriptStep::say("of c"),
     ]))
     .expect("a server");
     let agent = queueing(&server);
     let (session, mut events) = queue(&agent, &server).await;
-    let third = Awaited::Message(MessageId("c".into()));
+    let third = AwaitedEnd::Message(MessageId("c".into()));
     let ended = agent.follow(&session, &mut events, third, |_| {}).await.expect("ended");
     assert_eq!(ended.answer, "of c");
     // The end is found however late it is asked for.
     for (id, answer) in [("a", "of a"), ("b", "of b"), ("c", "of c")] {
-        let awaited = Awaited::Message(MessageId(id.into()));
+        let awaited = AwaitedEnd::Message(MessageId(id.into()));
         let ended = agent.follow(&session, &mut session.events(), awaited, |_| {}).await.expect("ended");
         assert_eq!(ended.answer, answer);
     }
@@ -188,8 +192,8 @@ async fn a_message_that_waits_is_answered_by_its_own_run() {
 #[tokio::test]
 async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_more() {
     // proves L7, J1
-    let slow = Step::say("of a").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
-    let script = Script::of([slow, Step::say("of b"), Step::say("of c"), Step::say("of d")]);
+    let slow = ScriptStep::say("of a").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
+    let script = Script::of([slow, ScriptStep::say("of b"), ScriptStep::say("of c"), ScriptStep::say("of d")]);
     let server = ModelServer::start(script).expect("a server");
     let agent = queueing(&server);
     let (session, _) = queue(&agent, &server).await;
@@ -201,8 +205,8 @@ async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_m
     assert_eq!(store.waiting(id).await.expect("read").len(), 2);
     assert_eq!(store.row(id).await.expect("read").expect("there").runs, 1, "nothing is begun that nobody follows");
     let (session, mut events, _) = agent.session_saying("s", first, "a", Interest::Runs).await.expect("opened");
-    assert_eq!(session.send(fourth.clone(), "d").await, Ok(Sent::Queued), "nothing overtakes what waits");
-    let ended = agent.follow(&session, &mut events, Awaited::Message(fourth), |_| {}).await.expect("ended");
+    assert_eq!(session.send(fourth.clone(), "d").await, Ok(SendOutcome::Queued), "nothing overtakes what waits");
+    let ended = agent.follow(&session, &mut events, AwaitedEnd::Message(fourth), |_| {}).await.expect("ended");
     assert_eq!(ended.answer, "of d");
     assert!(store.waiting(id).await.expect("read").is_empty());
 }
@@ -210,11 +214,11 @@ async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_m
 #[tokio::test]
 async fn whoever_awaits_a_message_hears_that_it_was_dropped() {
     // proves L8
-    let slow = Step::say("of a").fault(FaultKind::Delay { ms: 3_600_000 });
+    let slow = ScriptStep::say("of a").fault(FaultKind::Delay { ms: 3_600_000 });
     let server = ModelServer::start(Script::of([slow])).expect("a server");
     let agent = queueing(&server);
     let (session, mut events) = queue(&agent, &server).await;
-    let third = Awaited::Message(MessageId("c".into()));
+    let third = AwaitedEnd::Message(MessageId("c".into()));
     let (ended, stopped) =
         tokio::join!(agent.follow(&session, &mut events, third, |_| {}), session.stop(windlass_vocab::StopBy::Person));
     assert_eq!(stopped.expect("stopped").dropped, 2);

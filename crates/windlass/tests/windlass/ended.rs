@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use windlass::door::{Awaited, end_awaited};
+use windlass::door::{AwaitedEnd, end_awaited};
 use windlass_machine::preset;
 use windlass_store::{Batch, Entry, Head, MemoryStore, SessionLog as _, Writer};
 use windlass_vocab::{
-    At, Attendance, EndReason, MessageAccepted, Record, RunEnded, RunId, RunStarted, SessionId, SessionOpened, Usage,
+    Attendance, EndReason, MessageAccepted, Record, RunEnded, RunId, RunStarted, SessionId, SessionOpened, Timestamp,
+    Usage,
 };
 
 struct Journal {
@@ -33,7 +34,7 @@ impl Journal {
     async fn add(&mut self, run: Option<u32>, records: impl IntoIterator<Item = Record>) {
         let entry = |record| Entry { run: run.map(RunId), turn: None, record };
         let entries = records.into_iter().map(entry).collect();
-        let sealed = self.writer.seal(Batch { at: At(0), entries, ..Batch::default() }).expect("sealed");
+        let sealed = self.writer.seal(Batch { at: Timestamp(0), entries, ..Batch::default() }).expect("sealed");
         self.store.append(sealed).await.expect("stored");
     }
 
@@ -41,12 +42,12 @@ impl Journal {
     async fn begin(&mut self, id: &str, run: u32) {
         let accepted = Entry::new(accepted(id));
         let started = Entry { run: Some(RunId(run)), turn: None, record: started(run, None) };
-        let batch = Batch { at: At(0), entries: vec![accepted, started], ..Batch::default() };
+        let batch = Batch { at: Timestamp(0), entries: vec![accepted, started], ..Batch::default() };
         let sealed = self.writer.seal(batch).expect("sealed");
         self.store.append(sealed).await.expect("stored");
     }
 
-    async fn end(&self, mut awaited: Awaited) -> (Option<String>, Awaited) {
+    async fn end(&self, mut awaited: AwaitedEnd) -> (Option<String>, AwaitedEnd) {
         let end = end_awaited(&self.store, self.writer.session, &mut awaited).await.expect("read");
         if let Some((envelope, ended)) = &end {
             assert_eq!(Arc::clone(envelope).record, Record::from(ended.clone()));
@@ -89,8 +90,8 @@ fn ended(answer: &str) -> Record {
     .into()
 }
 
-fn message(id: &str) -> Awaited {
-    Awaited::Message(id.into())
+fn message(id: &str) -> AwaitedEnd {
+    AwaitedEnd::Message(id.into())
 }
 
 #[tokio::test]
@@ -98,7 +99,7 @@ async fn a_run_that_is_over_has_its_end_and_an_open_one_has_none() {
     // proves J6
     let mut journal = Journal::new().await;
     journal.begin("m1", 1).await;
-    assert_eq!(journal.end(message("m1")).await, (None, Awaited::Run(RunId(1))));
+    assert_eq!(journal.end(message("m1")).await, (None, AwaitedEnd::Run(RunId(1))));
     assert_eq!(journal.end(message("m0")).await, (None, message("m0")), "it was never taken up");
     journal.add(Some(1), [accepted("m2")]).await;
     journal.add(Some(1), [ended("one")]).await;
@@ -107,10 +108,10 @@ async fn a_run_that_is_over_has_its_end_and_an_open_one_has_none() {
         journal.begin(&format!("n{run}"), run).await;
         journal.add(Some(run), [ended("other")]).await;
     }
-    for awaited in [message("m1"), message("m2"), Awaited::Run(RunId(1))] {
-        assert_eq!(journal.end(awaited).await, (Some("one".to_owned()), Awaited::Run(RunId(1))));
+    for awaited in [message("m1"), message("m2"), AwaitedEnd::Run(RunId(1))] {
+        assert_eq!(journal.end(awaited).await, (Some("one".to_owned()), AwaitedEnd::Run(RunId(1))));
     }
-    assert_eq!(journal.end(Awaited::Run(RunId(60))).await.0, None);
+    assert_eq!(journal.end(AwaitedEnd::Run(RunId(60))).await.0, None);
 }
 
 #[tokio::test]
@@ -120,12 +121,12 @@ async fn a_message_is_answered_by_the_newest_try_of_its_run() {
     journal.begin("m1", 1).await;
     journal.add(Some(1), [ended("one")]).await;
     journal.add(Some(2), [started(2, Some(1))]).await;
-    assert_eq!(journal.end(message("m1")).await, (None, Awaited::Run(RunId(2))), "the new try is open");
+    assert_eq!(journal.end(message("m1")).await, (None, AwaitedEnd::Run(RunId(2))), "the new try is open");
     journal.add(Some(2), [ended("two")]).await;
     journal.add(Some(3), [started(3, Some(2))]).await;
     journal.add(Some(3), [ended("three")]).await;
     journal.begin("m2", 4).await;
     journal.add(Some(4), [ended("four")]).await;
-    assert_eq!(journal.end(message("m1")).await, (Some("three".to_owned()), Awaited::Run(RunId(3))));
-    assert_eq!(journal.end(Awaited::Run(RunId(1))).await.0.as_deref(), Some("one"), "asked for itself it is itself");
+    assert_eq!(journal.end(message("m1")).await, (Some("three".to_owned()), AwaitedEnd::Run(RunId(3))));
+    assert_eq!(journal.end(AwaitedEnd::Run(RunId(1))).await.0.as_deref(), Some("one"), "asked for itself it is itself");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use windlass_testkit::{FaultKind, ModelServer, Scene, Script, Step};
+use windlass_testkit::{FaultKind, ModelServer, Scene, Script, ScriptStep};
 
 /// The program of an example. Cargo builds them before the tests of a package, unless only some of
 /// its tests are asked for.
@@ -32,7 +32,7 @@ fn command(name: &str, server: &ModelServer, home: &Path) -> Command {
 }
 
 /// What the example prints when the model does these steps.
-fn printed(name: &str, steps: impl IntoIterator<Item = Step>) -> (String, ModelServer) {
+fn printed(name: &str, steps: impl IntoIterator<Item = ScriptStep>) -> (String, ModelServer) {
     let server = ModelServer::start(Script::of(steps)).expect("a server");
     let home = tempfile::tempdir().expect("a folder");
     let output = command(name, &server, home.path()).output().expect("it runs");
@@ -52,7 +52,7 @@ fn results(server: &ModelServer) -> Vec<Value> {
 // proves W1
 #[test]
 fn minimal_says_hello() {
-    assert_eq!(printed("minimal", [Step::say("Ahoy!")]).0, "Ahoy!\n");
+    assert_eq!(printed("minimal", [ScriptStep::say("Ahoy!")]).0, "Ahoy!\n");
 }
 
 // proves W1
@@ -66,8 +66,9 @@ fn an_example_without_a_server_says_what_to_do() {
 // proves W1, T5
 #[test]
 fn closure_tool_answers_from_its_deps_and_says_no() {
-    let ask = |fruit: &str| Step::call("app__stock", json!({"fruit": fruit}));
-    let (text, server) = printed("closure_tool", [ask("apple"), ask("plum"), Step::say("Three apples, no plums.")]);
+    let ask = |fruit: &str| ScriptStep::call("app__stock", json!({"fruit": fruit}));
+    let (text, server) =
+        printed("closure_tool", [ask("apple"), ask("plum"), ScriptStep::say("Three apples, no plums.")]);
     assert_eq!(text, "Three apples, no plums.\n");
     assert_eq!(results(&server), ["3 left", "no such fruit; there are: [\"apple\", \"pear\"]"]);
     let offered = &server.requests()[0].body["tools"][0]["function"];
@@ -78,13 +79,14 @@ fn closure_tool_answers_from_its_deps_and_says_no() {
 // proves W1
 #[test]
 fn derived_tool_books_and_sums() {
-    let book = |purpose: &str, cents: i64| Step::call("app__book_amount", json!({"purpose": purpose, "cents": cents}));
+    let book =
+        |purpose: &str, cents: i64| ScriptStep::call("app__book_amount", json!({"purpose": purpose, "cents": cents}));
     let steps = [
         book("a song", 2_000),
         book("nothing", 0),
         book("rope", -450),
-        Step::call("app__balance", json!({})),
-        Step::say("15.50 euros."),
+        ScriptStep::call("app__balance", json!({})),
+        ScriptStep::say("15.50 euros."),
     ];
     let (text, server) = printed("derived_tool", steps);
     assert_eq!(text, "15.50 euros.\n  2000 a song\n  -450 rope\n");
@@ -95,9 +97,9 @@ fn derived_tool_books_and_sums() {
 #[test]
 fn typed_output_sends_back_what_does_not_fit() {
     let steps = [
-        Step::say("The Anna is a fine ship!"),
-        Step::say(r#"{"name": "Anna", "length": "long", "masts": 3, "rig": "square"}"#),
-        Step::say(r#"{"name": "Anna", "length": 52, "masts": 3, "rig": "square"}"#),
+        ScriptStep::say("The Anna is a fine ship!"),
+        ScriptStep::say(r#"{"name": "Anna", "length": "long", "masts": 3, "rig": "square"}"#),
+        ScriptStep::say(r#"{"name": "Anna", "length": 52, "masts": 3, "rig": "square"}"#),
     ];
     let (text, server) = printed("typed_output", steps);
     assert_eq!(text, "Anna of 52 m with 3 masts, rig Square\n");
@@ -110,8 +112,8 @@ fn typed_output_sends_back_what_does_not_fit() {
 // proves W1
 #[test]
 fn following_shows_words_and_calls() {
-    let roll = || Step::call("app__roll_dice", json!({}));
-    let (text, _) = printed("following", [roll(), roll(), Step::say("Two fours.")]);
+    let roll = || ScriptStep::call("app__roll_dice", json!({}));
+    let (text, _) = printed("following", [roll(), roll(), ScriptStep::say("Two fours.")]);
     let call = "[app__roll_dice {}]\n[Ok: a four]\n";
     assert_eq!(text, format!("{call}{call}Two fours.\n[Completed after 3 turns, 30 tokens written]\n"));
 }
@@ -119,15 +121,15 @@ fn following_shows_words_and_calls() {
 // proves W1, L8
 #[test]
 fn cancelling_stops_the_run_in_the_middle_of_a_call() {
-    let (text, _) = printed("cancelling", [Step::call("app__count", json!({"to": 1000}))]);
+    let (text, _) = printed("cancelling", [ScriptStep::call("app__count", json!({"to": 1000}))]);
     assert_eq!(text, "it counts; stopping it\nthe run was cancelled\n");
 }
 
 // proves W1, J3
 #[test]
 fn resuming_goes_on_after_a_crash() {
-    let haul = |number: u32| Step::call("app__haul", json!({"number": number}));
-    let (text, _) = printed("resuming", [haul(1), haul(2), haul(3), Step::say("All are up.")]);
+    let haul = |number: u32| ScriptStep::call("app__haul", json!({"number": number}));
+    let (text, _) = printed("resuming", [haul(1), haul(2), haul(3), ScriptStep::say("All are up.")]);
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("the first process ended with signal"), "{text}");
     assert_eq!(
@@ -141,8 +143,8 @@ fn resuming_goes_on_after_a_crash() {
 #[test]
 fn approvals_ask_the_person_about_each_call() {
     let home = tempfile::tempdir().expect("a folder");
-    let letter = |to: &str| Step::call("app__send", json!({"to": to, "text": "The ship is in."}));
-    let server = ModelServer::start(Script::of([letter("Ada"), letter("Bob"), Step::say("Ada knows.")]));
+    let letter = |to: &str| ScriptStep::call("app__send", json!({"to": to, "text": "The ship is in."}));
+    let server = ModelServer::start(Script::of([letter("Ada"), letter("Bob"), ScriptStep::say("Ada knows.")]));
     let server = server.expect("a server");
     let mut command = command("approvals", &server, home.path());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
@@ -159,7 +161,7 @@ fn approvals_ask_the_person_about_each_call() {
 #[test]
 fn mcp_calls_a_tool_of_a_server_that_is_a_program() {
     let home = tempfile::tempdir().expect("a folder");
-    let steps = [Step::call("time__now", json!({"zone": "Europe/Lisbon"})), Step::say("Noon.")];
+    let steps = [ScriptStep::call("time__now", json!({"zone": "Europe/Lisbon"})), ScriptStep::say("Noon.")];
     let server = ModelServer::start(Script::of(steps)).expect("a server");
     let mut command = command("mcp", &server, home.path());
     let output = command.arg(program("time_server")).output().expect("it runs");
@@ -183,8 +185,8 @@ fn posted(address: &str, path: &str, text: &str) -> (u16, String) {
 #[test]
 fn several_agents_answer_in_sessions_of_their_own() {
     let home = tempfile::tempdir().expect("a folder");
-    let refused = Step::say("").fault(FaultKind::status(401));
-    let script = Script::when("fail", [refused]).scene(Scene::without_tools([Step::say("Aye.")]));
+    let refused = ScriptStep::say("").fault(FaultKind::status(401));
+    let script = Script::when("fail", [refused]).scene(Scene::without_tools([ScriptStep::say("Aye.")]));
     let server = ModelServer::start(script).expect("a server");
     let mut command = command("several_agents", &server, home.path());
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it runs");

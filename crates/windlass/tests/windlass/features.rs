@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass::{Agent, Function};
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep};
 
 /// A library user who wants none of the features builds at most so many packages.
 const MOST_PACKAGES: usize = 119;
@@ -47,11 +47,11 @@ async fn tools_files_and_outputs_work_in_every_build() {
     let dir = tempfile::tempdir().expect("a folder");
     std::fs::write(dir.path().join("book"), "Anna, three masts").expect("written");
     let server = ModelServer::start(Script::of([
-        Step::call("read_file", json!({"path": "book"})),
-        Step::call("app__enter", json!({"name": "Anna", "masts": 300, "rig": "square"})),
-        Step::call("app__enter", json!({"name": "Anna", "masts": 3, "rig": {"other": "barque"}})),
-        Step::say(r#"{"name": "Anna", "masts": "three", "rig": "square"}"#),
-        Step::say(r#"{"name": "Anna", "masts": 3, "rig": "square"}"#),
+        ScriptStep::call("read_file", json!({"path": "book"})),
+        ScriptStep::call("app__enter", json!({"name": "Anna", "masts": 300, "rig": "square"})),
+        ScriptStep::call("app__enter", json!({"name": "Anna", "masts": 3, "rig": {"other": "barque"}})),
+        ScriptStep::say(r#"{"name": "Anna", "masts": "three", "rig": "square"}"#),
+        ScriptStep::say(r#"{"name": "Anna", "masts": 3, "rig": "square"}"#),
     ]))
     .expect("a server");
     let enter = Function::plain("enter", "Enters a ship.", |ship: Ship| async move { format!("{ship:?}") });

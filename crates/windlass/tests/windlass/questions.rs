@@ -7,10 +7,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::Notify;
 use windlass::{Agent, Builder, Function, QuestionAnswer, QuestionAsked, QuestionOption, Record, RunErrorReason};
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep};
 
 fn server() -> ModelServer {
-    ModelServer::start(Script::of([Step::call("app__fire", json!({})), Step::say("Done.")])).expect("a server")
+    ModelServer::start(Script::of([ScriptStep::call("app__fire", json!({})), ScriptStep::say("Done.")]))
+        .expect("a server")
 }
 
 fn builder(server: &ModelServer) -> Builder {

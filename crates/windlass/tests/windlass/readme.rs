@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep};
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -48,7 +48,7 @@ fn the_program_in_readme_works_when_it_is_pasted_into_a_fresh_crate() {
         .output()
         .expect("cargo");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let server = ModelServer::start(Script::of([Step::say("Ahoy!")])).expect("a server");
+    let server = ModelServer::start(Script::of([ScriptStep::say("Ahoy!")])).expect("a server");
     let mut program = Command::new(target.join("debug/fresh"));
     program.env_clear().env("WINDLASS_MODEL", server.base_url()).current_dir(dir.path());
     let output = program.output().expect("it runs");

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass::{Agent, Builder, EndReason, Function, PolicyPatch, RunError, RunErrorReason};
-use windlass_testkit::{After, FaultKind, ModelServer, Scene, Script, Step};
-use windlass_vocab::{AtCap, Attendance};
+use windlass_testkit::{AfterSteps, FaultKind, ModelServer, Scene, Script, ScriptStep};
+use windlass_vocab::{Attendance, TurnCapAction};
 
-fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
+fn serve(steps: impl IntoIterator<Item = ScriptStep>) -> ModelServer {
     ModelServer::start(Script::of(steps)).expect("a server")
 }
 
@@ -16,8 +16,8 @@ fn builder(server: &ModelServer) -> Builder {
 }
 
 /// A reply that says something and calls.
-fn saying(text: &str, step: Step) -> Step {
-    Step { text: text.to_owned(), ..step }
+fn saying(text: &str, step: ScriptStep) -> ScriptStep {
+    ScriptStep { text: text.to_owned(), ..step }
 }
 
 async fn error(builder: Builder) -> RunError {
@@ -31,8 +31,8 @@ fn look() -> Function {
 // proves L3, M3
 #[tokio::test]
 async fn a_failed_run_is_an_error_with_what_was_said_before() {
-    let refused = Step::say("").fault(FaultKind::status(401));
-    let server = serve([saying("I look around.", Step::call("app__look", json!({}))), refused]);
+    let refused = ScriptStep::say("").fault(FaultKind::status(401));
+    let server = serve([saying("I look around.", ScriptStep::call("app__look", json!({}))), refused]);
     let error = error(builder(&server).tool(look())).await;
     let RunErrorReason::Failed { message, failure, .. } = &error.reason else { panic!("{error:?}") };
     assert_eq!(failure.as_ref().and_then(|failure| failure.status), Some(401));
@@ -43,13 +43,14 @@ async fn a_failed_run_is_an_error_with_what_was_said_before() {
 // proves L5
 #[tokio::test]
 async fn a_run_at_its_cap_is_an_error_with_what_was_said() {
-    let call = saying("Still fog.", Step::call("app__look", json!({})));
-    let scene = Scene { steps: vec![call], then: After::RepeatLast, ..Scene::default() };
-    for (at_cap, reason, text) in
-        [(AtCap::Fail, EndReason::TurnCap, "Still fog."), (AtCap::WrapUp, EndReason::Unfinished, "I found nothing.")]
-    {
+    let call = saying("Still fog.", ScriptStep::call("app__look", json!({})));
+    let scene = Scene { steps: vec![call], then: AfterSteps::RepeatLast, ..Scene::default() };
+    for (at_cap, reason, text) in [
+        (TurnCapAction::Fail, EndReason::TurnCap, "Still fog."),
+        (TurnCapAction::WrapUp, EndReason::Unfinished, "I found nothing."),
+    ] {
         let script =
-            Script::default().scene(Scene::without_tools([Step::say("I found nothing.")])).scene(scene.clone());
+            Script::default().scene(Scene::without_tools([ScriptStep::say("I found nothing.")])).scene(scene.clone());
         let server = ModelServer::start(script).expect("a server");
         let patch = PolicyPatch { turn_cap: Some(2), at_cap: Some(at_cap), ..PolicyPatch::default() };
         let error = error(builder(&server).tool(look()).policy(patch)).await;
@@ -61,8 +62,8 @@ async fn a_run_at_its_cap_is_an_error_with_what_was_said() {
 // proves L8
 #[tokio::test]
 async fn a_cancelled_run_is_an_error_that_names_its_session() {
-    let late = Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 });
-    let server = serve([saying("One moment.", Step::call("app__look", json!({}))), late]);
+    let late = ScriptStep::say("late").fault(FaultKind::Delay { ms: 3_600_000 });
+    let server = serve([saying("One moment.", ScriptStep::call("app__look", json!({}))), late]);
     let agent = builder(&server).tool(look()).deadline(Duration::from_millis(300)).build().expect("built");
     let error = agent.run("go").await.expect_err("no answer");
     assert!(matches!(error.reason, RunErrorReason::Cancelled), "{error:?}");
@@ -74,15 +75,15 @@ async fn a_cancelled_run_is_an_error_that_names_its_session() {
 // proves T8, J3
 #[tokio::test]
 async fn a_run_that_waits_is_an_error_and_goes_on_when_it_is_resumed() {
-    let server = serve([saying("May I?", Step::call("app__look", json!({}))), Step::say("Fog.")]);
+    let server = serve([saying("May I?", ScriptStep::call("app__look", json!({}))), ScriptStep::say("Fog.")]);
     let agent = builder(&server).tool(look().ask_first()).attendance(Attendance::Attended).build().expect("built");
     let error = agent.run("go").await.expect_err("no answer");
     let RunErrorReason::Waiting(questions) = &error.reason else { panic!("{error:?}") };
     assert_eq!((questions.len(), error.text.as_str()), (1, "May I?"));
     let running = agent.session(&error.session).resume().await.expect("opened").expect("a run that is open");
     let session = running.session().clone();
-    let question = session.stuck().await;
-    let windlass_runtime::Standing::Waiting(questions) = question else { panic!("{question:?}") };
+    let question = session.wait_for_person().await;
+    let windlass_runtime::SessionActivity::Waiting(questions) = question else { panic!("{question:?}") };
     let yes = windlass::QuestionOption::Once.into();
     assert!(session.answer(questions[0].question, yes).await.expect("answered"));
     assert_eq!(running.answer().await.expect("an answer"), "Fog.");
@@ -91,7 +92,7 @@ async fn a_run_that_waits_is_an_error_and_goes_on_when_it_is_resumed() {
 // proves L3
 #[tokio::test]
 async fn the_whole_end_is_there_for_whoever_wants_it() {
-    let server = serve([Step::say("").fault(FaultKind::status(401))]);
+    let server = serve([ScriptStep::say("").fault(FaultKind::status(401))]);
     let agent = builder(&server).build().expect("built");
     let ended = agent.run_full("go").await.expect("ended");
     assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 1));
@@ -101,7 +102,7 @@ async fn the_whole_end_is_there_for_whoever_wants_it() {
 // proves J1
 #[tokio::test]
 async fn each_run_without_a_session_has_one_of_its_own() {
-    let server = serve([Step::say("Aye.")]);
+    let server = serve([ScriptStep::say("Aye.")]);
     let agent = builder(&server).build().expect("built");
     for _ in 0..2 {
         assert_eq!(agent.run("Hello?").await.expect("an answer"), "Aye.");

@@ -1,14 +1,14 @@
 //! What a model is told before the conversation begins.
 
 use windlass::{Agent, Builder, Function};
-use windlass_testkit::{ModelServer, Script, Step};
+use windlass_testkit::{ModelServer, Script, ScriptStep};
 
 fn look() -> Function {
     Function::plain("look", "Looks around.", |(): ()| async { "fog" })
 }
 
 async fn prefix(with: impl FnOnce(Builder) -> Builder) -> String {
-    let server = ModelServer::start(Script::of([Step::say("Aye.")])).expect("a server");
+    let server = ModelServer::start(Script::of([ScriptStep::say("Aye.")])).expect("a server");
     let builder = Agent::builder().base_url(server.base_url()).model("scripted").in_memory();
     with(builder).build().expect("built").run("Hello.").await.expect("an answer");
     server.requests()[0].body["messages"][0]["content"].as_str().expect("text").to_owned()

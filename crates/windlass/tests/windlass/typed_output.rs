@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass::{Agent, BuildError, Builder, EndReason, Function, PolicyPatch, Record, RunErrorReason};
-use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
 use windlass_vocab::{MessageId, NudgeCause};
 
 /// A day, and how warm it gets.
@@ -36,7 +36,7 @@ fn monday() -> Day {
     Day { day: "Monday".into(), warmest: Celsius(21.5) }
 }
 
-fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
+fn serve(steps: impl IntoIterator<Item = ScriptStep>) -> ModelServer {
     ModelServer::start(Script::of(steps)).expect("a server")
 }
 
@@ -59,7 +59,7 @@ async fn records(agent: &Agent<(), Day>, key: &str) -> Vec<Record> {
 // proves L10
 #[tokio::test]
 async fn the_schema_goes_with_the_request_and_stands_in_the_prefix() {
-    let server = serve([Step::say(GOOD)]);
+    let server = serve([ScriptStep::say(GOOD)]);
     let agent = builder(&server).output::<Day>().build().expect("built");
     assert_eq!(agent.session("s").run("Monday?").await.expect("an output"), monday());
     let body = &server.requests()[0].body;
@@ -73,7 +73,7 @@ async fn the_schema_goes_with_the_request_and_stands_in_the_prefix() {
 // proves L10, C1
 #[tokio::test]
 async fn the_prefix_is_the_same_in_every_turn() {
-    let server = serve([Step::say("Well."), Step::say("{}"), Step::say(GOOD)]);
+    let server = serve([ScriptStep::say("Well."), ScriptStep::say("{}"), ScriptStep::say(GOOD)]);
     let agent = builder(&server).output::<Day>().build().expect("built");
     agent.session("s").run("Monday?").await.expect("an output");
     let requests = server.requests();
@@ -87,7 +87,7 @@ async fn the_prefix_is_the_same_in_every_turn() {
 // proves L10
 #[tokio::test]
 async fn what_the_type_itself_refuses_is_sent_back_too() {
-    let server = serve([Step::say(r#"{"day": "Monday", "warmest": -300}"#), Step::say(GOOD)]);
+    let server = serve([ScriptStep::say(r#"{"day": "Monday", "warmest": -300}"#), ScriptStep::say(GOOD)]);
     let agent = builder(&server).output::<Day>().build().expect("built");
     assert_eq!(agent.session("s").run("Monday?").await.expect("an output"), monday());
     assert!(last_words(&server, 1).contains("-300 is below absolute zero"), "{}", last_words(&server, 1));
@@ -96,7 +96,7 @@ async fn what_the_type_itself_refuses_is_sent_back_too() {
 // proves L10
 #[tokio::test]
 async fn a_model_that_never_fits_fails_the_run_with_what_was_wrong() {
-    let server = serve((0..3).map(|_| Step::say(r#"{"day": 1}"#)));
+    let server = serve((0..3).map(|_| ScriptStep::say(r#"{"day": 1}"#)));
     let agent = builder(&server).output::<Day>().build().expect("built");
     let ended = agent.session("s").run_full("Monday?").await.expect("ended");
     assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 3));
@@ -108,7 +108,7 @@ async fn a_model_that_never_fits_fails_the_run_with_what_was_wrong() {
 // proves L10
 #[tokio::test]
 async fn the_number_of_corrections_is_a_row_of_the_policy() {
-    let server = serve([Step::say("no")]);
+    let server = serve([ScriptStep::say("no")]);
     let patch = PolicyPatch { output_corrections: Some(0), ..PolicyPatch::default() };
     let agent = builder(&server).policy(patch).output::<Day>().build().expect("built");
     assert!(agent.session("s").run("Monday?").await.is_err());
@@ -124,10 +124,10 @@ async fn the_number_of_corrections_is_a_row_of_the_policy() {
 #[tokio::test]
 async fn tools_can_be_called_on_the_way_to_an_output() {
     let steps = [
-        Step::call("app__warmest", json!({})),
-        Step::say("It is warm."),
-        Step::say("```json\n{\"day\": 1}\n```"),
-        Step::say(GOOD),
+        ScriptStep::call("app__warmest", json!({})),
+        ScriptStep::say("It is warm."),
+        ScriptStep::say("```json\n{\"day\": 1}\n```"),
+        ScriptStep::say(GOOD),
     ];
     let server = serve(steps);
     let warmest = Function::plain("warmest", "Says how warm it gets on Monday.", |(): ()| async { "21.5" });
@@ -144,7 +144,7 @@ fn durable(server: &ModelServer, dir: &Path) -> Builder {
 }
 
 /// Hangs once.
-fn slow(step: Step) -> Step {
+fn slow(step: ScriptStep) -> ScriptStep {
     step.fault(FaultKind::Delay { ms: 3_600_000 }.times(1))
 }
 
@@ -163,7 +163,7 @@ async fn interrupted(server: &ModelServer, dir: &Path) {
 #[tokio::test]
 async fn a_correction_cut_short_goes_on_where_it_was() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = serve([Step::say("Well."), slow(Step::say(GOOD))]);
+    let server = serve([ScriptStep::say("Well."), slow(ScriptStep::say(GOOD))]);
     interrupted(&server, dir.path()).await;
     let agent = durable(&server, dir.path()).output::<Day>().build().expect("built");
     let ended = agent.session("s").once("m").run_full("Monday?").await.expect("ended");
@@ -178,7 +178,7 @@ async fn a_correction_cut_short_goes_on_where_it_was() {
 #[tokio::test]
 async fn an_agent_without_the_type_holds_the_run_to_the_schema_it_began_with() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = serve([Step::say("Well."), slow(Step::say(r#"{"day": 1}"#)), Step::say(GOOD)]);
+    let server = serve([ScriptStep::say("Well."), slow(ScriptStep::say(r#"{"day": 1}"#)), ScriptStep::say(GOOD)]);
     interrupted(&server, dir.path()).await;
     let plain = durable(&server, dir.path()).build().expect("built");
     let ended = plain.session("s").once("m").run_full("Monday?").await.expect("ended");
@@ -189,7 +189,8 @@ async fn an_agent_without_the_type_holds_the_run_to_the_schema_it_began_with() {
 // proves L10, X1
 #[tokio::test]
 async fn what_is_wrong_with_an_output_tells_no_secret() {
-    let server = serve([Step::say(r#"{"day": "Monday", "warmest": "sk-0123456789abcdef"}"#), Step::say(GOOD)]);
+    let server =
+        serve([ScriptStep::say(r#"{"day": "Monday", "warmest": "sk-0123456789abcdef"}"#), ScriptStep::say(GOOD)]);
     let secret = [("weather".to_owned(), "sk-0123456789abcdef".to_owned())];
     let agent = builder(&server).secrets(secret).output::<Day>().build().expect("built");
     agent.session("s").run("Monday?").await.expect("an output");
@@ -200,7 +201,7 @@ async fn what_is_wrong_with_an_output_tells_no_secret() {
 // proves L10
 #[tokio::test]
 async fn an_output_need_not_be_an_object() {
-    let server = serve([Step::say("[1, \"two\"]"), Step::say("[1, 2]")]);
+    let server = serve([ScriptStep::say("[1, \"two\"]"), ScriptStep::say("[1, 2]")]);
     let agent = builder(&server).output::<Vec<u32>>().build().expect("built");
     assert_eq!(agent.session("s").run("Count.").await.expect("an output"), [1, 2]);
     assert!(server.requests()[0].body.get("response_format").is_none(), "the wire takes objects only");
@@ -209,10 +210,10 @@ async fn an_output_need_not_be_an_object() {
 // proves L10
 #[tokio::test]
 async fn words_are_an_output_only_of_a_run_that_is_done() {
-    let server = serve([Step::say("Warm.")]);
+    let server = serve([ScriptStep::say("Warm.")]);
     let agent = builder(&server).build().expect("built");
     assert_eq!(agent.session("s").run("Monday?").await.expect("words"), "Warm.");
-    let filtered = serve([Step::say("no").finish("content_filter")]);
+    let filtered = serve([ScriptStep::say("no").finish("content_filter")]);
     let error = builder(&filtered).build().expect("built").session("s").run("Monday?").await.expect_err("withheld");
     assert!(matches!(error.reason, RunErrorReason::Failed { .. }), "{error}");
 }

@@ -11,11 +11,11 @@ use windlass::{
     Agent, Builder, CallContext, Data, EndReason, Event, Function, PolicyPatch, Record, ToolArgs, ToolError, TypedTool,
     Verification, typed,
 };
-use windlass_testkit::{FaultKind, ModelServer, Script, Step};
+use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
 use windlass_tools::{Mode, Permissions};
 use windlass_vocab::Outcome;
 
-fn serve(steps: impl IntoIterator<Item = Step>) -> ModelServer {
+fn serve(steps: impl IntoIterator<Item = ScriptStep>) -> ModelServer {
     ModelServer::start(Script::of(steps)).expect("a server")
 }
 
@@ -50,10 +50,10 @@ fn add() -> Function<Counter> {
 #[tokio::test]
 async fn a_closure_works_with_what_the_agent_has_and_runs_without_asking() {
     let server = serve([
-        Step::call("app__add", json!({"by": 2})),
-        Step::call("app__add", json!({"by": "three"})),
-        Step::call("add", json!({"by": 3})),
-        Step::say("five"),
+        ScriptStep::call("app__add", json!({"by": 2})),
+        ScriptStep::call("app__add", json!({"by": "three"})),
+        ScriptStep::call("add", json!({"by": 3})),
+        ScriptStep::say("five"),
     ]);
     let agent = builder(&server).deps(Counter::default()).tool(add()).build().expect("built");
     assert_eq!(agent.session("s").run("Add 2 and 3.").await.expect("an answer"), "five");
@@ -78,7 +78,7 @@ async fn a_tool_is_held_to_rules_and_to_what_it_says_of_itself() {
         ("allowed by rule", add(), |builder| strictly(builder).allow("app.add"), r#"{"sum":2}"#),
     ];
     for (name, tool, with, want) in cases {
-        let server = serve([Step::call("app__add", json!({"by": 2})), Step::say("so be it")]);
+        let server = serve([ScriptStep::call("app__add", json!({"by": 2})), ScriptStep::say("so be it")]);
         let builder = with(builder(&server).deps(Counter::default()).tool(tool));
         builder.build().expect("built").session("s").run_full("go").await.expect("ended");
         assert!(results(&server)[0].contains(want), "{name}: {:?}", results(&server));
@@ -89,7 +89,7 @@ async fn a_tool_is_held_to_rules_and_to_what_it_says_of_itself() {
 #[tokio::test]
 async fn every_preset_offers_the_tools_of_the_program() {
     for preset in windlass_machine::PRESETS {
-        let server = serve([Step::say("hello").finish("content_filter")]);
+        let server = serve([ScriptStep::say("hello").finish("content_filter")]);
         let agent = builder(&server).preset(preset).deps(Counter::default()).tool(add()).build().expect("built");
         agent.session("s").run_full("go").await.expect("ended");
         let request = server.requests()[0].body.clone();
@@ -126,7 +126,7 @@ async fn a_run_that_names_tags_is_offered_the_tools_that_have_one_of_them() {
         (vec!["reading"], vec!["app__reading", "app__reset"]),
         (vec!["other"], vec!["app__reset"]),
     ] {
-        let server = serve([Step::say("so be it")]);
+        let server = serve([ScriptStep::say("so be it")]);
         let tags = wanted.iter().copied().map(str::to_owned).collect();
         let builder = builder(&server).policy(PolicyPatch { tags: Some(tags), ..PolicyPatch::default() });
         let builder = builder.deps(Counter::default());
@@ -144,7 +144,7 @@ async fn a_run_that_names_tags_is_offered_the_tools_that_have_one_of_them() {
 // proves W1, T7
 #[tokio::test]
 async fn a_tool_has_its_own_time_limit() {
-    let server = serve([Step::call("app__wait", json!({})), Step::say("too slow")]);
+    let server = serve([ScriptStep::call("app__wait", json!({})), ScriptStep::say("too slow")]);
     let wait = Function::plain("wait", "Waits for ever.", |(): ()| std::future::pending::<()>());
     let agent = builder(&server).tool(wait.timeout(Duration::from_millis(20))).build().expect("built");
     agent.session("s").run_full("go").await.expect("ended");
@@ -158,7 +158,7 @@ async fn breaks() -> &'static str {
 // proves W1, T5
 #[tokio::test]
 async fn a_panic_of_a_tool_is_an_answer() {
-    let server = serve([Step::call("app__break", json!({})), Step::say("it broke")]);
+    let server = serve([ScriptStep::call("app__break", json!({})), ScriptStep::say("it broke")]);
     let broken = Function::plain("break", "Breaks.", |(): ()| breaks());
     let ended = builder(&server).tool(broken).build().expect("built").session("s").run_full("go").await.expect("ended");
     assert_eq!(ended.reason, EndReason::Completed);
@@ -200,7 +200,7 @@ impl TypedTool for Send {
 #[tokio::test]
 async fn a_call_cut_short_is_asked_whether_it_took_place() {
     let dir = tempfile::tempdir().expect("a folder");
-    let server = serve([Step::call("post__send", json!({"to": "Ada"})), Step::say("sent")]);
+    let server = serve([ScriptStep::call("post__send", json!({"to": "Ada"})), ScriptStep::say("sent")]);
     let post = Arc::new(Post::default());
     let agent = || {
         let builder = builder(&server).data_dir(dir.path()).deps(Arc::clone(&post));
@@ -225,7 +225,7 @@ async fn a_call_cut_short_is_asked_whether_it_took_place() {
 // proves W1, L8
 #[tokio::test]
 async fn a_deadline_ends_a_run() {
-    let server = serve([Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 })]);
+    let server = serve([ScriptStep::say("late").fault(FaultKind::Delay { ms: 3_600_000 })]);
     let agent = builder(&server).deadline(Duration::from_millis(50)).build().expect("built");
     let ended = agent.session("s").run_full("go").await.expect("ended");
     assert_eq!(ended.reason, EndReason::Cancelled);
@@ -234,7 +234,7 @@ async fn a_deadline_ends_a_run() {
 // proves W1, L8
 #[tokio::test]
 async fn a_run_is_stopped_from_anywhere() {
-    let server = serve([Step::say("late").fault(FaultKind::Delay { ms: 3_600_000 })]);
+    let server = serve([ScriptStep::say("late").fault(FaultKind::Delay { ms: 3_600_000 })]);
     let mut running = builder(&server).build().expect("built").session("s").start("go").await.expect("started");
     let session = running.session().clone();
     while let Some(event) = running.next().await {

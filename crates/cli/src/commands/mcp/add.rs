@@ -4,49 +4,51 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use windlass_mcp::{ServerName, servers_from_json};
-use windlass_setup::settings::{Added, FILE_NAME, Removed, Sources, Whose, add_server, remove_server};
+use windlass_setup::settings::{
+    FILE_NAME, ServerAddition, ServerRemoval, SettingsScope, Sources, add_server, remove_server,
+};
 
-use super::inquiry::named;
+use super::inquiry::parse_server_name;
 use crate::args::AddArgs;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::streams::print;
 
 /// The file that is written.
-fn file(whose: Whose, sources: &Sources) -> Result<PathBuf, CommandError> {
+fn file(scope: SettingsScope, sources: &Sources) -> Result<PathBuf, CommandError> {
     let unknown = || CommandError::new(Exit::Usage, "it is not known where your settings are: set HOME, or --project");
-    match whose {
-        Whose::Project => {
+    match scope {
+        SettingsScope::Project => {
             let there = sources.project.as_ref().map(|file| file.path().to_owned());
             Ok(there.unwrap_or_else(|| sources.workspace.join(FILE_NAME)))
         }
-        Whose::User => sources.user_file().ok_or_else(unknown),
+        SettingsScope::User => sources.user_file().ok_or_else(unknown),
     }
 }
 
-pub(super) fn add(args: &AddArgs, sources: &Sources) -> Done {
-    let name = named(&args.server)?;
-    let whose = if args.project { Whose::Project } else { Whose::User };
-    let path = file(whose, sources)?;
+pub(super) fn add(args: &AddArgs, sources: &Sources) -> CommandResult {
+    let name = parse_server_name(&args.server)?;
+    let scope = if args.project { SettingsScope::Project } else { SettingsScope::User };
+    let path = file(scope, sources)?;
     let entry = entry(args);
     let wrong = |error: &dyn ToString| CommandError::new(Exit::Usage, error.to_string());
     servers_from_json(&json!({ name.as_str(): entry })).map_err(|error| wrong(&error))?;
-    let replaces = if args.replace { Added::Replaced } else { Added::New };
-    let added = add_server(&path, whose, &name, &entry, replaces).map_err(|error| wrong(&error))?;
+    let replaces = if args.replace { ServerAddition::Replaced } else { ServerAddition::New };
+    let added = add_server(&path, scope, &name, &entry, replaces).map_err(|error| wrong(&error))?;
     let what = match added {
-        Added::New => "Added",
-        Added::Replaced => "Replaced",
+        ServerAddition::New => "Added",
+        ServerAddition::Replaced => "Replaced",
     };
     print(&format!("{what} {name} in {}. `windlass mcp test {name}` tries it.\n", path.display()))?;
     Ok(Exit::Done)
 }
 
-pub(super) fn remove(name: &ServerName, whose: Whose, sources: &Sources) -> Done {
-    let path = file(whose, sources)?;
-    let removed = remove_server(&path, whose, name);
+pub(super) fn remove(name: &ServerName, scope: SettingsScope, sources: &Sources) -> CommandResult {
+    let path = file(scope, sources)?;
+    let removed = remove_server(&path, scope, name);
     match removed.map_err(|error| CommandError::new(Exit::Usage, error.to_string()))? {
-        Removed::Yes => print(&format!("Removed {name} from {}.\n", path.display()))?,
-        Removed::NotThere => {
+        ServerRemoval::Yes => print(&format!("Removed {name} from {}.\n", path.display()))?,
+        ServerRemoval::NotThere => {
             let text =
                 format!("{} names no MCP server `{name}`; `windlass mcp list` says where each stands", path.display());
             return Err(CommandError::new(Exit::Usage, text));

@@ -10,10 +10,10 @@ use windlass_setup::settings::nearest;
 use windlass_tools::{CallContext, Tool, ToolServers as _};
 use windlass_vocab::{Outcome, OutcomeKind, SessionId, Wait};
 
-use super::inquiry::{Inquiry, Shape, progress_lines};
-use crate::error::{CommandError, Done};
+use super::inquiry::{Inquiry, OutputFormat, progress_lines};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::output::{Passing, broken_json, harmless_codes, harmless_json, harmless_lines};
+use crate::output::{ThrottledProgress, broken_json, harmless_codes, harmless_json, harmless_lines};
 use crate::streams::print;
 
 /// How long a call by hand is waited for unless something else is said.
@@ -25,7 +25,7 @@ pub(super) async fn call(
     tool: &str,
     arguments: &str,
     timeout: Option<Duration>,
-) -> Done {
+) -> CommandResult {
     let arguments = read(arguments)?;
     inquiry.connect(server).await?;
     let tools = inquiry.servers()?.tools();
@@ -36,11 +36,11 @@ pub(super) async fn call(
         let text = format!("`{server}` has no tool `{tool}`; {}", nearest(tool, &names));
         return Err(CommandError::new(Exit::Usage, text));
     };
-    let (words, mut passing) = Passing::on(progress_lines());
+    let (words, mut passing) = ThrottledProgress::on(progress_lines());
     let waiting = words.clone();
     let waits = Arc::new(move |wait: Wait| drop(waiting.send_replace(windlass_narrate::waiting(&wait))));
     let progress = Arc::new(move |text: &str| drop(words.send_replace(text.trim_end().to_owned())));
-    let context = CallContext { progress, waits, ..CallContext::apart(SessionId(uuid::Uuid::now_v7())) };
+    let context = CallContext { progress, waits, ..CallContext::detached(SessionId(uuid::Uuid::now_v7())) };
     let cancel = context.cancel.clone();
     let call = tokio::time::timeout(timeout.unwrap_or(PATIENCE), found.run(context, arguments));
     let given_up = |text: &str| Err(CommandError::new(Exit::Cancelled, text));
@@ -56,28 +56,28 @@ pub(super) async fn call(
     };
     passing.finish();
     inquiry.tell_news();
-    show(inquiry.shape, &outcome?)
+    show(inquiry.format, &outcome?)
 }
 
-fn show(shape: Shape, outcome: &Outcome) -> Done {
+fn show(format: OutputFormat, outcome: &Outcome) -> CommandResult {
     if outcome.pause.is_some() {
         let text = "the tool wants an answer from you before it goes on, which a call by hand can't give: use a chat";
         return Err(CommandError::new(Exit::Waiting, text));
     }
     let exit = if outcome.kind == OutcomeKind::Ok { Exit::Done } else { Exit::Failed };
-    match shape {
-        Shape::Json => {
+    match format {
+        OutputFormat::Json => {
             let structured = outcome.structured.as_ref().map(windlass_vocab::Json::to_value);
             let value = json!({"outcome": outcome.kind, "text": outcome.text, "structured": structured});
             print(&(harmless_json(value.to_string()) + "\n"))?;
         }
-        Shape::Text if exit == Exit::Done => {
+        OutputFormat::Text if exit == Exit::Done => {
             let text = outcome.text.trim_end_matches('\n');
             // A screen obeys no server, not even through a pipe.
             let text = if io::stdout().is_terminal() { harmless_lines(text).into() } else { harmless_codes(text) };
             print(&format!("{text}\n"))?;
         }
-        Shape::Text => return Err(CommandError::new(exit, outcome.text.clone())),
+        OutputFormat::Text => return Err(CommandError::new(exit, outcome.text.clone())),
     }
     Ok(exit)
 }

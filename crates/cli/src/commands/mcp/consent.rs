@@ -1,13 +1,13 @@
 //! Agreeing: to the servers a project names, and to tools that have changed.
 
 use windlass_mcp::ServerName;
-use windlass_setup::servers::{self, Agreements, ConsentAnswer};
-use windlass_setup::settings::{Consent, Sources};
+use windlass_setup::servers::{self, ConsentAnswer, ConsentAnswers};
+use windlass_setup::settings::{ServerConsent, Sources};
 
-use super::super::job;
+use super::super::prepared_run;
 use super::inquiry::Inquiry;
-use crate::consent::{about, described};
-use crate::error::{CommandError, Done};
+use crate::consent::{about, description_lines};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{harmless_line, short_line};
 use crate::streams::print;
@@ -15,11 +15,12 @@ use crate::streams::print;
 const SAID: usize = 300;
 
 /// Agrees to what this project's files name, as they name it now, or refuses it.
-pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
+pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> CommandResult {
     let settings = sources.resolve()?;
-    job::make_data_dir(&settings.place)?;
-    let mut agreements = Agreements::read(&servers::folder(&settings.place.data_dir.value));
-    let mut asked: Vec<&Consent> = settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
+    prepared_run::make_data_dir(&settings.place)?;
+    let mut agreements = ConsentAnswers::read(&servers::folder(&settings.place.data_dir.value));
+    let mut asked: Vec<&ServerConsent> =
+        settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
     asked.sort();
     asked.dedup();
     if asked.is_empty() {
@@ -27,7 +28,7 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
     }
     for consent in asked {
         let about = about(&agreements, consent);
-        agreements.say(consent, answer).map_err(|error| CommandError::output(&error))?;
+        agreements.record(consent, answer).map_err(|error| CommandError::output(&error))?;
         let said = match answer {
             ConsentAnswer::Yes => "Agreed to",
             ConsentAnswer::InSandbox => "Agreed, in the sandbox, to",
@@ -36,7 +37,7 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
         print(&format!("{said} {}:\n", consent.file.display()))?;
         let named = settings.servers.iter().filter(|(_, server)| server.consent.as_ref() == Some(consent));
         for (name, server) in named {
-            for line in described(name, &server.config) {
+            for line in description_lines(name, &server.config) {
                 print(&format!("  {line}\n"))?;
             }
         }
@@ -48,7 +49,7 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> Done {
 }
 
 /// Takes a server's tools as they are now.
-pub(super) async fn accept(inquiry: &Inquiry, name: &ServerName) -> Done {
+pub(super) async fn accept(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     let state = inquiry.connect(name).await?;
     if state.changed.is_empty() {
         print(&format!("No tool of {name} has changed since you accepted it.\n"))?;

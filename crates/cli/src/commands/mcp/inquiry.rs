@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal as _};
 
 use windlass_mcp::{ServerError, ServerName, ServerState, Servers};
-use windlass_setup::servers::Attached;
-use windlass_setup::settings::{Server, nearest};
+use windlass_setup::servers::AttachedServers;
+use windlass_setup::settings::{ConfiguredServer, nearest};
 
 use crate::consent::wording;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::{Lines, Stream, harmless_line};
+use crate::output::{StatusLines, StreamTarget, harmless_line};
 use crate::streams::tell;
 
 pub(super) const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
@@ -18,24 +18,24 @@ pub(super) const NO_SERVER: &str = "no MCP server is configured: `windlass mcp a
 
 /// How answers are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum OutputFormat {
     Text,
     Json,
 }
 
 /// The servers, and how what is asked of them is answered.
 pub(super) struct Inquiry {
-    pub(super) attached: Attached,
+    pub(super) attached: AttachedServers,
     /// Those that the person said no to.
     pub(super) refused: BTreeSet<ServerName>,
-    pub(super) configured: BTreeMap<ServerName, Server>,
-    pub(super) shape: Shape,
+    pub(super) configured: BTreeMap<ServerName, ConfiguredServer>,
+    pub(super) format: OutputFormat,
 }
 
 impl Inquiry {
     /// The server a person names, if it is there to be used.
     pub(super) fn server(&self, text: &str) -> Result<ServerName, CommandError> {
-        let name = named(text)?;
+        let name = parse_server_name(text)?;
         let usage = |text: String| Err(CommandError::new(Exit::Usage, text));
         if self.configured.is_empty() {
             return self.servers().map(|_| name);
@@ -68,7 +68,7 @@ impl Inquiry {
     }
 
     /// Those that are configured and not used before the person agrees.
-    pub(super) fn waiting(&self) -> Vec<(&ServerName, &Server)> {
+    pub(super) fn waiting(&self) -> Vec<(&ServerName, &ConfiguredServer)> {
         let used = self.attached.servers().map(Servers::states).unwrap_or_default();
         let is_used = |name: &ServerName| used.iter().any(|state| state.name == *name);
         self.configured.iter().filter(|(name, _)| !is_used(name)).collect()
@@ -96,12 +96,12 @@ impl Inquiry {
 }
 
 /// Where is told what is awaited.
-pub(super) fn progress_lines() -> Lines<io::Stderr> {
-    let stream = if io::stderr().is_terminal() { Stream::Terminal } else { Stream::Piped };
-    Lines::new(io::stderr(), stream)
+pub(super) fn progress_lines() -> StatusLines<io::Stderr> {
+    let stream = if io::stderr().is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped };
+    StatusLines::new(io::stderr(), stream)
 }
 
-pub(super) fn named(text: &str) -> Result<ServerName, CommandError> {
+pub(super) fn parse_server_name(text: &str) -> Result<ServerName, CommandError> {
     text.parse::<ServerName>().map_err(|error| CommandError::new(Exit::Usage, error.to_string()))
 }
 

@@ -4,14 +4,14 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-use windlass_mcp::{LeftOut, ServerName, ServerState, State};
-use windlass_setup::settings::Server;
+use windlass_mcp::{ConnectionState, ServerName, ServerState, UnofferedTool};
+use windlass_setup::settings::ConfiguredServer;
 use windlass_tools::ToolServers as _;
 use windlass_vocab::{EffectClass, ToolSpec};
 
-use super::inquiry::{Inquiry, NO_SERVER, Shape, progress_lines};
+use super::inquiry::{Inquiry, NO_SERVER, OutputFormat, progress_lines};
 use super::strange;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, short_line};
 use crate::streams::print;
@@ -21,14 +21,14 @@ const REASON: usize = 160;
 /// How many tools of a server that are left out are told of in a list.
 const LEFT_OUT: usize = 5;
 
-pub(super) async fn list(inquiry: &Inquiry) -> Done {
+pub(super) async fn list(inquiry: &Inquiry) -> CommandResult {
     let waiting = inquiry.waiting();
     for (name, server) in &inquiry.configured {
         strange::tell(name, server);
     }
     let Some(servers) = inquiry.attached.servers() else {
         // A list may be empty; in JSON, where each server is a line, there is none.
-        if waiting.is_empty() && inquiry.shape == Shape::Text {
+        if waiting.is_empty() && inquiry.format == OutputFormat::Text {
             print(&format!("{NO_SERVER}\n"))?;
         }
         list_waiting(inquiry, &waiting)?;
@@ -54,7 +54,7 @@ pub(super) async fn list(inquiry: &Inquiry) -> Done {
         let states = servers.states();
         while let Some(name) = unprinted.next_if(|name| !awaited.contains(name)) {
             if let Some(state) = states.iter().find(|state| state.name == *name) {
-                print(&shown(inquiry, state, width))?;
+                print(&server_text(inquiry, state, width))?;
             }
         }
     }
@@ -68,16 +68,17 @@ fn waiting_for(awaited: &[ServerName], all: usize) -> String {
     format!("waiting for {} of {all}: {}", names.len(), names.join(", "))
 }
 
-fn shown(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
-    match inquiry.shape {
-        Shape::Json => lines(std::iter::once(described(inquiry, state))),
-        Shape::Text => line(inquiry, state, width) + &left_out(state),
+fn server_text(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
+    match inquiry.format {
+        OutputFormat::Json => lines(std::iter::once(server_json(inquiry, state))),
+        OutputFormat::Text => line(inquiry, state, width) + &unusable_tools(state),
     }
 }
 
 /// Tools a server lists and that can't be offered, a line each.
-fn left_out(state: &ServerState) -> String {
-    let line = |out: &LeftOut| format!("  left out: `{}`: {}\n", harmless_line(&out.tool), harmless_line(&out.reason));
+fn unusable_tools(state: &ServerState) -> String {
+    let line =
+        |out: &UnofferedTool| format!("  left out: `{}`: {}\n", harmless_line(&out.tool), harmless_line(&out.reason));
     let mut lines: String = state.left_out.iter().take(LEFT_OUT).map(line).collect();
     if let Some(more @ 1..) = state.left_out.len().checked_sub(LEFT_OUT) {
         lines += &format!("  left out: {more} more; `windlass mcp test {}` names them\n", state.name);
@@ -86,16 +87,18 @@ fn left_out(state: &ServerState) -> String {
 }
 
 /// Those that nobody has agreed to.
-fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &Server)]) -> Result<(), CommandError> {
+fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &ConfiguredServer)]) -> Result<(), CommandError> {
     for (name, server) in waiting {
         let (state, told) = if inquiry.refused.contains(*name) {
             ("declined", "declined by you; `windlass mcp approve` takes that back")
         } else {
             ("waits for consent", "waits for your consent: windlass mcp approve")
         };
-        let line = match inquiry.shape {
-            Shape::Json => json!({"name": name.as_str(), "state": state, "from": server.origin.place()}).to_string(),
-            Shape::Text => format!("{name}  {told}  ({})", server.origin.place()),
+        let line = match inquiry.format {
+            OutputFormat::Json => {
+                json!({"name": name.as_str(), "state": state, "from": server.origin.place()}).to_string()
+            }
+            OutputFormat::Text => format!("{name}  {told}  ({})", server.origin.place()),
         };
         print(&format!("{line}\n"))?;
     }
@@ -110,7 +113,7 @@ fn origin(inquiry: &Inquiry, name: &ServerName) -> Option<String> {
 fn line(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
     let revision = state.revision.as_deref().unwrap_or("-");
     let what = match (&state.last_error, state.tools.len()) {
-        (Some(_), _) if state.state == State::NeedsAuth => format!("run `windlass mcp login {}`", state.name),
+        (Some(_), _) if state.state == ConnectionState::NeedsAuth => format!("run `windlass mcp login {}`", state.name),
         (Some(error), _) => short_line(error, REASON),
         (None, 1) => "1 tool".to_owned(),
         (None, tools) => format!("{tools} tools"),
@@ -123,28 +126,28 @@ fn line(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
     format!("{:<width$}  {:<11}  {revision:<10}  {what}{changed}{from}\n", state.name.as_str(), word(state.state))
 }
 
-fn word(state: State) -> &'static str {
+fn word(state: ConnectionState) -> &'static str {
     match state {
-        State::Disabled => "disabled",
-        State::Idle => "idle",
-        State::Connecting => "connecting",
-        State::Connected => "connected",
-        State::Restarting => "restarting",
-        State::NeedsAuth => "needs login",
-        State::Failed => "failed",
-        State::Closed => "closed",
+        ConnectionState::Disabled => "disabled",
+        ConnectionState::Idle => "idle",
+        ConnectionState::Connecting => "connecting",
+        ConnectionState::Connected => "connected",
+        ConnectionState::Restarting => "restarting",
+        ConnectionState::NeedsAuth => "needs login",
+        ConnectionState::Failed => "failed",
+        ConnectionState::Closed => "closed",
     }
 }
 
-pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> Done {
+pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     if let Some(server) = inquiry.configured.get(name) {
         strange::tell(name, server);
     }
     let begun = Instant::now();
     let state = inquiry.connect(name).await?;
     let took = begun.elapsed().as_millis();
-    if inquiry.shape == Shape::Json {
-        let mut described = described(inquiry, &state);
+    if inquiry.format == OutputFormat::Json {
+        let mut described = server_json(inquiry, &state);
         described["took_ms"] = json!(took);
         print(&lines(std::iter::once(described)))?;
         return Ok(Exit::Done);
@@ -166,7 +169,7 @@ pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Done {
+pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> CommandResult {
     let names = match name {
         Some(name) => vec![name.clone()],
         None => {
@@ -179,7 +182,7 @@ pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Done 
     let mut exit = Exit::Done;
     for one in &names {
         match (inquiry.connect(one).await, name) {
-            (Ok(state), _) if inquiry.shape == Shape::Json => print(&lines(state.tools.iter().map(tool)))?,
+            (Ok(state), _) if inquiry.format == OutputFormat::Json => print(&lines(state.tools.iter().map(tool)))?,
             (Ok(state), _) => print_tools(&state.tools)?,
             (Err(error), Some(_)) => return Err(error),
             (Err(error), None) => {
@@ -209,7 +212,7 @@ fn effect(class: EffectClass) -> &'static str {
     }
 }
 
-fn described(inquiry: &Inquiry, state: &ServerState) -> Value {
+fn server_json(inquiry: &Inquiry, state: &ServerState) -> Value {
     json!({
         "name": state.name.as_str(),
         "state": word(state.state),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use windlass_mcp::{LoginError, Logout, ServerName};
 
 use super::inquiry::Inquiry;
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::streams::{print, tell};
 
-pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> Done {
+pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     let show = Arc::new(|server: &ServerName, url: &str| {
         tell(&format!("Open this page in a browser to log in to {server}:\n\n  {url}\n"));
     });
@@ -22,7 +22,7 @@ pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> Done {
     Ok(Exit::Done)
 }
 
-pub(super) fn logout(inquiry: &Inquiry, name: &ServerName) -> Done {
+pub(super) fn logout(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     let said = match inquiry.servers()?.logout(name)? {
         Logout::Forgotten => format!("The login to {name} is forgotten.\n"),
         Logout::NotThere => format!("There was no login to {name}.\n"),

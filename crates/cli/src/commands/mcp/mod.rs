@@ -11,25 +11,25 @@ mod strange;
 use std::path::PathBuf;
 
 use windlass_setup::secrets;
-use windlass_setup::servers::{Attached, ConsentAnswer};
-use windlass_setup::settings::{Env, Settings, Sources, Whose};
+use windlass_setup::servers::{AttachedServers, ConsentAnswer};
+use windlass_setup::settings::{Env, Settings, SettingsScope, Sources};
 
-use self::inquiry::{Inquiry, Shape, named};
+use self::inquiry::{Inquiry, OutputFormat, parse_server_name};
 use super::block_on::block_on;
-use super::job;
+use super::prepared_run;
 use crate::args::{McpArgs, McpCommand};
-use crate::error::{CommandError, Done};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_line;
 use crate::streams::tell;
 
-pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
-    let sources = job::gather_unasked(args.flags(data_dir), env)?;
+pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> CommandResult {
+    let sources = prepared_run::gather_unasked(args.flags(data_dir), env)?;
     match &args.command {
         McpCommand::Add(add) => return add::add(add, &sources),
         McpCommand::Remove { server, project } => {
-            let whose = if *project { Whose::Project } else { Whose::User };
-            return add::remove(&named(server)?, whose, &sources);
+            let scope = if *project { SettingsScope::Project } else { SettingsScope::User };
+            return add::remove(&parse_server_name(server)?, scope, &sources);
         }
         McpCommand::Approve { no, sandbox } => {
             let answer = match (*no, *sandbox) {
@@ -49,14 +49,14 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
     }
     block_on(async {
         let settings = sources.resolve()?;
-        job::make_data_dir(&settings.place)?;
+        prepared_run::make_data_dir(&settings.place)?;
         for notice in &settings.notices {
             tell(&format!("windlass: {}", harmless_line(notice)));
         }
         let attached = attached(&settings, &sources)?;
-        let shape = if args.json { Shape::Json } else { Shape::Text };
-        let refused = Attached::refused(&settings);
-        let inquiry = Inquiry { attached, refused, configured: settings.servers, shape };
+        let format = if args.json { OutputFormat::Json } else { OutputFormat::Text };
+        let refused = AttachedServers::refused(&settings);
+        let inquiry = Inquiry { attached, refused, configured: settings.servers, format };
         let done = serve(&inquiry, &args.command).await;
         inquiry.attached.close().await;
         done
@@ -64,7 +64,7 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Done {
 }
 
 /// Does what is asked of the servers.
-async fn serve(inquiry: &Inquiry, command: &McpCommand) -> Done {
+async fn serve(inquiry: &Inquiry, command: &McpCommand) -> CommandResult {
     match command {
         McpCommand::List => list::list(inquiry).await,
         McpCommand::Test { server } => list::test(inquiry, &inquiry.server(server)?).await,
@@ -83,9 +83,9 @@ async fn serve(inquiry: &Inquiry, command: &McpCommand) -> Done {
     }
 }
 
-fn attached(settings: &Settings, sources: &Sources) -> Result<Attached, CommandError> {
-    let secrets = secrets::known(&sources.env, Some(settings));
+fn attached(settings: &Settings, sources: &Sources) -> Result<AttachedServers, CommandError> {
+    let secrets = secrets::known_secrets(&sources.env, Some(settings));
     // Consent has a command of its own.
-    let attached = Attached::new(settings, &secrets, &sources.env, None);
+    let attached = AttachedServers::new(settings, &secrets, &sources.env, None);
     attached.map_err(|error| CommandError::output(&error))
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use windlass_mcp::{KEYS, ServerConfig, ServerName};
-use windlass_setup::settings::{Server, near};
+use windlass_setup::settings::{ConfiguredServer, near};
 
 use crate::output::{harmless_line, short_line};
 use crate::streams;
@@ -15,14 +15,14 @@ const HARDLY_MEANT: Duration = Duration::from_millis(50);
 const KEY: usize = 40;
 
 /// Tells the person at standard error.
-pub(super) fn tell(name: &ServerName, server: &Server) {
+pub(super) fn tell(name: &ServerName, server: &ConfiguredServer) {
     let place = harmless_line(&server.origin.place());
-    for what in strange(&server.config) {
+    for what in oddities(&server.config) {
         streams::tell(&format!("windlass: {place}: MCP server `{name}`: {what}"));
     }
 }
 
-fn strange(config: &ServerConfig) -> Vec<String> {
+fn oddities(config: &ServerConfig) -> Vec<String> {
     let unread = |key: &String| {
         let hint = near(key, KEYS).map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
         format!("`{}` means nothing here{hint}", short_line(key, KEY))
@@ -41,11 +41,11 @@ mod tests {
     use serde_json::{Value, json};
     use windlass_mcp::servers_from_json;
 
-    use super::strange;
+    use super::oddities;
 
-    fn told(entry: &Value) -> Vec<String> {
+    fn oddities_of(entry: &Value) -> Vec<String> {
         let servers = servers_from_json(&json!({"s": entry})).expect("sound");
-        servers.values().flat_map(strange).collect()
+        servers.values().flat_map(oddities).collect()
     }
 
     // proves P1: what is not read is said to whoever looks
@@ -57,9 +57,9 @@ mod tests {
             (json!({"command": "x", "timeout": 2}), "a call may take 2 ms; `timeout` is in milliseconds"),
             (json!({"command": "x", "startupTimeout": 3}), "it may take to start 3 ms; "),
         ] {
-            let told = told(&entry);
+            let told = oddities_of(&entry);
             assert!(told.len() == 1 && told[0].starts_with(said), "{entry}: {told:?}");
         }
-        assert_eq!(told(&json!({"command": "x", "timeout": 2000, "call_timeout": 2, "note": null})), [""; 0]);
+        assert_eq!(oddities_of(&json!({"command": "x", "timeout": 2000, "call_timeout": 2, "note": null})), [""; 0]);
     }
 }

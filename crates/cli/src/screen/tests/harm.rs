@@ -3,9 +3,9 @@
 use proptest::prelude::{any, prop_assert, proptest};
 use windlass_vocab::{CallId, CallRequested, DeltaBody, OutcomeKind};
 
-use super::{LOOK, Stage};
+use super::{LOOK, ScreenStage};
 use crate::sample::{call, finished, requested};
-use crate::screen::{Colour, Fold, Look, NEXT_LINE};
+use crate::screen::{Colour, NEXT_LINE, TerminalLook, ThinkingFold};
 
 /// Takes our own sequences out; whatever is left must be plain text.
 fn without_ours(mut bytes: &str) -> String {
@@ -28,9 +28,9 @@ fn without_ours(mut bytes: &str) -> String {
     text + bytes
 }
 
-fn show_everywhere(look: Look, text: &str) -> String {
-    let mut stage = Stage::new(look);
-    stage.screen.fold(Fold::Open);
+fn show_everywhere(look: TerminalLook, text: &str) -> String {
+    let mut stage = ScreenStage::new(look);
+    stage.screen.fold(ThinkingFold::Open);
     stage.think(text).wait(40).text(text).wait(40);
     stage.delta(0, DeltaBody::CallDelta { call: CallId::default(), name: Some(text.into()), text: text.into() });
     stage.wait(40).replied();
@@ -70,7 +70,7 @@ fn nothing_a_model_or_a_tool_says_steers_the_terminal() {
         "```sh\u{1b}[31m\nx\n```",
         "50%\r60%\r70%\n",
     ] {
-        for look in [LOOK, Look { colour: Colour::Ansi, ..LOOK }, Look { width: 20, ..LOOK }] {
+        for look in [LOOK, TerminalLook { colour: Colour::Ansi, ..LOOK }, TerminalLook { width: 20, ..LOOK }] {
             let written = show_everywhere(look, text);
             assert!(is_tame(&without_ours(&written)), "{text:?} → {written:?}");
         }
@@ -81,14 +81,14 @@ proptest! {
     // proves X4 at the terminal
     #[test]
     fn no_text_at_all_brings_a_control_character_to_the_terminal(text in any::<String>(), width in 20usize..200) {
-        let written = show_everywhere(Look { width, colour: Colour::Ansi, ..LOOK }, &text);
+        let written = show_everywhere(TerminalLook { width, colour: Colour::Ansi, ..LOOK }, &text);
         prop_assert!(is_tame(&without_ours(&written)), "{:?}", written);
     }
 }
 
 #[test]
 fn what_was_made_harmless_is_still_there_to_see() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("a\u{1b}[31mb &#27;x\n").replied().process();
     let written = String::from_utf8(stage.written).expect("text");
     assert!(written.contains("a\u{fffd}[31mb \u{fffd}x\u{b}\r"), "{written:?}");

@@ -1,10 +1,10 @@
 //! How Markdown looks when it is finished.
 
-use super::{LOOK, Stage, answer, trimmed};
-use crate::screen::{Colour, Glyphs, Look};
+use super::{LOOK, ScreenStage, answer, trimmed};
+use crate::screen::{Colour, Glyphs, TerminalLook};
 
 #[track_caller]
-fn check(look: Look, source: &str, expected: &str) {
+fn check(look: TerminalLook, source: &str, expected: &str) {
     let seen = answer(look, source);
     assert_eq!(seen, trimmed(expected.lines()), "\n--- seen ---\n{seen}\n------------");
 }
@@ -47,7 +47,7 @@ Do this:
 
 #[test]
 fn long_items_and_quotes_are_wrapped_under_themselves() {
-    let narrow = Look { width: 24, ..LOOK };
+    let narrow = TerminalLook { width: 24, ..LOOK };
     let source =
         "- an item that needs more than one row\n\n> a quote that needs more\n> than one row\n>\n> - and a list\n";
     let expected = "\
@@ -79,7 +79,7 @@ est-threads=1
 done";
     check(LOOK, source, expected);
     // The long line is one line to the terminal too: whoever copies it gets it whole.
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text(source).replied().process();
     let written = String::from_utf8(stage.written.clone()).expect("text");
     assert!(written.contains("cargo   test --workspace --all-features -- --nocapture --test-threads=1\u{b}\r"));
@@ -88,7 +88,7 @@ done";
 #[test]
 fn code_in_an_item_stands_under_its_text() {
     let source = "1. Install:\n   ```sh\n   make\n   ```\n2. Go\n";
-    let look = Look { width: 30, ..LOOK };
+    let look = TerminalLook { width: 30, ..LOOK };
     let expected = "\
 1. Install:
    ── sh ─────────────────────
@@ -121,7 +121,7 @@ bee  │  writes  │ 10,000
      │ **all**  │
      │  of it   │";
     let wrapped = wrapped.replace("│  Cost\n", "│   Cost\n");
-    check(Look { width: 24, ..LOOK }, source, &wrapped);
+    check(TerminalLook { width: 24, ..LOOK }, source, &wrapped);
     let list = "\
 Name: `a`
 What it does:
@@ -133,7 +133,7 @@ What it does:
 writes **all**
 of it
 Cost: 10,000";
-    check(Look { width: 14, ..LOOK }, source, list);
+    check(TerminalLook { width: 14, ..LOOK }, source, list);
 }
 
 #[test]
@@ -147,7 +147,7 @@ https://c.example and [image: a cat] (cat.png).";
 
 #[test]
 fn wide_characters_and_pictures_take_the_room_they_need() {
-    let look = Look { width: 20, ..LOOK };
+    let look = TerminalLook { width: 20, ..LOOK };
     let expected = "\
 これは長い日本語の文
 章です。
@@ -161,7 +161,7 @@ fn wide_characters_and_pictures_take_the_room_they_need() {
 
 #[test]
 fn ascii_terminals_get_ascii_marks() {
-    let look = Look { glyphs: Glyphs::Ascii, ..LOOK };
+    let look = TerminalLook { glyphs: Glyphs::Ascii, ..LOOK };
     let source = "- a\n  - b\n\n> q\n\n|x|y|\n|-|-|\n|1|2|\n\n```\nc\n```\n";
     let seen = answer(look, source);
     assert!(seen.is_ascii(), "{seen}");
@@ -169,8 +169,8 @@ fn ascii_terminals_get_ascii_marks() {
 
 #[test]
 fn colours_take_the_place_of_marks() {
-    let look = Look { colour: Colour::Ansi, ..LOOK };
-    let mut stage = Stage::new(look);
+    let look = TerminalLook { colour: Colour::Ansi, ..LOOK };
+    let mut stage = ScreenStage::new(look);
     stage.text("# T\n**bold** *it* `co` ~~no~~\n").replied();
     stage.shows("T\n\nbold it co no");
     let written = String::from_utf8(stage.written.clone()).expect("text");

@@ -9,26 +9,26 @@ use std::num::NonZeroU16;
 
 use windlass_vocab::{Delta, DeltaBody, Event, Part, Record, RunId, TurnId};
 
-use super::{Colour, Glyphs, Look, Screen};
+use super::{Colour, Glyphs, Screen, TerminalLook};
 use crate::sample;
 
-const LOOK: Look = Look { width: 60, height: 24, colour: Colour::None, glyphs: Glyphs::Unicode };
+const LOOK: TerminalLook = TerminalLook { width: 60, height: 24, colour: Colour::None, glyphs: Glyphs::Unicode };
 
 /// A screen with a session in front of it.
-struct Stage {
+struct ScreenStage {
     screen: Screen<Vec<u8>>,
     terminal: vt100::Parser,
     /// Bytes that went to the terminal so far.
     written: Vec<u8>,
-    look: Look,
+    look: TerminalLook,
     now: u64,
     turn: u32,
     attempt: u32,
     text: String,
 }
 
-impl Stage {
-    fn new(look: Look) -> Self {
+impl ScreenStage {
+    fn new(look: TerminalLook) -> Self {
         let size = |size: usize| NonZeroU16::new(u16::try_from(size).expect("small")).expect("not 0");
         Self {
             screen: Screen::new(Vec::new(), look),
@@ -123,6 +123,6 @@ fn trimmed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// What stands on the screen when the whole reply is there.
-fn answer(look: Look, text: &str) -> String {
-    Stage::new(look).text(text).replied().seen()
+fn answer(look: TerminalLook, text: &str) -> String {
+    ScreenStage::new(look).text(text).replied().seen()
 }

@@ -1,15 +1,15 @@
 //! A run as a person watches it: calls, waiting, thinking, retries, ends.
 
 use windlass_vocab::{
-    At, Attendance, CallStarted, CancelAsked, CommandExit, DeltaBody, EndReason, Failure, FailureClass,
-    MessageAccepted, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus,
-    QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunEnded, RunResumed, StopBy, TurnId, TurnMode,
-    TurnStarted, Verdict,
+    Attendance, CallStarted, CancelAsked, CommandExit, DeltaBody, EndReason, Failure, FailureClass, MessageAccepted,
+    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, QuestionAsked,
+    QuestionId, QuestionKind, QuestionOption, RunEnded, RunResumed, StopBy, Timestamp, TurnId, TurnMode, TurnStarted,
+    Verdict,
 };
 
-use super::{LOOK, Stage};
+use super::{LOOK, ScreenStage};
 use crate::sample::{call, ended, exited, failed, finished, requested};
-use crate::screen::{Fold, Glyphs, Look};
+use crate::screen::{Glyphs, TerminalLook, ThinkingFold};
 
 fn started(index: u32) -> CallStarted {
     CallStarted { call: call(index), arguments: None }
@@ -21,7 +21,7 @@ fn turn_started() -> TurnStarted {
 
 #[test]
 fn a_run_reads_from_top_to_bottom() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.record(turn_started()).wait(2_100).shows("⠙ waiting for the model … 2 s");
     stage.text("I will look.").replied().record(requested(0, "local.read_file", r#"{"path":"a.txt"}"#));
     stage.record(started(0)).wait(1_000).shows("I will look.\n\n⠙ running read_file a.txt … 1 s");
@@ -36,7 +36,7 @@ fn a_run_reads_from_top_to_bottom() {
 
 #[test]
 fn a_call_that_failed_says_so_in_words() {
-    let mut stage = Stage::new(Look { width: 50, ..LOOK });
+    let mut stage = ScreenStage::new(TerminalLook { width: 50, ..LOOK });
     for (index, outcome, text) in [
         (0, OutcomeKind::ToolError, "no such file\nmore"),
         (1, OutcomeKind::Denied, "a rule forbids this, and the reason is quite long"),
@@ -60,7 +60,7 @@ fn a_call_that_failed_says_so_in_words() {
 // proves T5: a non-zero exit is a result, and shown as what it is
 #[test]
 fn a_command_that_failed_has_a_cross_its_exit_code_and_the_last_line_it_printed() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     for (index, command, exit, text) in [
         (0, "true", CommandExit::Code(0), "[no output; exit code 0]"),
         (1, "false", CommandExit::Code(1), "[no output; exit code 1]"),
@@ -82,7 +82,7 @@ fn a_command_that_failed_has_a_cross_its_exit_code_and_the_last_line_it_printed(
 // proves T8: what is changed unasked is seen, in the colours of a diff
 #[test]
 fn an_edit_that_nobody_was_asked_about_shows_its_change() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     let arguments = r#"{"new_text":"b\nc\n","old_text":"a\n","path":"f"}"#;
     stage.record(requested(0, "local.edit_file", arguments)).record(finished(0, OutcomeKind::Ok, "Edited f.", 3));
     stage.shows("• edit_file f  3 ms\n  -a\n  +b\n  +c");
@@ -94,7 +94,7 @@ fn an_edit_that_nobody_was_asked_about_shows_its_change() {
 
 #[test]
 fn the_live_line_says_what_runs_and_what_it_says() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.record(requested(0, "local.run_command", r#"{"command":"make"}"#)).record(started(0));
     stage.delta(0, DeltaBody::CallDelta { call: call(0), name: None, text: "cc a.c\ncc b.c\n".into() });
     stage.wait(3_000).shows("⠋ running run_command make … 3 s\n  cc b.c");
@@ -117,7 +117,7 @@ fn the_live_line_says_what_runs_and_what_it_says() {
 
 #[test]
 fn arguments_on_their_way_are_counted() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     let piece =
         |name: Option<&str>, text: String| DeltaBody::CallDelta { call: call(0), name: name.map(Into::into), text };
     stage.record(turn_started()).delta(0, piece(Some("write_file"), String::new()));
@@ -128,7 +128,7 @@ fn arguments_on_their_way_are_counted() {
 // proves M5 at the terminal: thinking is shown as thinking, never as answer
 #[test]
 fn thinking_is_one_line_that_says_how_long_it_took() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.record(turn_started()).think("Let me see.\nHm").wait(3_200).shows("⠹ thinking … 3 s");
     stage.text("Yes.").wait(40).shows("thought for 3.2 s\n\nYes.\n\n⠹ answering");
     stage.replied().shows("thought for 3.2 s\n\nYes.");
@@ -136,9 +136,9 @@ fn thinking_is_one_line_that_says_how_long_it_took() {
 
 #[test]
 fn open_thinking_is_shown_behind_a_bar() {
-    let mut stage = Stage::new(Look { width: 20, ..LOOK });
+    let mut stage = ScreenStage::new(TerminalLook { width: 20, ..LOOK });
     stage.think("Let me see what there is.\nHm");
-    stage.screen.fold(Fold::Open);
+    stage.screen.fold(ThinkingFold::Open);
     stage.wait(40).think(", so").wait(960);
     stage.shows("│ Let me see what\n│ there is.\n│ Hm, so\n\n⠋ thinking … 1 s");
     stage.text("Yes.").replied().shows("│ Let me see what\n│ there is.\n│ Hm, so\nthought for 1 s\n\nYes.");
@@ -147,8 +147,8 @@ fn open_thinking_is_shown_behind_a_bar() {
 // proves M3: the wait is visible
 #[test]
 fn a_retry_counts_down() {
-    let mut stage = Stage::new(LOOK);
-    stage.record(failed(Some(429), "Rate limit reached", NextAttempt::Retry { at: At(3_000) }));
+    let mut stage = ScreenStage::new(LOOK);
+    stage.record(failed(Some(429), "Rate limit reached", NextAttempt::Retry { at: Timestamp(3_000) }));
     stage.shows("⠋ trying again in 3 s: rate limited");
     stage.wait(1_500).shows("⠴ trying again in 2 s: rate limited");
     stage.wait(2_500).shows("⠋ waiting for the model … 1 s");
@@ -157,7 +157,7 @@ fn a_retry_counts_down() {
 // proves M4 at the terminal: what another attempt replaces is dropped, or said to be void
 #[test]
 fn a_reply_that_broke_off_is_dropped() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("Half a ").wait(40);
     stage.record(failed(None, "the stream broke.", NextAttempt::Whole)).delta(0, DeltaBody::Cleared {});
     stage.shows("the stream broke; asking for the whole reply at once\n⠋ waiting for the model");
@@ -168,7 +168,7 @@ fn a_reply_that_broke_off_is_dropped() {
 
 #[test]
 fn finished_blocks_of_a_reply_that_broke_off_are_said_to_be_void() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("First.\n\nSecond").wait(40).delta(0, DeltaBody::Cleared {});
     // What still comes of it is not shown.
     stage.delta(15, DeltaBody::TextDelta { text: " late".into() });
@@ -178,7 +178,7 @@ fn finished_blocks_of_a_reply_that_broke_off_are_said_to_be_void() {
 #[test]
 fn the_record_has_the_last_word_on_what_was_said() {
     let text = |text: &str| vec![Part::Text { text: text.into() }];
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("Hel").replied_with(text("Hello.")).shows("Hello.");
     stage.turn = 2;
     stage.replied_with(text("Not streamed.")).shows("Hello.\n\nNot streamed.");
@@ -194,7 +194,7 @@ fn the_record_has_the_last_word_on_what_was_said() {
 
 #[test]
 fn another_session_on_the_same_screen_begins_anew() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.turn = 3;
     stage.text("Old.").replied().record(requested(0, "local.todo", "{}")).record(started(0));
     stage.turn = 1;
@@ -204,7 +204,7 @@ fn another_session_on_the_same_screen_begins_anew() {
 
 #[test]
 fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.record(MessageAccepted { message_id: "1".into(), text: "typed right above".into() });
     stage.record(RunResumed { attendance: Attendance::default(), deadline: None, withdrawn: None });
     let why = NudgeCause::Reply(Nudge::Empty);
@@ -244,7 +244,7 @@ fn every_end_says_what_it_is() {
         ),
         (ended(EndReason::Failed, "", Some(key)), "the run failed: The key was refused; set OPENAI_API_KEY."),
     ] {
-        let mut stage = Stage::new(Look { width: 100, ..LOOK });
+        let mut stage = ScreenStage::new(TerminalLook { width: 100, ..LOOK });
         stage.record(turn_started()).record(end.clone()).screen.ended(&end).expect("shown");
         stage.shows(expected);
     }
@@ -253,7 +253,7 @@ fn every_end_says_what_it_is() {
 // proves L8 at the terminal: what had come of a reply that is stopped stays
 #[test]
 fn a_stopped_reply_stays_as_far_as_it_came() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.record(turn_started()).text("Half a").wait(40).record(CancelAsked { by: StopBy::Person });
     stage.shows("Half a\n\n⠋ stopping");
     stage.text(" word").replied();
@@ -264,7 +264,7 @@ fn a_stopped_reply_stays_as_far_as_it_came() {
 
 #[test]
 fn pausing_leaves_whole_words_and_goes_on_below_what_others_write() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("One two thr").wait(40).shows("One two thr\n\n⠋ answering");
     stage.screen.pause().expect("paused");
     stage.shows("One two");
@@ -276,7 +276,7 @@ fn pausing_leaves_whole_words_and_goes_on_below_what_others_write() {
 #[test]
 fn pausing_does_not_part_what_belongs_together() {
     for text in ["1. an item that grows", "> a quote that grows", "|a|b|\n|-|-|\n|c|d", "# a title that grows"] {
-        let mut stage = Stage::new(LOOK);
+        let mut stage = ScreenStage::new(LOOK);
         stage.text(text).wait(40).screen.pause().expect("paused");
         stage.shows("").text(" on").replied();
         assert_eq!(stage.seen(), super::answer(LOOK, &format!("{text} on")));
@@ -285,14 +285,14 @@ fn pausing_does_not_part_what_belongs_together() {
 
 #[test]
 fn a_notice_stands_above_the_live_line() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.record(turn_started()).screen.notice("a notice of ours\nin two lines").expect("shown");
     stage.shows("a notice of ours\nin two lines\n⠋ waiting for the model");
 }
 
 #[test]
 fn a_terminal_without_unicode_gets_marks_it_can_show() {
-    let mut stage = Stage::new(Look { glyphs: Glyphs::Ascii, ..LOOK });
+    let mut stage = ScreenStage::new(TerminalLook { glyphs: Glyphs::Ascii, ..LOOK });
     stage.text("Some *text*\n\nand").wait(40).shows("Some *text*\n\nand\n\n| answering");
     stage.text(" more.").replied().record(requested(0, "local.todo", "{}")).record(started(0));
     stage.record(finished(0, OutcomeKind::Ok, "", 7)).shows("Some *text*\n\nand more.\n\n* todo  7 ms");
@@ -301,7 +301,7 @@ fn a_terminal_without_unicode_gets_marks_it_can_show() {
 
 #[test]
 fn a_terminal_made_narrow_in_mid_stream_keeps_what_was_finished() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("Finished.\n\nstill growing text that goes on").wait(40).process();
     let size = |size: u16| std::num::NonZeroU16::new(size).expect("not 0");
     // The emulator cuts rows where others wrap them, so only the height changes here.

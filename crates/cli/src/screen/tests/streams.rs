@@ -2,8 +2,8 @@
 
 use proptest::prelude::{ProptestConfig, Strategy, prop, prop_assert, prop_assert_eq, proptest};
 
-use super::{LOOK, Stage, answer};
-use crate::screen::Look;
+use super::{LOOK, ScreenStage, answer};
+use crate::screen::TerminalLook;
 
 /// Each is a whole reply in an emulated terminal.
 const CASES: u32 = 32;
@@ -13,8 +13,8 @@ const SAMPLE: &str = "# Héading\nText with **bold**, `code` and a [link](http:/
 Setext\n---\n\n1. one\n   - in\n\n   more\n1. two\n- x\n- y\n\n> quote\nlazy\n\n|a|b|\n|-|-|\n|1|2|\n|3|4|\n\n\
 ```rust\nfn main() {}\n\n# x\n```\nafter\n~~~\nopen fence";
 
-fn streamed(look: Look, parts: &[&str], wait: u64) -> String {
-    let mut stage = Stage::new(look);
+fn streamed(look: TerminalLook, parts: &[&str], wait: u64) -> String {
+    let mut stage = ScreenStage::new(look);
     for part in parts {
         stage.text(part).wait(wait).process();
     }
@@ -37,7 +37,7 @@ fn split_at(text: &str, mut cuts: Vec<usize>) -> Vec<&str> {
 // What is shown does not depend on how it was cut on its way.
 #[test]
 fn every_way_to_split_a_reply_in_two_shows_the_same() {
-    for look in [LOOK, Look { width: 20, height: 6, ..LOOK }] {
+    for look in [LOOK, TerminalLook { width: 20, height: 6, ..LOOK }] {
         let whole = answer(look, SAMPLE);
         for cut in 0..=SAMPLE.len() {
             assert_eq!(streamed(look, &split_at(SAMPLE, vec![cut]), 40), whole, "cut at {cut}");
@@ -119,7 +119,7 @@ proptest! {
         width in 20usize..200,
         wait in 0u64..80,
     ) {
-        let look = Look { width, height: 8, ..LOOK };
+        let look = TerminalLook { width, height: 8, ..LOOK };
         let cuts = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
         prop_assert_eq!(streamed(look, &split_at(&text, cuts), wait), answer(look, &text));
     }
@@ -128,7 +128,7 @@ proptest! {
     fn no_letter_of_any_markdown_is_lost_or_shown_twice(text in markdown(), width in 20usize..200) {
         // But for what Markdown itself drops (cells too many) and labels too long for their line.
         let text = text.replace("```", "```\n").replace("~~~", "~~~\n").replace('|', " ") + "\n\nEND";
-        let seen = answer(Look { width, height: 8, ..LOOK }, &text);
+        let seen = answer(TerminalLook { width, height: 8, ..LOOK }, &text);
         for letter in ['w', 'h', '世', '🦀', 'E'] {
             prop_assert_eq!(seen.matches(letter).count(), text.matches(letter).count(), "{}", seen);
         }
@@ -136,8 +136,8 @@ proptest! {
 
     #[test]
     fn the_live_region_never_wraps_or_leaves_anything_behind(text in markdown(), width in 20usize..100) {
-        let look = Look { width, height: 10, ..LOOK };
-        let mut stage = Stage::new(look);
+        let look = TerminalLook { width, height: 10, ..LOOK };
+        let mut stage = ScreenStage::new(look);
         for letter in text.chars() {
             stage.text(&letter.to_string()).wait(40);
             let seen = stage.seen();
@@ -150,9 +150,9 @@ proptest! {
 
 #[test]
 fn a_block_taller_than_the_terminal_is_shown_whole_and_once() {
-    let look = Look { height: 8, width: 30, ..LOOK };
+    let look = TerminalLook { height: 8, width: 30, ..LOOK };
     let text: String = (0..120).map(|n| format!("line {n}\n")).collect();
-    let mut stage = Stage::new(look);
+    let mut stage = ScreenStage::new(look);
     for line in text.split_inclusive('\n') {
         stage.text(line).wait(40).process();
     }
@@ -164,7 +164,7 @@ fn a_block_taller_than_the_terminal_is_shown_whole_and_once() {
 
 #[test]
 fn finished_blocks_are_written_once_and_lines_of_code_as_they_come() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     stage.text("First.\n\n```\nlet a = 1;\nlet b").wait(40);
     stage.shows("First.\n\n────────────────────────────────────────────────\nlet a = 1;\nlet b\n\n⠋ answering");
     stage.text(" = 2;\n").wait(40).text("```\nlast words").wait(40).replied().process();
@@ -174,7 +174,7 @@ fn finished_blocks_are_written_once_and_lines_of_code_as_they_come() {
 
 /// Bytes written for a reply that comes in words, 2,000 a second.
 fn bytes_written(text: &str) -> usize {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     let mut tokens = 0;
     for token in text.split_inclusive([' ', '\n']) {
         tokens += 1;
@@ -205,7 +205,7 @@ fn twice_as_long_a_reply_costs_twice_as_many_bytes() {
 
 #[test]
 fn repaints_are_as_rare_as_they_may_be() {
-    let mut stage = Stage::new(LOOK);
+    let mut stage = ScreenStage::new(LOOK);
     for n in 0..2_000u64 {
         stage.now = n / 2;
         stage.text("word ");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran, ran};
 
@@ -38,7 +38,7 @@ fn used(bench: &Bench) -> std::path::PathBuf {
 }
 
 fn bench() -> Bench {
-    Bench::new(Script::of([Step::say("Aye."), Step::say("Aye.")]))
+    Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("Aye.")]))
 }
 
 // proves J9
@@ -56,7 +56,7 @@ fn a_data_folder_that_is_no_folder_is_refused() {
 // proves J9: a session that can't be read is in nobody's way, and can be removed
 #[test]
 fn a_damaged_session_blocks_no_other_and_can_be_removed() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     assert_eq!(bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:2")]).code, -9);
     let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
     let damaged = database.execute("UPDATE batches SET bytes = zeroblob(length(bytes))", ()).expect("damaged");
@@ -121,9 +121,9 @@ fn a_database_that_was_cut_short_is_refused() {
 #[test]
 fn a_run_whose_data_folder_is_removed_by_a_command_ends_and_says_that_its_journal_is_lost() {
     let bench = Bench::new(Script::of([
-        Step::call("run_command", json!({"command": "rm -rf ../data && echo gone"})),
-        Step::call("write_file", json!({"path": "a", "content": "x"})),
-        Step::say("All is well."),
+        ScriptStep::call("run_command", json!({"command": "rm -rf ../data && echo gone"})),
+        ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
+        ScriptStep::say("All is well."),
     ]));
     // In the sandbox it would not find the folder.
     let ran = bench.run(&["run", "go", "--mode", "bypass", "--sandbox", "off"]);

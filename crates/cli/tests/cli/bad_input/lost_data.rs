@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran, ran};
 
@@ -23,7 +23,7 @@ fn copied(from: &Path, to: PathBuf) -> PathBuf {
 // proves J9: a lost tail is told, not continued
 #[test]
 fn an_older_database_that_was_put_back_is_read_and_not_written() {
-    let bench = Bench::new(Script::of([Step::say("One."), Step::say("Two.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("One."), ScriptStep::say("Two.")]));
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
     let old = fs::read(bench.data().join("windlass.db")).expect("read");
     assert_eq!(bench.run(&["run", "go on", "--session", "s"]).code, 0);
@@ -61,9 +61,9 @@ fn an_older_database_that_was_put_back_is_read_and_not_written() {
 #[test]
 fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
     let bench = Bench::new(Script::of([
-        Step::call("write_file", json!({"path": "a", "content": "x"})),
-        Step::say("Done."),
-        Step::say("More."),
+        ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
+        ScriptStep::say("Done."),
+        ScriptStep::say("More."),
     ]));
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
     assert_eq!(bench.run(&["run", "go", "--session", "other"]).code, 0);
@@ -105,8 +105,8 @@ fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
 // proves J11: what was stored beside a session's records is part of it
 #[test]
 fn a_session_that_lost_what_undo_would_put_back_is_refused() {
-    let write = Step::call("write_file", json!({"path": "a", "content": "after"}));
-    let bench = Bench::new(Script::of([write, Step::say("Done.")]));
+    let write = ScriptStep::call("write_file", json!({"path": "a", "content": "after"}));
+    let bench = Bench::new(Script::of([write, ScriptStep::say("Done.")]));
     fs::write(bench.workspace().join("a"), "before").expect("written");
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
     let asked = bench.server.count();
@@ -133,7 +133,7 @@ fn a_session_that_lost_what_undo_would_put_back_is_refused() {
 // proves J11: a session that the list lost is named by whoever checks the whole store
 #[test]
 fn a_session_that_is_stored_and_not_in_the_list_is_told() {
-    let bench = Bench::new(Script::of([Step::say("One."), Step::say("Two.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("One."), ScriptStep::say("Two.")]));
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
     assert_eq!(bench.run(&["run", "go", "--session", "other"]).code, 0);
     let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
@@ -153,8 +153,9 @@ fn a_session_that_is_stored_and_not_in_the_list_is_told() {
 // proves J9: a copy that was made while others wrote is whole, and is a data folder like any other
 #[test]
 fn a_backup_made_while_a_run_goes_on_is_whole_and_can_be_used() {
-    let wait = Step::call("run_command", json!({"command": "touch began; while [ ! -e go ]; do sleep 0.02; done"}));
-    let bench = Bench::new(Script::of([wait, Step::say("Done."), Step::say("Again.")]));
+    let wait =
+        ScriptStep::call("run_command", json!({"command": "touch began; while [ ! -e go ]; do sleep 0.02; done"}));
+    let bench = Bench::new(Script::of([wait, ScriptStep::say("Done."), ScriptStep::say("Again.")]));
     let mut child = bench.spawn(&["run", "go", "--session", "s", "--mode", "bypass"]);
     bench.wait_for_file("began", &mut child);
     let folder = bench.dir.path().join("backup");

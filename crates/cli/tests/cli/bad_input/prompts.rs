@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
 #[test]
 fn bytes_that_are_no_text_are_refused_and_nothing_begins() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for input in [&b"caf\xe9"[..], b"\xff\xfeh\0i\0", b"half \xe2\x82"] {
         let ran = bench.run_with_input(&["run", "-"], input);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
@@ -20,7 +20,7 @@ fn bytes_that_are_no_text_are_refused_and_nothing_begins() {
 // proves J1, J9: ten megabytes go to the model and into the journal, and come back from it
 #[test]
 fn ten_megabytes_are_sent_kept_and_read_back() {
-    let bench = Bench::new(Script::of([Step::say("Long."), Step::say("Still long.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Long."), ScriptStep::say("Still long.")]));
     let prompt: String = "haul away, \"boys\" – ünd höy!\n".chars().cycle().take(10_000_000).collect();
     let prompt = prompt.trim_end();
     let begun = Instant::now();

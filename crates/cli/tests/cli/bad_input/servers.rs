@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Point, Scene, Script, Step};
+use windlass_testkit::{BodyPoint, FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 
 /// Every answer to "haul" goes wrong; "next" is answered.
 fn bench(fault: FaultKind) -> Bench {
-    let haul = Step::say("Never heard, and never heard again.").fault(fault.times(1_000));
-    Bench::new(Script::when("haul", [haul]).scene(Scene::when("next", [Step::say("Next.")])))
+    let haul = ScriptStep::say("Never heard, and never heard again.").fault(fault.times(1_000));
+    Bench::new(Script::when("haul", [haul]).scene(Scene::when("next", [ScriptStep::say("Next.")])))
 }
 
 fn status(code: u16, message: &str) -> FaultKind {
@@ -65,11 +65,14 @@ fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {
         (status(503, "overloaded"), "overloaded"),
         (FaultKind::Html, "answered with a web page, not with the API; check the base URL"),
         (FaultKind::Garbage, "not JSON"),
-        (half(Point::Bytes(30)), "broke the connection"),
-        (half(Point::Events(0)), "broke the connection"),
+        (half(BodyPoint::Bytes(30)), "broke the connection"),
+        (half(BodyPoint::Events(0)), "broke the connection"),
         (FaultKind::Refuse, "connection"),
         (FaultKind::EndlessLine { bytes: 200_000_000 }, "longer than any reply should be"),
-        (FaultKind::ErrorObject { after: Point::Events(1), message: "the boiler burst".into() }, "the boiler burst"),
+        (
+            FaultKind::ErrorObject { after: BodyPoint::Events(1), message: "the boiler burst".into() },
+            "the boiler burst",
+        ),
     ] {
         let context = format!("{fault:?}");
         let bench = bench(fault);
@@ -105,8 +108,8 @@ fn a_server_that_is_not_running_is_said_once_tried_for_a_few_seconds_and_then_na
 // proves M4: half a stream is answered by one whole call
 #[test]
 fn half_a_stream_is_asked_for_again_whole() {
-    let cut = FaultKind::Cut { after: Point::Events(3) };
-    let bench = Bench::new(Script::of([Step::say("Heave, and heave again, and once more.").fault(cut)]));
+    let cut = FaultKind::Cut { after: BodyPoint::Events(3) };
+    let bench = Bench::new(Script::of([ScriptStep::say("Heave, and heave again, and once more.").fault(cut)]));
     let ran = bench.run(&["run", "haul"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Heave, and heave again, and once more.\n"), "{}", ran.stderr);
     let streams: Vec<_> = bench.server.requests().iter().map(|request| request.body["stream"] == true).collect();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 use windlass_store::{SqliteOptions, SqliteStore};
-use windlass_testkit::{Script, Step, small_disk};
+use windlass_testkit::{Script, ScriptStep, small_disk};
 
 use crate::support::{Bench, Ran, ran};
 
@@ -32,9 +32,12 @@ fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
     };
     let (data, ballast) = (mount.join("data"), mount.join("ballast"));
     let bench = Bench::new(Script::of([
-        Step { text: "heave ".repeat(200_000), ..Step::call("write_file", json!({"path": "a", "content": "x"})) },
-        Step::say("Done."),
-        Step::say("Again."),
+        ScriptStep {
+            text: "heave ".repeat(200_000),
+            ..ScriptStep::call("write_file", json!({"path": "a", "content": "x"}))
+        },
+        ScriptStep::say("Done."),
+        ScriptStep::say("Again."),
     ]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
     // Room to begin, not for the reply; then for nothing at all.
@@ -74,7 +77,7 @@ fn what_is_on_a_full_disk_can_be_read() {
     let Some(mount) = small_disk(8, module_path!(), "what_is_on_a_full_disk_can_be_read") else {
         return;
     };
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let data = mount.join("data");
     assert_eq!(run_on(&bench, &data, &["run", "go", "--session", "s"]).code, 0);
     fill(&mount.join("ballast"), 0);
@@ -97,7 +100,7 @@ fn a_data_folder_that_can_not_be_written_is_said_to_be_so() {
     let Some(mount) = small_disk(8, module_path!(), "a_data_folder_that_can_not_be_written_is_said_to_be_so") else {
         return;
     };
-    let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("Aye.")]));
     let used = mount.join("used");
     assert_eq!(run_on(&bench, &used, &["run", "go", "--session", "s"]).code, 0);
     let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&mount).status().expect("mount");

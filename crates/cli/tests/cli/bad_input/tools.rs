@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, ran};
 
@@ -32,7 +32,7 @@ fn furnish(bench: &Bench) {
 fn check(case: Case<'_>) {
     let Case { tool, arguments, outcome, told } = case;
     let context = format!("{tool} {arguments}");
-    let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("I see.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call(tool, arguments), ScriptStep::say("I see.")]));
     furnish(&bench);
     let ran = bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "I see.\n"), "{context}: {}", ran.stderr);
@@ -197,7 +197,7 @@ fn no_tool_touches_the_data_folder_in_the_workspace() {
         ("write_file", json!({"path": "home/database", "content": "x"}), "home/database"),
     ] {
         let context = format!("{tool} {arguments}");
-        let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("I see.")]));
+        let bench = Bench::new(Script::of([ScriptStep::call(tool, arguments), ScriptStep::say("I see.")]));
         let data = bench.workspace().join("home/data");
         fs::create_dir_all(&data).expect("a folder");
         symlink("home/data", bench.workspace().join("way-in")).expect("a link");
@@ -214,7 +214,7 @@ fn no_tool_touches_the_data_folder_in_the_workspace() {
 
 #[test]
 fn a_workspace_in_the_data_folder_is_refused() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for data in [bench.workspace(), bench.dir.path().to_owned()] {
         let refused = ran(bench.command_on(&data, &["run", "go"]).spawn().expect("the binary starts"));
         assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);

@@ -1,6 +1,6 @@
 //! What a person tells the chat itself.
 
-use windlass_testkit::{After, FaultKind, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
@@ -18,7 +18,7 @@ fn say(glass: &mut Glass, line: &str, answer: &str) {
 }
 
 fn talkative() -> Bench {
-    Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)))
+    Bench::new(Script::default().scene(Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast)))
 }
 
 // proves W6
@@ -58,7 +58,7 @@ fn help_lists_every_command() {
 // proves W6
 #[test]
 fn a_path_is_said_to_the_model_and_an_unknown_command_is_refused_unless_it_has_two_slashes() {
-    let bench = Bench::new(Script::when("", [Step::say("Aye.")]));
+    let bench = Bench::new(Script::when("", [ScriptStep::say("Aye.")]));
     let mut glass = chat(&bench);
     say(&mut glass, "/hepl", "there is no command /hepl: did you mean /help?");
     say(&mut glass, "/compact", "there is no command /compact: /help lists them");
@@ -70,7 +70,7 @@ fn a_path_is_said_to_the_model_and_an_unknown_command_is_refused_unless_it_has_t
 // proves W6
 #[test]
 fn two_slashes_send_a_line_that_would_be_a_command() {
-    let bench = Bench::new(Script::when("", [Step::say("Aye.")]));
+    let bench = Bench::new(Script::when("", [ScriptStep::say("Aye.")]));
     let mut glass = chat(&bench);
     say(&mut glass, "//hepl", "Aye.");
     assert_eq!(bench.last_request("user"), ["/hepl"]);
@@ -132,7 +132,7 @@ fn another_model_is_taken_for_the_next_run() {
 #[test]
 fn undo_puts_files_back_and_brings_them_back_again() {
     let edit = serde_json::json!({"path": "a.txt", "old_text": "one", "new_text": "two"});
-    let bench = Bench::new(Script::of([Step::call("edit_file", edit), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("edit_file", edit), ScriptStep::say("Done.")]));
     std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
     let mut glass = chat(&bench);
     glass.resize(100, 40);
@@ -151,7 +151,7 @@ fn undo_puts_files_back_and_brings_them_back_again() {
 // proves J3: a failed run can be retried
 #[test]
 fn a_failed_run_is_tried_again() {
-    let refused = Step::say("Now it works.").fault(FaultKind::status(400).times(1));
+    let refused = ScriptStep::say("Now it works.").fault(FaultKind::status(400).times(1));
     let bench = Bench::new(Script::when("go", [refused]));
     let mut glass = chat(&bench);
     glass.say("go");
@@ -163,7 +163,7 @@ fn a_failed_run_is_tried_again() {
 // proves L8, W6: commands that are always allowed act during a run, the others say why not
 #[test]
 fn commands_act_during_a_run() {
-    let slow = Step::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX));
+    let slow = ScriptStep::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX));
     let bench = Bench::new(Script::when("go", [slow]));
     let mut glass = chat(&bench);
     glass.say("go");
@@ -205,8 +205,8 @@ fn a_narrow_terminal_without_colours_gets_no_escape_codes_of_colour() {
 
 #[test]
 fn a_dumb_terminal_gets_whole_lines_and_is_still_asked() {
-    let call = Step::call("run_command", serde_json::json!({"command": "echo x > log"}));
-    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let call = ScriptStep::call("run_command", serde_json::json!({"command": "echo x > log"}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Aye.")]));
     let mut command = bench.command(&["--session", "k"]);
     command.env("TERM", "dumb").env("WINDLASS_TEST_CLOCK", "1");
     let mut glass = Glass::start(command);

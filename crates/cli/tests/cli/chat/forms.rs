@@ -1,8 +1,8 @@
 //! Tools that ask the person something in the middle of a call.
 
 use serde_json::json;
-use windlass_testkit::mcp::{Does, McpHttpServer, McpScript, McpTool, Wish};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, PersonRequest, ToolAction};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
@@ -15,13 +15,13 @@ fn server(script: impl FnOnce(McpScript) -> McpScript) -> McpHttpServer {
         "properties": {"age": {"type": "integer"}, "name": {"type": "string", "title": "Your name"}},
         "required": ["age", "name"]
     });
-    let wish = Wish::Form { message: "Who are you?".into(), schema };
-    let script = script(McpScript::with([McpTool::new("greet", Does::Elicits(wish))]));
+    let wish = PersonRequest::Form { message: "Who are you?".into(), schema };
+    let script = script(McpScript::with([FakeTool::new("greet", ToolAction::Elicits(wish))]));
     McpHttpServer::start(script).expect("a server")
 }
 
 fn bench(server: &McpHttpServer) -> Bench {
-    let bench = Bench::new(Script::of([Step::call("hub__greet", json!({})), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("hub__greet", json!({})), ScriptStep::say("Aye.")]));
     let file = bench.dir.path().join("servers.json");
     std::fs::write(&file, json!({"hub": {"url": server.url()}}).to_string()).expect("written");
     bench

@@ -1,21 +1,21 @@
 //! Stopping, leaving, and coming back.
 
-use windlass_testkit::{FaultKind, Pace, Point, Scene, Script, Step, Writes};
+use windlass_testkit::{BodyPoint, FaultKind, ReplyPace, Scene, Script, ScriptStep, WriteSplit};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
 /// Says its first words and then nothing, once; the next time it goes through.
-fn stalls(text: &str) -> Step {
-    let pace = Pace { latency_ms: 0, pause_ms: 1, writes: Writes::Events, delta_chars: 6 };
-    Step::say(text).pace(pace).fault(FaultKind::Idle { after: Point::Events(3) }.times(1))
+fn stalls(text: &str) -> ScriptStep {
+    let pace = ReplyPace { latency_ms: 0, pause_ms: 1, writes: WriteSplit::Events, delta_chars: 6 };
+    ScriptStep::say(text).pace(pace).fault(FaultKind::Idle { after: BodyPoint::Events(3) }.times(1))
 }
 
 fn bench() -> Bench {
     Bench::new(
         Script::default()
             .scene(Scene::when("begin", [stalls("some words and then the rest")]))
-            .scene(Scene::when("more", [Step::say("Here is more.")])),
+            .scene(Scene::when("more", [ScriptStep::say("Here is more.")])),
     )
 }
 
@@ -44,8 +44,8 @@ fn ctrl_c_stops_the_run_and_the_chat_goes_on() {
 // proves J9: there is nothing to go on with
 #[test]
 fn a_chat_whose_data_folder_is_removed_ends_and_says_so() {
-    let call = Step::call("run_command", serde_json::json!({"command": "rm -rf ../data"}));
-    let bench = Bench::new(Script::of([call, Step::say("All is well.")]));
+    let call = ScriptStep::call("run_command", serde_json::json!({"command": "rm -rf ../data"}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("All is well.")]));
     // In the sandbox no command reaches it.
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "bypass", "--sandbox", "off"]);
     glass.wait_for_prompt();

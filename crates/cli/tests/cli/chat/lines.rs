@@ -1,6 +1,6 @@
 //! Without a terminal: each line is a message, answers alone go to standard output.
 
-use windlass_testkit::{After, FaultKind, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -8,8 +8,8 @@ use crate::support::Bench;
 #[test]
 fn each_line_of_a_pipe_is_a_message_and_only_answers_come_out() {
     let script = Script::default()
-        .scene(Scene::when("one", [Step::say("First.")]))
-        .scene(Scene::when("two", [Step::say("Second,\nwith a line more.")]));
+        .scene(Scene::when("one", [ScriptStep::say("First.")]))
+        .scene(Scene::when("two", [ScriptStep::say("Second,\nwith a line more.")]));
     let bench = Bench::new(script);
     let ran = bench.run_with_input(&["--session", "k"], b"one\n\n  \ntwo");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "First.\nSecond,\nwith a line more.\n"), "{}", ran.stderr);
@@ -22,9 +22,9 @@ fn each_line_of_a_pipe_is_a_message_and_only_answers_come_out() {
 // proves W2: exit codes by outcome
 #[test]
 fn the_exit_code_is_that_of_the_last_run() {
-    let refused = Step::say("never").fault(FaultKind::status(400).times(u32::MAX));
+    let refused = ScriptStep::say("never").fault(FaultKind::status(400).times(u32::MAX));
     let script = Script::default()
-        .scene(Scene::when("good", [Step::say("Fine.")]).then(After::RepeatLast))
+        .scene(Scene::when("good", [ScriptStep::say("Fine.")]).then(AfterSteps::RepeatLast))
         .scene(Scene::when("bad", [refused]));
     let bench = Bench::new(script);
     assert_eq!(bench.run_with_input(&["chat"], b"good\nbad\n").code, 1);
@@ -45,7 +45,8 @@ fn nothing_and_no_text_end_with_2() {
 // proves W6: commands count here too; what they say is no answer
 #[test]
 fn commands_in_a_pipe_are_obeyed() {
-    let bench = Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)));
+    let bench =
+        Bench::new(Script::default().scene(Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast)));
     let ran = bench.run_with_input(&["--session", "k"], b"one\n/new\ntwo\n/quit\nthree\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\nAye.\n"));
     assert!(ran.stderr.contains("New session started."), "{}", ran.stderr);
@@ -55,7 +56,8 @@ fn commands_in_a_pipe_are_obeyed() {
 // proves W6: a script can't mend its line, so it ends there
 #[test]
 fn a_command_that_does_not_exist_ends_a_pipe_with_2_and_two_slashes_send_it() {
-    let bench = Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)));
+    let bench =
+        Bench::new(Script::default().scene(Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast)));
     let ran = bench.run_with_input(&["--session", "k"], b"//hepl\n/usr/bin/x\n/hepl\nnever\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, "Aye.\nAye.\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains("there is no command /hepl: did you mean /help?"), "{}", ran.stderr);
@@ -64,7 +66,7 @@ fn a_command_that_does_not_exist_ends_a_pipe_with_2_and_two_slashes_send_it() {
 
 #[test]
 fn with_json_every_event_is_a_line() {
-    let bench = Bench::new(Script::when("one", [Step::say("First.")]));
+    let bench = Bench::new(Script::when("one", [ScriptStep::say("First.")]));
     let ran = bench.run_with_input(&["--json", "--session", "k"], b"one\n");
     let kinds: Vec<String> = ran
         .stdout

@@ -1,7 +1,7 @@
 //! Questions in the middle of a run.
 
 use serde_json::json;
-use windlass_testkit::{Scene, Script, Step};
+use windlass_testkit::{Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
@@ -10,8 +10,8 @@ const OFFER: &str =
     "[n] no, or n and why  [y] yes, once\n[s] yes, for this session  [a] always, everywhere  [e] edit\n";
 
 fn bench(command: &str) -> Bench {
-    let call = || Step::call("run_command", json!({"command": command}));
-    Bench::new(Script::of([call(), call(), Step::say("Aye.")]))
+    let call = || ScriptStep::call("run_command", json!({"command": command}));
+    Bench::new(Script::of([call(), call(), ScriptStep::say("Aye.")]))
 }
 
 /// A chat that was asked about its first command.
@@ -86,8 +86,8 @@ fn a_no_that_goes_on_is_told_to_the_model() {
 #[test]
 fn all_of_a_long_write_can_be_read_page_by_page() {
     let content: String = (0..101).map(|n| format!("line {n} of 101\n")).collect();
-    let write = Step::call("write_file", json!({"path": "long.txt", "content": content}));
-    let bench = Bench::new(Script::of([write, Step::say("Aye.")]));
+    let write = ScriptStep::call("write_file", json!({"path": "long.txt", "content": content}));
+    let bench = Bench::new(Script::of([write, ScriptStep::say("Aye.")]));
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
     glass.wait_for_prompt();
     glass.say("go");
@@ -120,8 +120,8 @@ fn all_of_a_long_write_can_be_read_page_by_page() {
 #[test]
 fn a_long_command_can_not_hide_that_it_leaves_the_sandbox() {
     let command: String = (0..60).map(|n| format!("echo {n}\n")).collect::<String>() + "touch gotcha";
-    let call = Step::call("run_command", json!({"command": command, "sandbox": "off"}));
-    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let call = ScriptStep::call("run_command", json!({"command": command, "sandbox": "off"}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Aye.")]));
     let mut glass = Glass::chat(&bench, &["--session", "k"]);
     glass.wait_for_prompt();
     glass.say("go");
@@ -163,8 +163,8 @@ fn always_is_written_to_the_persons_file_and_nobody_is_asked_again() {
 #[test]
 fn a_command_allowed_for_the_session_does_not_allow_what_its_program_can_become() {
     let commands = ["git status", "git status --short", "git -c alias.x='!touch pwned' x"];
-    let calls = commands.map(|command| Step::call("run_command", json!({"command": command})));
-    let bench = Bench::new(Script::of(calls.into_iter().chain([Step::say("Aye.")])));
+    let calls = commands.map(|command| ScriptStep::call("run_command", json!({"command": command})));
+    let bench = Bench::new(Script::of(calls.into_iter().chain([ScriptStep::say("Aye.")])));
     let mut glass = asked(&bench);
     answer(&mut glass, "s");
     glass.wait_for("allowed for this session: run_command(git status *)\n");
@@ -229,8 +229,8 @@ fn an_edited_command_that_a_rule_forbids_is_not_run() {
 // proves T8: a diff for edits, in colour
 #[test]
 fn an_edit_is_asked_about_with_its_diff() {
-    let edit = Step::call("edit_file", json!({"path": "a.txt", "old_text": "two", "new_text": "2"}));
-    let bench = Bench::new(Script::of([edit, Step::say("Aye.")]));
+    let edit = ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": "two", "new_text": "2"}));
+    let bench = Bench::new(Script::of([edit, ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("a.txt"), "one\ntwo\nthree\n").expect("written");
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
     glass.wait_for_prompt();
@@ -245,8 +245,8 @@ fn an_edit_is_asked_about_with_its_diff() {
 // proves T8: nobody is asked about what can only fail
 #[test]
 fn an_edit_whose_text_is_not_there_is_told_to_the_model_and_not_asked_about() {
-    let edit = |old: &str| Step::call("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": "2"}));
-    let bench = Bench::new(Script::of([edit("four"), edit("two"), Step::say("Aye.")]));
+    let edit = |old: &str| ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": "2"}));
+    let bench = Bench::new(Script::of([edit("four"), edit("two"), ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("a.txt"), "one\ntwo\n").expect("written");
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "strict"]);
     glass.wait_for_prompt();
@@ -278,7 +278,7 @@ fn a_question_outlives_a_kill() {
 #[test]
 fn a_command_is_edited_at_the_prompt_and_run_as_edited_once_that_was_agreed_to() {
     let call = json!({"command": "echo x >> log", "timeout_seconds": 9});
-    let bench = Bench::new(Script::of([Step::call("run_command", call), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", call), ScriptStep::say("Aye.")]));
     let edits = |glass: &mut Glass, line: &str| {
         answer(glass, "e");
         glass.wait("the line to edit", |screen| screen.lines().last() == Some(line));
@@ -307,8 +307,8 @@ fn a_command_is_edited_at_the_prompt_and_run_as_edited_once_that_was_agreed_to()
 // proves T8: what does not fit the tool is not run
 #[test]
 fn arguments_are_edited_in_the_persons_editor_until_they_fit() {
-    let call = Step::call("move_file", json!({"from": "log", "to": "logbook", "overwrite": true}));
-    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let call = ScriptStep::call("move_file", json!({"from": "log", "to": "logbook", "overwrite": true}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("log"), "x\n").expect("written");
     // Writes what does not fit the first time, and what does the second.
     let editor = bench.dir.path().join("editor");
@@ -368,8 +368,8 @@ fn a_stop_at_a_question_stops_the_run_and_nothing_ran() {
 #[test]
 fn what_was_typed_before_the_question_is_kept_for_after_it() {
     let wait = json!({"command": "while [ ! -e go ]; do sleep 0.02; done"});
-    let call = Step::call("run_command", json!({"command": "echo x >> log"}));
-    let script = Scene::when("begin", [Step::call("run_command", wait), call, Step::say("Aye.")]);
+    let call = ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
+    let script = Scene::when("begin", [ScriptStep::call("run_command", wait), call, ScriptStep::say("Aye.")]);
     let bench = Bench::new(Script::default().scene(script));
     let mut glass = Glass::chat(&bench, &["--session", "k"]);
     glass.wait_for_prompt();
@@ -407,8 +407,8 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
 // proves J4: what became of a call that a crash cut short is asked
 #[test]
 fn a_command_cut_short_by_a_crash_is_asked_about() {
-    let wait = Step::call("run_command", json!({"command": "touch begun; while :; do sleep 0.02; done"}));
-    let bench = Bench::new(Script::of([wait, Step::say("Aye.")]));
+    let wait = ScriptStep::call("run_command", json!({"command": "touch begun; while :; do sleep 0.02; done"}));
+    let bench = Bench::new(Script::of([wait, ScriptStep::say("Aye.")]));
     let mut glass = asked(&bench);
     answer(&mut glass, "y");
     bench.wait_for_file("begun", &mut glass.child);
@@ -472,8 +472,8 @@ fn what_is_edited_can_not_steer_the_terminal() {
 // proves X5: "this session" is for exactly that path, and there is no "always"
 #[test]
 fn a_protected_path_is_asked_about_and_a_yes_is_for_that_path_alone() {
-    let write = |path: &str| Step::call("write_file", json!({"path": path, "content": "[core]\n"}));
-    let steps = [write(".git/config"), write(".git/config"), write(".git/other"), Step::say("Aye.")];
+    let write = |path: &str| ScriptStep::call("write_file", json!({"path": path, "content": "[core]\n"}));
+    let steps = [write(".git/config"), write(".git/config"), write(".git/other"), ScriptStep::say("Aye.")];
     let bench = Bench::new(Script::of(steps));
     let mut glass = Glass::chat(&bench, &["--session", "k", "--allow", "*", "--allow", "write"]);
     glass.wait_for_prompt();

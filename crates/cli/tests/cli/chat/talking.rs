@@ -1,23 +1,23 @@
 //! Saying something and getting an answer: the first prompt, long messages, steering, resizing.
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Pace, Point, Scene, Script, Step, Writes};
+use windlass_testkit::{BodyPoint, FaultKind, ReplyPace, Scene, Script, ScriptStep, WriteSplit};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
 /// Comes word by word.
-const SLOW: Pace = Pace { latency_ms: 0, pause_ms: 5, writes: Writes::Events, delta_chars: 6 };
+const SLOW: ReplyPace = ReplyPace { latency_ms: 0, pause_ms: 5, writes: WriteSplit::Events, delta_chars: 6 };
 
 /// Stops after its first words until it is aborted.
-fn stalls(text: &str) -> Step {
-    Step::say(text).pace(SLOW).fault(FaultKind::Idle { after: Point::Events(3) }.times(u32::MAX))
+fn stalls(text: &str) -> ScriptStep {
+    ScriptStep::say(text).pace(SLOW).fault(FaultKind::Idle { after: BodyPoint::Events(3) }.times(u32::MAX))
 }
 
 // proves W2
 #[test]
 fn a_bare_windlass_opens_the_chat_and_answers_stream_in() {
-    let bench = Bench::new(Script::of([Step::say("Hello to you.").pace(SLOW), Step::say("Again.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Hello to you.").pace(SLOW), ScriptStep::say("Again.")]));
     let mut glass = Glass::chat(&bench, &["--session", "notes"]);
     glass.wait_for_prompt();
     let banner = "Windlass 0.1.0 · scripted · $DIR/work
@@ -52,7 +52,7 @@ fn looking_in_leaves_no_session_behind() {
 /// A run that works until the file `go` is there.
 fn held(then: [Scene; 1]) -> Bench {
     let wait = json!({"command": "while [ ! -e go ]; do sleep 0.02; done"});
-    let begin = Scene::when("begin", [Step::call("run_command", wait), Step::say("It was held.")]);
+    let begin = Scene::when("begin", [ScriptStep::call("run_command", wait), ScriptStep::say("It was held.")]);
     Bench::new(then.into_iter().fold(Script::default().scene(begin), Script::scene))
 }
 
@@ -71,7 +71,7 @@ fn begun(bench: &Bench, arguments: &[&str]) -> Glass {
 // proves L7: what is typed while a run works steers it
 #[test]
 fn typing_during_a_run_steers_it() {
-    let bench = held([Scene::when("left", [Step::say("Turning left.")])]);
+    let bench = held([Scene::when("left", [ScriptStep::say("Turning left.")])]);
     let mut glass = begun(&bench, &[]);
     glass.press("go left");
     glass.wait("the line", |screen| screen.lines().last() == Some("» go left"));
@@ -88,7 +88,7 @@ fn typing_during_a_run_steers_it() {
 // proves L7: under a policy that queues, the person is told so, and what is typed is kept for the prompt
 #[test]
 fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
-    let bench = held([Scene::when("then", [Step::say("Thereafter.")])]);
+    let bench = held([Scene::when("then", [ScriptStep::say("Thereafter.")])]);
     let mut glass = begun(&bench, &["--preset", "operator"]);
     glass.say("then this");
     glass.wait_for("this waits until the run is done");
@@ -104,7 +104,7 @@ fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
 #[test]
 fn what_is_typed_is_not_torn_by_what_is_shown() {
     let words: String = (1..=200).map(|number| format!("word{number} ")).collect();
-    let bench = Bench::new(Script::when("begin", [Step::say(words).pace(SLOW)]));
+    let bench = Bench::new(Script::when("begin", [ScriptStep::say(words).pace(SLOW)]));
     let mut glass = Glass::chat(&bench, &["--session", "k"]);
     glass.wait_for_prompt();
     glass.say("begin");
@@ -123,7 +123,7 @@ fn what_is_typed_is_not_torn_by_what_is_shown() {
 // proves L7: a paste of any length is one message, and the terminal stays usable
 #[test]
 fn a_megabyte_is_pasted_at_once_and_sent_as_one_message() {
-    let bench = Bench::new(Script::of([Step::say("That was long.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("That was long.")]));
     let mut glass = Glass::chat(&bench, &["--session", "k"]);
     glass.wait_for_prompt();
     let paste = "0123456789abcde\n".repeat(65_536);
@@ -137,7 +137,7 @@ fn a_megabyte_is_pasted_at_once_and_sent_as_one_message() {
 
 #[test]
 fn a_message_may_have_several_lines() {
-    let bench = Bench::new(Script::of([Step::say("Three.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Three.")]));
     let mut glass = Glass::chat(&bench, &["--session", "k"]);
     glass.wait_for_prompt();
     glass.press("one\u{1b}\rtwo\\\r");
@@ -169,7 +169,7 @@ fn the_window_may_change_its_size_during_a_run() {
 #[test]
 fn the_history_is_kept_for_this_person_alone_without_secrets() {
     use std::os::unix::fs::PermissionsExt as _;
-    let bench = Bench::new(Script::when("", [Step::say("Noted.")]));
+    let bench = Bench::new(Script::when("", [ScriptStep::say("Noted.")]));
     let mut command = bench.command(&["--session", "k"]);
     command.env("TERM", "xterm").env("LANG", "C.UTF-8").env("DEPLOY_TOKEN", "s3cr3t-value");
     let mut glass = Glass::start(command);
@@ -192,10 +192,10 @@ fn the_history_is_kept_for_this_person_alone_without_secrets() {
 // proves L11: what a person says in mid-run may be that a file has changed, so nothing is remembered across it
 #[test]
 fn a_file_that_a_person_says_they_fixed_is_read_again() {
-    let read = || Step::call("read_file", json!({"path": "a.txt"}));
+    let read = || ScriptStep::call("read_file", json!({"path": "a.txt"}));
     let wait = json!({"command": "touch waits; while [ ! -e go ]; do sleep 0.02; done"});
-    let begin = Scene::when("begin", [read(), Step::call("run_command", wait)]);
-    let fixed = Scene::when("fixed", [read(), Step::say("I see it.")]);
+    let begin = Scene::when("begin", [read(), ScriptStep::call("run_command", wait)]);
+    let fixed = Scene::when("fixed", [read(), ScriptStep::say("I see it.")]);
     let bench = Bench::new(Script::default().scene(fixed).scene(begin));
     let file = bench.workspace().join("a.txt");
     std::fs::write(&file, "the same").expect("written");
@@ -214,7 +214,7 @@ fn a_file_that_a_person_says_they_fixed_is_read_again() {
 // proves L8: a stop drops what was typed before it and no model has seen
 #[test]
 fn what_was_typed_before_a_stop_does_not_go_out_with_the_next_request() {
-    let bench = held([Scene::when("afterwards", [Step::say("Only that.")])]);
+    let bench = held([Scene::when("afterwards", [ScriptStep::say("Only that.")])]);
     let mut glass = begun(&bench, &[]);
     // What is said before the first request goes out with it.
     glass.wait("the first request", |_| bench.server.count() > 0);

@@ -1,14 +1,14 @@
 //! A rule holds whichever tool does what it forbids (X5).
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
 /// A run of these calls in a workspace with a few files in it.
 fn run(flags: &[&str], calls: &[(&str, Value)]) -> (Bench, Ran) {
-    let steps = calls.iter().map(|(tool, arguments)| Step::call(tool, arguments.clone()));
-    let bench = Bench::new(Script::of(steps.chain([Step::say("Aye.")])));
+    let steps = calls.iter().map(|(tool, arguments)| ScriptStep::call(tool, arguments.clone()));
+    let bench = Bench::new(Script::of(steps.chain([ScriptStep::say("Aye.")])));
     for (path, text) in [
         ("app/.env", "A=treasure\n"),
         ("secrets/key", "a treasure\n"),
@@ -86,7 +86,7 @@ fn an_ask_goes_by_what_is_done_as_well() {
         ("search_files", json!({"pattern": "treasure", "path": "app"})),
     ];
     let bench = Bench::new(Script::of(
-        calls.into_iter().map(|(tool, arguments)| Step::call(tool, arguments)).chain([Step::say("Aye.")]),
+        calls.into_iter().map(|(tool, arguments)| ScriptStep::call(tool, arguments)).chain([ScriptStep::say("Aye.")]),
     ));
     std::fs::create_dir(bench.workspace().join("app")).expect("made");
     std::fs::write(bench.workspace().join("app/.env"), "A=treasure\n").expect("written");

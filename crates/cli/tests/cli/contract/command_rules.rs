@@ -1,13 +1,14 @@
 //! What a rule about a command allows and forbids, whatever the command looks like.
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
 /// A project with a git repository, where the model runs one command and then answers.
 fn repository(command: &str) -> Bench {
-    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Aye.")]));
+    let bench =
+        Bench::new(Script::of([ScriptStep::call("run_command", json!({"command": command})), ScriptStep::say("Aye.")]));
     let git = |arguments: &[&str]| {
         let ran = std::process::Command::new("git").args(arguments).current_dir(bench.workspace()).output();
         assert!(ran.expect("git is there").status.success(), "{arguments:?}");

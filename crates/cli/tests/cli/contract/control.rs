@@ -5,8 +5,8 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{Does, McpHttpServer, McpScript, McpTool, Wish};
-use windlass_testkit::{FaultKind, Point, Script, Step};
+use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, PersonRequest, ToolAction};
+use windlass_testkit::{BodyPoint, FaultKind, Script, ScriptStep};
 
 use crate::support::glass::Glass;
 use crate::support::person::Attended;
@@ -15,8 +15,8 @@ use crate::support::{Bench, ran};
 const RUN: [&str; 6] = ["run", "go", "--session", "s", "--preset", "default"];
 
 /// A reply that begins and does not end; asked for again it does.
-fn stalls() -> Step {
-    Step::say("These words go on and on").fault(FaultKind::Idle { after: Point::Events(2) })
+fn stalls() -> ScriptStep {
+    ScriptStep::say("These words go on and on").fault(FaultKind::Idle { after: BodyPoint::Events(2) })
 }
 
 /// A run at real time, so that no limit passes while a slow machine thinks.
@@ -85,8 +85,8 @@ fn a_stop_from_another_terminal_drops_what_waits_in_the_chat() {
 // proves T8, W2: the same question, the same words, from another process
 #[test]
 fn questions_are_answered_from_another_terminal() {
-    let call = || Step::call("run_command", json!({"command": "echo x >> log"}));
-    let bench = Bench::new(Script::of([call(), call(), Step::say("Aye.")]));
+    let call = || ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
+    let bench = Bench::new(Script::of([call(), call(), ScriptStep::say("Aye.")]));
     let mut person = Attended::start(&bench, &RUN, &[]);
     person.question().expect("a question");
     let shown = bench.run(&["answer", "s"]);
@@ -119,8 +119,8 @@ fn questions_are_answered_from_another_terminal() {
 // proves T8: the beginning of an answer to the question before is no part of the next one's
 #[test]
 fn a_question_that_is_answered_elsewhere_takes_what_was_typed_for_it_along() {
-    let call = || Step::call("run_command", json!({"command": "echo x >> log"}));
-    let bench = Bench::new(Script::of([call(), call(), Step::say("Aye.")]));
+    let call = || ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
+    let bench = Bench::new(Script::of([call(), call(), ScriptStep::say("Aye.")]));
     let mut person = Attended::start(&bench, &RUN, &[]);
     person.question().expect("a question");
     person.type_text("y");
@@ -140,8 +140,8 @@ fn a_question_that_is_answered_elsewhere_takes_what_was_typed_for_it_along() {
 #[test]
 fn what_is_typed_between_two_questions_answers_neither() {
     let held = "while [ ! -e go ]; do sleep 0.02; done";
-    let script = [held, "echo x >> log"].map(|command| Step::call("run_command", json!({"command": command})));
-    let bench = Bench::new(Script::of(script.into_iter().chain([Step::say("Aye.")])));
+    let script = [held, "echo x >> log"].map(|command| ScriptStep::call("run_command", json!({"command": command})));
+    let bench = Bench::new(Script::of(script.into_iter().chain([ScriptStep::say("Aye.")])));
     let mut person = Attended::start(&bench, &RUN, &[]);
     person.question().expect("a question");
     assert_eq!(bench.run(&["answer", "s", "yes"]).code, 0);
@@ -158,8 +158,8 @@ fn what_is_typed_between_two_questions_answers_neither() {
 // proves T8: whoever sits at a chat is told that somebody else answered
 #[test]
 fn a_chat_says_what_was_answered_elsewhere() {
-    let call = Step::call("run_command", json!({"command": "echo x >> log"}));
-    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let call = ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Aye.")]));
     let mut glass = Glass::chat(&bench, &["--session", "s"]);
     glass.wait_for_prompt();
     glass.say("go");
@@ -175,8 +175,9 @@ fn a_chat_says_what_was_answered_elsewhere() {
 #[test]
 fn a_second_terminal_asks_as_the_first_does() {
     let long = format!("echo x >> log\n{}", "# a line\n".repeat(60));
-    let script = [long.as_str(), "echo y >> log"].map(|command| Step::call("run_command", json!({"command": command})));
-    let bench = Bench::new(Script::of(script.into_iter().chain([Step::say("Aye.")])));
+    let script =
+        [long.as_str(), "echo y >> log"].map(|command| ScriptStep::call("run_command", json!({"command": command})));
+    let bench = Bench::new(Script::of(script.into_iter().chain([ScriptStep::say("Aye.")])));
     let mut person = Attended::start(&bench, &RUN, &[]);
     person.question().expect("a question");
     let mut leaves = Attended::start(&bench, &["answer", "s"], &[]);
@@ -220,10 +221,10 @@ fn a_form_is_filled_in_from_another_terminal() {
         "properties": {"age": {"type": "integer"}, "name": {"type": "string", "title": "Your name"}},
         "required": ["age", "name"]
     });
-    let wish = Wish::Form { message: "Who are you?".into(), schema };
-    let script = McpScript::with([McpTool::new("greet", Does::Elicits(wish))]).modern();
+    let wish = PersonRequest::Form { message: "Who are you?".into(), schema };
+    let script = McpScript::with([FakeTool::new("greet", ToolAction::Elicits(wish))]).modern();
     let server = McpHttpServer::start(script).expect("a server");
-    let bench = Bench::new(Script::of([Step::call("hub__greet", json!({})), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("hub__greet", json!({})), ScriptStep::say("Aye.")]));
     let file = bench.dir.path().join("servers.json");
     std::fs::write(&file, json!({"hub": {"url": server.url()}}).to_string()).expect("written");
     let file = file.display().to_string();
@@ -302,7 +303,7 @@ fn a_command_does_not_outlive_the_process_it_was_meant_for() {
 // proves W2: nothing is sent where nobody would get it
 #[test]
 fn a_session_that_is_not_there_or_not_open_is_told_apart() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for line in [&["stop", "s"][..], &["answer", "s"], &["follow", "s"]] {
         let missing = bench.run(line);
         assert_eq!(missing.code, 2, "{}", missing.stderr);

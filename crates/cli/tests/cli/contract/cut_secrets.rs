@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
@@ -43,19 +43,19 @@ fn no_honest_read_shows_a_part_of_the_key() {
     let flood = "head -c 524280 /dev/zero | tr '\\0' .; cat leak.txt; head -c 700000 /dev/zero | tr '\\0' .";
     let long = "cat long.txt";
     let steps = [
-        Step::call("read_file", json!({"path": "leak.txt", "column": 8})),
-        Step::call("read_file", json!({"path": "leak.txt", "column": 17})),
-        Step::call("read_file", json!({"path": "long.txt"})),
-        Step::call("read_file", json!({"path": "long.txt", "column": 15_001})),
-        Step::call("search_files", json!({"pattern": "3Wm5"})),
-        Step::call("search_files", json!({"pattern": "2R8.*$"})),
-        Step::call("search_files", json!({"pattern": "x$", "path": "long.txt"})),
-        Step::call("edit_file", json!({"path": "leak.txt", "old_text": "Kp3W", "new_text": "-"})),
-        Step::call("run_command", json!({"command": flood})),
-        Step::call("run_command", json!({"command": long})),
-        Step::call("read_file", json!({"path": "call:1.10.0", "column": 11_990})),
-        Step::call("read_file", json!({"path": "call:1.9.0", "column": 11_990})),
-        Step::say("Done."),
+        ScriptStep::call("read_file", json!({"path": "leak.txt", "column": 8})),
+        ScriptStep::call("read_file", json!({"path": "leak.txt", "column": 17})),
+        ScriptStep::call("read_file", json!({"path": "long.txt"})),
+        ScriptStep::call("read_file", json!({"path": "long.txt", "column": 15_001})),
+        ScriptStep::call("search_files", json!({"pattern": "3Wm5"})),
+        ScriptStep::call("search_files", json!({"pattern": "2R8.*$"})),
+        ScriptStep::call("search_files", json!({"pattern": "x$", "path": "long.txt"})),
+        ScriptStep::call("edit_file", json!({"path": "leak.txt", "old_text": "Kp3W", "new_text": "-"})),
+        ScriptStep::call("run_command", json!({"command": flood})),
+        ScriptStep::call("run_command", json!({"command": long})),
+        ScriptStep::call("read_file", json!({"path": "call:1.10.0", "column": 11_990})),
+        ScriptStep::call("read_file", json!({"path": "call:1.9.0", "column": 11_990})),
+        ScriptStep::say("Done."),
     ];
     for json in [&[][..], &["--json"]] {
         assert_no_part_is_seen(Script::of(steps.clone()), json);
@@ -84,7 +84,10 @@ fn assert_no_part_is_seen(script: Script, flags: &[&str]) {
 #[test]
 fn commands_get_no_variable_that_holds_a_secret() {
     let command = "env; test -n \"$GITHUB_TOKEN\" && echo kept; echo $GITHUB_TOKEN";
-    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": command})),
+        ScriptStep::say("Done."),
+    ]));
     let folder = bench.dir.path().join(".config/windlass");
     std::fs::create_dir_all(&folder).expect("a folder");
     let file = "[tools]\nkeep_env = ['GITHUB_TOKEN']\nhide_env = ['PLAIN']\n";
@@ -156,7 +159,8 @@ fn a_tool_server_gets_the_secrets_of_its_entry_and_no_others() {
 // proves X1: the password, and the address with it
 #[test]
 fn a_password_in_an_address_is_not_seen() {
-    let bench = Bench::new(Script::of([Step::call("read_file", json!({"path": ".env"})), Step::say("Done.")]));
+    let bench =
+        Bench::new(Script::of([ScriptStep::call("read_file", json!({"path": ".env"})), ScriptStep::say("Done.")]));
     let url = "postgres://app:s3cr3t-pw@db/x";
     std::fs::write(bench.workspace().join(".env"), format!("A={url}\nB=s3cr3t-pw\nC=app\n")).expect("written");
     let ran = bench.run_with(&["run", "go"], &[("DATABASE_URL", url)]);
@@ -168,7 +172,7 @@ fn a_password_in_an_address_is_not_seen() {
 // proves X2: a project that nobody trusts only hides
 #[test]
 fn an_untrusted_project_hides_variables_and_keeps_none() {
-    let steps = || [Step::call("run_command", json!({"command": "env"})), Step::say("Done.")];
+    let steps = || [ScriptStep::call("run_command", json!({"command": "env"})), ScriptStep::say("Done.")];
     let bench = Bench::new(Script::of(steps().into_iter().chain(steps())));
     let file = bench.workspace().join("windlass.toml");
     std::fs::write(&file, "[tools]\nkeep_env = ['A_TOKEN']\n").expect("written");
@@ -184,7 +188,7 @@ fn an_untrusted_project_hides_variables_and_keeps_none() {
 // proves X1: a key where a name belongs is refused, and not repeated
 #[test]
 fn no_setting_takes_the_key_for_a_name() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let pasted = "sk-proj-Hq4Tn8Zc1Vb6Mx0w";
     for key in [KEY, pasted] {
         for arguments in [

@@ -1,7 +1,7 @@
 //! The preset `task` on the binary, in its own dialect: calls are `<tool>` blocks in the text of a reply.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -9,10 +9,10 @@ use crate::support::Bench;
 fn mends_itself() -> Script {
     let nameless = "<tool>\n<server_name>local</server_name>\n<arguments>\n{}\n</arguments>\n</tool>";
     Script::of([
-        Step::say("I will write the file now."),
-        Step::say(nameless),
-        Step::block("local", "write_file", &json!({"path": "a.txt", "content": "one\n"})),
-        Step::block("local", "task_completion", &json!({"result": "Written."})),
+        ScriptStep::say("I will write the file now."),
+        ScriptStep::say(nameless),
+        ScriptStep::block("local", "write_file", &json!({"path": "a.txt", "content": "one\n"})),
+        ScriptStep::block("local", "task_completion", &json!({"result": "Written."})),
     ])
 }
 

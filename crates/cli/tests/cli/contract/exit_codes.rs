@@ -2,33 +2,33 @@
 //! wrong use leaves with 2 is proved in usage.rs.
 
 use serde_json::json;
-use windlass_testkit::{After, Counting, FaultKind, Point, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, BodyPoint, CountFrom, FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::{Bench, interrupt, ran, script_under};
 
-fn tireless_call() -> Step {
-    Step::call("write_file", json!({"path": "a", "content": "$STEP"}))
+fn tireless_call() -> ScriptStep {
+    ScriptStep::call("write_file", json!({"path": "a", "content": "$STEP"}))
 }
 
 /// A model that never stops writing calls as text. It is never told that it may not.
 fn tireless_in_blocks() -> Script {
-    let calls = Scene { steps: tireless_call().in_blocks(), then: After::RepeatLast, ..Scene::default() };
-    Script::default().scene(calls.counting(Counting::Whole))
+    let calls = Scene { steps: tireless_call().in_blocks(), then: AfterSteps::RepeatLast, ..Scene::default() };
+    Script::default().scene(calls.counting(CountFrom::Whole))
 }
 
 /// A model that never stops calling, unless it may not call.
 fn tireless() -> Script {
     let calls = tireless_call();
     Script::default()
-        .scene(Scene::without_tools([Step::say("One is done, two is not.")]))
-        .scene(Scene::when("", [calls]).then(After::RepeatLast))
+        .scene(Scene::without_tools([ScriptStep::say("One is done, two is not.")]))
+        .scene(Scene::when("", [calls]).then(AfterSteps::RepeatLast))
 }
 
 // proves L3, L5, L6
 #[test]
 fn every_end_has_its_code_and_its_words() {
-    let ends = |tool: &str, arguments| script_under("task", [Step::call(tool, arguments)]);
-    let refused = Step::say("").fault(FaultKind::status(400));
+    let ends = |tool: &str, arguments| script_under("task", [ScriptStep::call(tool, arguments)]);
+    let refused = ScriptStep::say("").fault(FaultKind::status(400));
     for (script, preset, code, stdout, stderr) in [
         (ends("task_completion", json!({"result": "All."})), "task", 0, "All.\n", ""),
         (ends("ask_question", json!({"question": "Which?"})), "task", 0, "Which?\n", ""),
@@ -51,16 +51,17 @@ fn every_end_has_its_code_and_its_words() {
 
 /// Half a reply that then hangs, the first time it is asked for.
 fn hangs() -> Script {
-    let half = FaultKind::Idle { after: Point::Events(2) };
-    Script::when("haul", [Step::say("Heave, and heave again, and once more.").fault(half)])
-        .scene(Scene::when("next", [Step::say("Next.")]))
+    let half = FaultKind::Idle { after: BodyPoint::Events(2) };
+    Script::when("haul", [ScriptStep::say("Heave, and heave again, and once more.").fault(half)])
+        .scene(Scene::when("next", [ScriptStep::say("Next.")]))
 }
 
 /// A command that would run for ever, with descendants that do not listen.
 fn runs_for_ever() -> Script {
     let command = "(trap '' TERM INT; sleep 300) & setsid sleep 300 & touch started; sleep 300";
-    let calls = Step::call("run_command", json!({"command": command})).and_call("list_directory", json!({"path": "."}));
-    Script::when("haul", [calls]).scene(Scene::when("next", [Step::say("Next.")]))
+    let calls =
+        ScriptStep::call("run_command", json!({"command": command})).and_call("list_directory", json!({"path": "."}));
+    Script::when("haul", [calls]).scene(Scene::when("next", [ScriptStep::say("Next.")]))
 }
 
 const HAUL: [&str; 6] = ["run", "haul", "--session", "s", "--mode", "bypass"];
@@ -126,7 +127,7 @@ fn ctrl_c_stops_a_command_and_all_it_started() {
 #[test]
 fn a_session_in_use_is_busy_and_the_other_process_is_not_disturbed() {
     let waits = json!({"command": "touch started; until test -e go; do sleep 0.01; done", "timeout_seconds": 60});
-    let bench = Bench::new(Script::of([Step::call("run_command", waits), Step::say("Mine.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", waits), ScriptStep::say("Mine.")]));
     let mut first = bench.spawn(&["run", "go", "--session", "s", "--message-id", "m", "--mode", "bypass"]);
     bench.wait_for_file("started", &mut first);
     let holder = format!("process {}", first.id());
@@ -153,8 +154,11 @@ fn a_session_in_use_is_busy_and_the_other_process_is_not_disturbed() {
 #[test]
 fn a_command_cut_short_waits_for_a_person_under_the_task_preset() {
     let steps = [
-        Step::call("run_command", json!({"command": "echo x >> ran; touch started; test -e second || sleep 300"})),
-        Step::call("task_completion", json!({"result": "Over it."})),
+        ScriptStep::call(
+            "run_command",
+            json!({"command": "echo x >> ran; touch started; test -e second || sleep 300"}),
+        ),
+        ScriptStep::call("task_completion", json!({"result": "Over it."})),
     ];
     let bench = Bench::new(script_under("task", steps));
     let line = ["run", "go", "--preset", "task", "--session", "my work", "--message-id", "m", "--mode", "bypass"];

@@ -1,7 +1,7 @@
 //! A command that failed is shown as one, wherever a call is shown.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -9,10 +9,10 @@ use crate::support::Bench;
 #[test]
 fn a_failed_command_shows_a_cross_and_its_exit_code_in_the_run_the_journal_and_the_audit() {
     let bench = Bench::new(Script::of([
-        Step::call("run_command", json!({"command": "true"})),
-        Step::call("run_command", json!({"command": "echo red; exit 101"})),
-        Step::call("run_command", json!({"command": "kill -9 $$"})),
-        Step::say("Done."),
+        ScriptStep::call("run_command", json!({"command": "true"})),
+        ScriptStep::call("run_command", json!({"command": "echo red; exit 101"})),
+        ScriptStep::call("run_command", json!({"command": "kill -9 $$"})),
+        ScriptStep::say("Done."),
     ]));
     let ran = bench.run(&["run", "go", "--session", "s", "--allow", "run_command(*)"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -1,7 +1,7 @@
 //! Another way from some record on.
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Scene, Script, Step};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
@@ -20,9 +20,12 @@ fn number(bench: &Bench, key: &str, kind: &str) -> String {
 #[test]
 fn a_fork_goes_its_own_way_and_the_origin_its_own() {
     let bench = Bench::new(
-        Script::when("make a", [Step::call("write_file", json!({"path": "a", "content": "x"})), Step::say("Made.")])
-            .scene(Scene::when("this way", [Step::say("This.")]))
-            .scene(Scene::when("that way", [Step::say("That.")])),
+        Script::when(
+            "make a",
+            [ScriptStep::call("write_file", json!({"path": "a", "content": "x"})), ScriptStep::say("Made.")],
+        )
+        .scene(Scene::when("this way", [ScriptStep::say("This.")]))
+        .scene(Scene::when("that way", [ScriptStep::say("That.")])),
     );
     done(&bench.run(&["run", "make a", "--session", "s"]), "Made.\n");
     let journal = bench.journal("s");
@@ -46,9 +49,9 @@ fn a_fork_goes_its_own_way_and_the_origin_its_own() {
 #[test]
 fn a_fork_in_mid_run_can_be_told_something_else_or_tried_again() {
     let bench = Bench::new(Script::of([
-        Step::call("run_command", json!({"command": "echo x >> log"})),
-        Step::say("Did it."),
-        Step::say("As you say."),
+        ScriptStep::call("run_command", json!({"command": "echo x >> log"})),
+        ScriptStep::say("Did it."),
+        ScriptStep::say("As you say."),
     ]));
     done(&bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]), "Did it.\n");
     let at = number(&bench, "s", "CallStarted");
@@ -73,7 +76,7 @@ fn a_fork_in_mid_run_can_be_told_something_else_or_tried_again() {
 #[test]
 fn a_session_at_work_can_be_forked() {
     let wait = FaultKind::Delay { ms: 120_000 };
-    let bench = Bench::new(Script::of([Step::say("Done.").fault(wait.times(1))]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Done.").fault(wait.times(1))]));
     let mut child = bench.spawn(&["run", "go", "--session", "s"]);
     bench.wait_for_requests(1, &mut child);
     done(&bench.run(&["fork", "s"]), "s-fork\n");
@@ -88,10 +91,10 @@ fn a_session_at_work_can_be_forked() {
 #[test]
 fn a_fork_keeps_its_contents_when_the_origin_is_removed() {
     let bench = Bench::new(Script::of([
-        Step::call("run_command", json!({"command": "seq 1 9000"})),
-        Step::say("Read."),
-        Step::call("read_file", json!({"path": "call:1.1.0", "offset": 4_500, "limit": 2})),
-        Step::say("Read on."),
+        ScriptStep::call("run_command", json!({"command": "seq 1 9000"})),
+        ScriptStep::say("Read."),
+        ScriptStep::call("read_file", json!({"path": "call:1.1.0", "offset": 4_500, "limit": 2})),
+        ScriptStep::say("Read on."),
     ]));
     done(&bench.run(&["run", "read", "--session", "s", "--mode", "bypass"]), "Read.\n");
     done(&bench.run(&["fork", "s"]), "s-fork\n");
@@ -105,7 +108,7 @@ fn a_fork_keeps_its_contents_when_the_origin_is_removed() {
 
 #[test]
 fn a_fork_that_can_not_be_made_is_refused_before_anything_is_stored() {
-    let bench = Bench::new(Script::of([Step::say("Done.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Done.")]));
     done(&bench.run(&["run", "go", "--session", "s"]), "Done.\n");
     for (line, said) in [
         (&["fork", "s", "--at", "0"][..], "there is no record 0"),

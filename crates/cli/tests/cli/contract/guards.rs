@@ -1,8 +1,8 @@
 //! Progress guards on the real binary (L11): a run that makes progress is left alone, whatever its replies are made of.
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{Does, McpHttpServer, McpScript, McpTool};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, ToolAction};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, ran};
 
@@ -13,8 +13,8 @@ fn run(script: Script, arguments: &[&str]) -> (Bench, crate::support::Ran) {
     (bench, ran)
 }
 
-fn calls(calls: &[(&str, Value)]) -> Step {
-    let mut step = Step::default();
+fn calls(calls: &[(&str, Value)]) -> ScriptStep {
+    let mut step = ScriptStep::default();
     for (name, arguments) in calls {
         step = step.and_call(name, arguments.clone());
     }
@@ -24,9 +24,10 @@ fn calls(calls: &[(&str, Value)]) -> Step {
 // proves L11, J3
 #[test]
 fn a_file_changed_while_a_killed_run_lay_is_read_as_it_is_now() {
-    let read = || Step::call("read_file", json!({"path": "a.txt"}));
-    let hang = Step::call("run_command", json!({"command": "touch waits; while [ ! -e go ]; do sleep 0.02; done"}));
-    let bench = Bench::new(Script::of([read(), hang, read(), Step::say("Done.")]));
+    let read = || ScriptStep::call("read_file", json!({"path": "a.txt"}));
+    let hang =
+        ScriptStep::call("run_command", json!({"command": "touch waits; while [ ! -e go ]; do sleep 0.02; done"}));
+    let bench = Bench::new(Script::of([read(), hang, read(), ScriptStep::say("Done.")]));
     let file = bench.workspace().join("a.txt");
     std::fs::write(&file, "old\n").expect("written");
     let mut child = bench.spawn(&["run", "go", "--session", "s", "--mode", "bypass"]);
@@ -44,8 +45,8 @@ fn a_file_changed_while_a_killed_run_lay_is_read_as_it_is_now() {
 // proves L11
 #[test]
 fn an_unchanged_file_is_said_to_be_unchanged_and_the_journal_is_decided_again() {
-    let read = || Step::call("read_file", json!({"path": "a.txt"}));
-    let (bench, ran) = run(Script::of([read(), read(), Step::say("Done.")]), &[]);
+    let read = || ScriptStep::call("read_file", json!({"path": "a.txt"}));
+    let (bench, ran) = run(Script::of([read(), read(), ScriptStep::say("Done.")]), &[]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let unchanged = "[Unchanged since call 1.1.0, which asked the same: its result above still holds.]";
     assert_eq!(bench.last_request("tool"), ["old\n", unchanged]);
@@ -56,9 +57,9 @@ fn an_unchanged_file_is_said_to_be_unchanged_and_the_journal_is_decided_again() 
 // proves L11
 #[test]
 fn a_servers_read_only_tool_is_asked_as_often_as_the_model_asks() {
-    let poll = McpTool::new("status", Does::Counts).annotated(json!({"readOnlyHint": true}));
+    let poll = FakeTool::new("status", ToolAction::Counts).annotated(json!({"readOnlyHint": true}));
     let server = McpHttpServer::start(McpScript::with([poll])).expect("a server");
-    let steps = (0..4).map(|_| Step::call("jobs__status", json!({}))).chain([Step::say("Done.")]);
+    let steps = (0..4).map(|_| ScriptStep::call("jobs__status", json!({}))).chain([ScriptStep::say("Done.")]);
     let bench = Bench::new(Script::of(steps));
     let config = bench.dir.path().join("servers.json");
     let entry = json!({"mcpServers": {"jobs": {"url": server.url(), "trust": true}}});
@@ -76,7 +77,7 @@ fn a_servers_read_only_tool_is_asked_as_often_as_the_model_asks() {
 fn a_servers_tool_that_is_declared_repeatable_is_no_cycle() {
     for (repeatable, nudges) in [(json!(["echo"]), 0), (json!([]), 1)] {
         let server = McpHttpServer::start(McpScript::echo()).expect("a server");
-        let steps = (0..4).map(|_| Step::call("jobs__echo", json!({}))).chain([Step::say("Done.")]);
+        let steps = (0..4).map(|_| ScriptStep::call("jobs__echo", json!({}))).chain([ScriptStep::say("Done.")]);
         let bench = Bench::new(Script::of(steps));
         let config = bench.dir.path().join("servers.json");
         let entry = json!({"mcpServers": {"jobs": {"url": server.url(), "trust": true, "repeatable": repeatable}}});
@@ -110,14 +111,14 @@ fn mistakes_of_one_reply_withhold_nothing_and_end_nothing() {
             ("edit_file", json!({"path": "a.txt", "old_text": "old", "new_text": "new"})),
             ("write_file", json!({"path": "b.txt", "content": "x"})),
         ];
-        let script = Script::of([calls(&reply), calls(&reply), calls(&works), Step::say("Done.")]);
+        let script = Script::of([calls(&reply), calls(&reply), calls(&works), ScriptStep::say("Done.")]);
         let (bench, ran) = run(script, &["--preset", "assistant"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{reply:?}: {}", ran.stderr);
         assert_eq!(bench.records("s", "ToolWithheld"), 0, "{reply:?}");
         assert_eq!((bench.read("a.txt").as_deref(), bench.read("b.txt").as_deref()), (Some("new\n"), Some("x")));
 
         // In the default preset, which has every guard, the model answers after it has read the errors.
-        let (bench, ran) = run(Script::of([calls(&reply), Step::say("I see.")]), &[]);
+        let (bench, ran) = run(Script::of([calls(&reply), ScriptStep::say("I see.")]), &[]);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "I see.\n"), "{reply:?}: {}", ran.stderr);
         assert_eq!(bench.last_request("tool").len(), reply.len());
         bench.assert_whole("mistaken");
@@ -133,7 +134,7 @@ fn what_is_not_there_and_what_does_not_fit_are_told_apart_in_the_journal() {
         ("write_file", json!({"file": "f"})),
         ("run_command", json!({"command": "exit 3"})),
     ]);
-    let (bench, _) = run(Script::of([reply, Step::say("I see.")]), &["--mode", "bypass"]);
+    let (bench, _) = run(Script::of([reply, ScriptStep::say("I see.")]), &["--mode", "bypass"]);
     let outcome = |record: &Value| record["body"]["outcome"].as_str().map(str::to_owned);
     let finished = bench.journal("s").into_iter().filter(|record| record["kind"] == "CallFinished");
     let mut outcomes: Vec<String> = finished.filter_map(|record| outcome(&record)).collect();
@@ -144,10 +145,10 @@ fn what_is_not_there_and_what_does_not_fit_are_told_apart_in_the_journal() {
 // proves L6
 #[test]
 fn a_task_whose_model_only_talks_ends_unfinished_after_five_nudges() {
-    use windlass_testkit::{After, Scene};
+    use windlass_testkit::{AfterSteps, Scene};
     let script = Script::default()
-        .scene(Scene::when("Tools are no longer available", [Step::say("Nothing was done.")]))
-        .scene(Scene::when("", [Step::say("I am done.")]).then(After::RepeatLast));
+        .scene(Scene::when("Tools are no longer available", [ScriptStep::say("Nothing was done.")]))
+        .scene(Scene::when("", [ScriptStep::say("I am done.")]).then(AfterSteps::RepeatLast));
     let (bench, ran) = run(script, &["--preset", "task"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, "Nothing was done.\n"), "{}", ran.stderr);
     let users = bench.last_request("user");
@@ -159,7 +160,7 @@ fn a_task_whose_model_only_talks_ends_unfinished_after_five_nudges() {
 // proves L4
 #[test]
 fn a_run_at_its_cap_under_fail_leaves_the_session_failed() {
-    let steps = (0..3).map(|n| Step::call("write_file", json!({"path": format!("f{n}"), "content": "x"})));
+    let steps = (0..3).map(|n| ScriptStep::call("write_file", json!({"path": format!("f{n}"), "content": "x"})));
     let (bench, ran) = run(Script::of(steps), &["--preset", "task", "--dialect", "native", "--max-turns", "2"]);
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let listed = bench.run(&["sessions", "list"]);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 use windlass_vocab::{Grant, Record, Verdict};
 
 use crate::support::{Bench, Ran, journal, ran};
@@ -19,8 +19,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(steps: impl IntoIterator<Item = Step>) -> Self {
-        let call = Step::call("run_command", json!({"command": COMMAND}));
+    fn new(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
+        let call = ScriptStep::call("run_command", json!({"command": COMMAND}));
         let bench = Bench::new(Script::of([call].into_iter().chain(steps).collect::<Vec<_>>()));
         std::fs::create_dir(bench.dir.path().join("mine")).expect("a folder");
         cut_short(&bench);
@@ -77,7 +77,7 @@ fn a_command_that_an_imported_session_was_about_to_run_does_not_run() {
         &["retry", "s"],
     ];
     for line in lines {
-        let scene = Scene::new([Step::say("Well."), Step::say("Well.")]);
+        let scene = Scene::new([ScriptStep::say("Well."), ScriptStep::say("Well.")]);
         let imported = scene.import(&scene.exported);
         let (there, here) = (scene.bench.workspace(), scene.mine());
         for said in [
@@ -99,7 +99,7 @@ fn a_command_that_an_imported_session_was_about_to_run_does_not_run() {
 // proves X6: the record that says so is in the way of nobody who forks before it
 #[test]
 fn a_fork_of_an_imported_session_has_no_more_authority() {
-    let scene = Scene::new([Step::say("Well."), Step::say("Well.")]);
+    let scene = Scene::new([ScriptStep::say("Well."), ScriptStep::say("Well.")]);
     scene.import(&scene.exported);
     let before = scene.exported.lines().filter(|line| line.contains("\"kind\":")).count();
     for at in [before.to_string(), (before + 1).to_string()] {
@@ -121,8 +121,8 @@ fn a_fork_of_an_imported_session_has_no_more_authority() {
 // proves X6: a grant in a file is nobody's here, and neither is a record that it was imported before
 #[test]
 fn what_an_imported_session_was_granted_is_asked_about_again() {
-    let call = || Step::call("run_command", json!({"command": COMMAND}));
-    let bench = Bench::new(Script::of([call(), Step::say("Did it."), call(), Step::say("As you say.")]));
+    let call = || ScriptStep::call("run_command", json!({"command": COMMAND}));
+    let bench = Bench::new(Script::of([call(), ScriptStep::say("Did it."), call(), ScriptStep::say("As you say.")]));
     std::fs::create_dir(bench.dir.path().join("mine")).expect("a folder");
     let ran = bench.run(&["run", "go", "--session", "own", "--allow", "run_command"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Did it.\n"), "{}", ran.stderr);
@@ -133,7 +133,7 @@ fn what_an_imported_session_was_granted_is_asked_about_again() {
         by: windlass_vocab::AnsweredBy::Person,
         grant: Some(Grant { rule: "run_command(echo *)".into() }),
     };
-    let imported = windlass_vocab::Imported { workspace: Some("/".into()) };
+    let imported = windlass_vocab::ImportDetails { workspace: Some("/".into()) };
     let marked = windlass_vocab::SessionChanged { imported: Some(imported), ..Default::default() };
     journal::rewrite(&bench.data(), "own", "s", |_| {});
     journal::append(&bench.data(), "s", marked.into(), |sealed| sealed);
@@ -162,8 +162,10 @@ fn a_call_that_is_taken_up_is_judged_by_the_rules_of_today() {
         (&["--allow", "run_command"], true),
         (&["--mode", "bypass"], true),
     ] {
-        let bench =
-            Bench::new(Script::of([Step::call("run_command", json!({"command": COMMAND})), Step::say("Well.")]));
+        let bench = Bench::new(Script::of([
+            ScriptStep::call("run_command", json!({"command": COMMAND})),
+            ScriptStep::say("Well."),
+        ]));
         cut_short(&bench);
         let resumed = bench.run(&[&["resume", "s"], flags].concat());
         assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Well.\n"), "{flags:?}: {}", resumed.stderr);
@@ -178,8 +180,8 @@ fn a_call_that_is_taken_up_is_judged_by_the_rules_of_today() {
 // proves X6, J4: a deny holds whatever a crash left open
 #[test]
 fn a_call_that_may_have_run_is_denied_by_a_rule_of_today() {
-    let call = Step::call("edit_file", json!({"path": "a", "old_text": "x", "new_text": "y"}));
-    let bench = Bench::new(Script::of([call, Step::say("Well.")]));
+    let call = ScriptStep::call("edit_file", json!({"path": "a", "old_text": "x", "new_text": "y"}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Well.")]));
     std::fs::write(bench.workspace().join("a"), "x").expect("written");
     // Its files are kept, so it may have run.
     let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:4")]);
@@ -198,8 +200,8 @@ fn a_call_that_may_have_run_is_denied_by_a_rule_of_today() {
 #[test]
 fn a_call_that_is_taken_up_is_asked_about_at_a_terminal() {
     use crate::support::person::Attended;
-    let call = Step::call("run_command", json!({"command": COMMAND}));
-    let bench = Bench::new(Script::of([call, Step::say("Well.")]));
+    let call = ScriptStep::call("run_command", json!({"command": COMMAND}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Well.")]));
     cut_short(&bench);
     let mut asked = Attended::start(&bench, &["resume", "s"], &[]);
     let question = asked.question().expect("it asks");
@@ -215,9 +217,9 @@ fn a_call_that_is_taken_up_is_asked_about_at_a_terminal() {
 // proves X6: times are whatever a file says they are
 #[test]
 fn a_session_from_the_future_is_not_the_last_one_used_for_ever() {
-    let scene = Scene::new([Step::say("One."), Step::say("Two.")]);
+    let scene = Scene::new([ScriptStep::say("One."), ScriptStep::say("Two.")]);
     journal::rewrite(&scene.bench.data(), "s", "t", |envelope| {
-        envelope.at = windlass_vocab::At(i64::MAX / 2);
+        envelope.at = windlass_vocab::Timestamp(i64::MAX / 2);
         if let Record::CallRequested(requested) = &mut envelope.record {
             requested.verdict = Verdict::Allow;
         }

@@ -1,8 +1,8 @@
 //! What `windlass mcp` says while it waits, of what is left out, and of what a person typed wrong.
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{Does, Listing, McpHttpServer, McpScript, McpTool};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::mcp::{FakeTool, ListingStyle, McpHttpServer, McpScript, ToolAction};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 #[cfg(target_os = "linux")]
@@ -10,7 +10,7 @@ use crate::support::glass::Glass;
 
 /// A bench, and a file with these servers.
 fn bench(servers: &Value) -> (Bench, String) {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let file = bench.dir.path().join("servers.json");
     std::fs::write(&file, json!({ "mcpServers": servers }).to_string()).expect("written");
     (bench, file.to_str().expect("a path").to_owned())
@@ -27,7 +27,7 @@ fn a_list_names_the_tools_that_are_left_out_and_why() {
         json!({"name": "odd", "inputSchema": "text"}),
     ];
     let listed = |tools: &[Value]| {
-        let script = McpScript { listing: Listing::Raw(tools.to_vec()), ..McpScript::default() };
+        let script = McpScript { listing: ListingStyle::Raw(tools.to_vec()), ..McpScript::default() };
         let server = McpHttpServer::start(script).expect("a server");
         let (bench, file) = bench(&json!({"hub": {"url": server.url()}}));
         let run = |arguments: &[&str]| bench.run(&[&["mcp", "list", "--mcp-config", &file], arguments].concat());
@@ -70,7 +70,7 @@ fn a_list_says_whom_it_waits_for_and_shows_who_is_there_meanwhile() {
 // proves P4: a flood of progress is not a flood of lines
 #[test]
 fn a_call_by_hand_shows_a_flood_of_progress_as_a_few_lines() {
-    let flood = McpScript::with([McpTool::new("flood", Does::Progresses(5_000))]);
+    let flood = McpScript::with([FakeTool::new("flood", ToolAction::Progresses(5_000))]);
     let server = McpHttpServer::start(flood).expect("a server");
     let (bench, file) = bench(&json!({"hub": {"url": server.url()}}));
     let begun = std::time::Instant::now();

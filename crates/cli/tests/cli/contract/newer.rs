@@ -1,13 +1,13 @@
 //! A session that a version to come has written: it can be looked at and carried elsewhere, and nothing
 //! here writes to it.
 
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 use windlass_vocab::{MessageAccepted, Record};
 
 use crate::support::{Bench, journal};
 
 fn bench() -> Bench {
-    let bench = Bench::new(Script::of([Step::say("Done."), Step::say("Done again.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Done."), ScriptStep::say("Done again.")]));
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
     bench
 }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -20,7 +20,11 @@ fn heard(bench: &Bench, flags: &[&str]) -> String {
 fn bench(read: (&str, Value), carried: &str) -> Bench {
     // Nobody listens at this port: who gets so far is told so.
     let fetch = json!({"url": format!("http://127.0.0.1:1/?q={carried}")});
-    let bench = Bench::new(Script::of([Step::call(read.0, read.1), Step::call("fetch_url", fetch), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call(read.0, read.1),
+        ScriptStep::call("fetch_url", fetch),
+        ScriptStep::say("Aye."),
+    ]));
     std::fs::write(bench.workspace().join("notes.txt"), format!("Dear all:\n{TEXT}\n")).expect("written");
     bench
 }

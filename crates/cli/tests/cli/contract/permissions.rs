@@ -2,7 +2,7 @@
 //! it.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -23,7 +23,7 @@ fn call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String) {
 
 /// The same, and what the person was told.
 fn told_call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String, String) {
-    let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call(tool, arguments), ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("keep"), "").expect("written");
     let ran = bench.run(&[&["run", "go"], flags].concat());
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{flags:?}: {}", ran.stderr);
@@ -120,8 +120,8 @@ fn a_path_is_forbidden_however_the_rule_writes_it() {
 #[test]
 fn a_rule_of_a_file_protects_a_path_by_its_whole_name() {
     for (key, told) in [("deny", "the rule `write_file("), ("ask", "nobody is there")] {
-        let step = Step::call("write_file", json!({"path": "sub/a", "content": "x"}));
-        let bench = Bench::new(Script::of([step, Step::say("Aye.")]));
+        let step = ScriptStep::call("write_file", json!({"path": "sub/a", "content": "x"}));
+        let bench = Bench::new(Script::of([step, ScriptStep::say("Aye.")]));
         let folder = bench.workspace().canonicalize().expect("a folder").join("sub");
         let file = bench.dir.path().join(".config/windlass/windlass.toml");
         std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
@@ -137,7 +137,7 @@ fn a_rule_of_a_file_protects_a_path_by_its_whole_name() {
 // proves T8: nobody relies on a sign that stands for nothing
 #[test]
 fn a_path_with_a_sign_that_stands_for_nothing_is_refused_before_anything_starts() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let told = |sign: char| format!("`{sign}` stands for nothing in a path");
     for (pattern, sign) in [("?env", '?'), ("[.]env", '['), ("{.env,x}", '{'), ("~/.env", '~')] {
         for flag in ["--allow", "--deny"] {
@@ -159,7 +159,7 @@ fn a_path_with_a_sign_that_stands_for_nothing_is_refused_before_anything_starts(
 
 #[test]
 fn a_rule_that_is_none_is_refused_before_anything_starts() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for flag in ["--allow", "--deny"] {
         let ran = bench.run(&["run", "go", flag, "run_command(git *"]);
         assert!(
@@ -174,8 +174,8 @@ fn a_rule_that_is_none_is_refused_before_anything_starts() {
 // proves T8: nobody can have said yes to a question that was not asked yet
 #[test]
 fn an_answer_is_not_kept_for_the_next_question() {
-    let call = Step::call("run_command", json!({"command": "touch made"}));
-    let bench = Bench::new(Script::of([call, Step::say("Aye.")]));
+    let call = ScriptStep::call("run_command", json!({"command": "touch made"}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Aye.")]));
     let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:3")]);
     assert_eq!(died.code, -9);
     let refused = bench.run(&["resume", "s", "--answer", "yes"]);
@@ -190,7 +190,7 @@ fn an_answer_is_not_kept_for_the_next_question() {
 // proves T8: a misspelt rule is never silently accepted, and nothing is begun under one that forbids nothing
 #[test]
 fn a_rule_about_a_tool_that_is_not_there_is_told() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let told = "the rule `run_comand(rm *)` means nothing: no tool is called \"run_comand\"; did you mean \
                 \"run_command\"?";
     for (key, code, asked) in [("deny", 2, 0), ("ask", 2, 0), ("allow", 0, 1)] {

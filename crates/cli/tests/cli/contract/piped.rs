@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, ran};
 
@@ -18,7 +18,7 @@ fn told(stderr: &str) -> String {
 // proves W2
 #[test]
 fn piped_text_is_joined_to_the_prompt() {
-    let bench = Bench::new(Script::of([Step::say("So.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("So.")]));
     let asked = bench.run_with_input(&["run", "Why?", "--session", "s"], b"one\ntwo\n");
     assert_eq!((asked.code, asked.stdout.as_str(), told(&asked.stderr).as_str()), (0, "So.\n", ""));
     assert_eq!(bench.last_request("user"), [JOINED]);
@@ -27,7 +27,7 @@ fn piped_text_is_joined_to_the_prompt() {
 // proves J5: the words of a message are its prompt and what was piped
 #[test]
 fn a_repeated_line_with_a_message_id_gets_its_answer_again_and_is_told_when_the_pipe_differs() {
-    let bench = Bench::new(Script::of([Step::say("So.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("So.")]));
     let line = ["run", "Why?", "--message-id", "m"];
     for (piped, expected) in [(&b"one\ntwo\n"[..], ""), (b"one\ntwo\n", ""), (b"other\n", "with other words")] {
         let asked = bench.run_with_input(&line, piped);
@@ -40,7 +40,7 @@ fn a_repeated_line_with_a_message_id_gets_its_answer_again_and_is_told_when_the_
 
 #[test]
 fn an_empty_pipe_and_no_input_leave_the_prompt_alone_and_bytes_that_are_no_text_are_refused() {
-    let bench = Bench::new(Script::of([Step::say("So."), Step::say("So.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("So."), ScriptStep::say("So.")]));
     assert_eq!(bench.run_with_input(&["run", "Why?"], b"").code, 0);
     assert_eq!(bench.last_request("user"), ["Why?"]);
     assert_eq!(bench.run(&["run", "Why?"]).code, 0);
@@ -54,7 +54,7 @@ fn an_empty_pipe_and_no_input_leave_the_prompt_alone_and_bytes_that_are_no_text_
 // proves W2: a hang explains itself
 #[test]
 fn a_pipe_that_stays_open_and_silent_is_told_and_read_once_it_ends() {
-    let bench = Bench::new(Script::of([Step::say("So.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("So.")]));
     let mut child = bench.command(&["run", "Why?"]).stdin(Stdio::piped()).spawn().expect("the binary starts");
     let mut told = String::new();
     let mut stderr = BufReader::new(child.stderr.take().expect("a pipe"));

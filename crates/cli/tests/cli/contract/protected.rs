@@ -1,7 +1,7 @@
 //! What runs by itself is asked for, and denied where nobody can answer (X5).
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -39,9 +39,9 @@ const CONVENTIONAL: [(&str, &str); 27] = [
 // proves X5
 #[test]
 fn files_that_run_by_convention_are_not_written_unasked_whatever_allows_it() {
-    let steps = || CONVENTIONAL.map(|(path, _)| Step::call("write_file", json!({"path": path, "content": "x"})));
+    let steps = || CONVENTIONAL.map(|(path, _)| ScriptStep::call("write_file", json!({"path": path, "content": "x"})));
     for flags in [&[][..], &["--allow", "write_file", "--allow", "*", "--allow", "write"], &["--mode", "strict"]] {
-        let bench = Bench::new(Script::of(steps().into_iter().chain([Step::say("Aye.")])));
+        let bench = Bench::new(Script::of(steps().into_iter().chain([ScriptStep::say("Aye.")])));
         let ran = bench.run(&[&["run", "go"], flags].concat());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let heard = bench.last_request("tool");
@@ -54,7 +54,7 @@ fn files_that_run_by_convention_are_not_written_unasked_whatever_allows_it() {
         assert_eq!(heard.len(), CONVENTIONAL.len());
         bench.assert_whole("protected");
     }
-    let bench = Bench::new(Script::of(steps().into_iter().chain([Step::say("Aye.")])));
+    let bench = Bench::new(Script::of(steps().into_iter().chain([ScriptStep::say("Aye.")])));
     assert_eq!(bench.run(&["run", "go", "--mode", "bypass"]).code, 0);
     for (path, _) in CONVENTIONAL {
         assert_eq!(bench.read(path).as_deref(), Some("x"), "{path}");
@@ -64,16 +64,16 @@ fn files_that_run_by_convention_are_not_written_unasked_whatever_allows_it() {
 // proves X5: each was a way past the list, and past a deny
 #[test]
 fn what_a_protected_or_denied_link_leads_to_is_neither_written_nor_read() {
-    let write = |path: &str| Step::call("write_file", json!({"path": path, "content": "evil"}));
+    let write = |path: &str| ScriptStep::call("write_file", json!({"path": path, "content": "evil"}));
     let calls = [
         write("docs/ai.md"),
         write("gen/vscode/tasks.json"),
         write("ci/workflows/x.yml"),
         write("tools/hooks/pre-commit"),
-        Step::call("read_file", json!({"path": "conf/real.env"})),
-        Step::call("search_files", json!({"pattern": "treasure"})),
+        ScriptStep::call("read_file", json!({"path": "conf/real.env"})),
+        ScriptStep::call("search_files", json!({"pattern": "treasure"})),
     ];
-    let bench = Bench::new(Script::of(calls.into_iter().chain([Step::say("Aye.")])));
+    let bench = Bench::new(Script::of(calls.into_iter().chain([ScriptStep::say("Aye.")])));
     let at = |path: &str| bench.workspace().join(path);
     for (path, text) in [
         ("docs/ai.md", "old"),
@@ -110,14 +110,14 @@ fn what_a_protected_or_denied_link_leads_to_is_neither_written_nor_read() {
 #[test]
 fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {
     let steps = [
-        Step::call("move_file", json!({"from": ".git/hooks/pre-commit.sample", "to": ".git/hooks/pre-commit"})),
-        Step::call(
+        ScriptStep::call("move_file", json!({"from": ".git/hooks/pre-commit.sample", "to": ".git/hooks/pre-commit"})),
+        ScriptStep::call(
             "edit_file",
             json!({"path": ".git/config", "old_text": "[core]", "new_text": "[core]\nfsmonitor = x"}),
         ),
-        Step::call("move_file", json!({"from": ".git", "to": "git"})),
-        Step::call("move_file", json!({"from": "hooks", "to": ".git/hooks2"})),
-        Step::say("Aye."),
+        ScriptStep::call("move_file", json!({"from": ".git", "to": "git"})),
+        ScriptStep::call("move_file", json!({"from": "hooks", "to": ".git/hooks2"})),
+        ScriptStep::say("Aye."),
     ];
     let bench = Bench::new(Script::of(steps));
     for (path, text) in [(".git/hooks/pre-commit.sample", "run\n"), (".git/config", "[core]\n"), ("hooks/x", "")] {
@@ -138,13 +138,13 @@ fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {
 // proves X5: a folder of ordinary names becomes a repository whose config git obeys
 #[test]
 fn a_bare_repository_is_not_made_of_ordinary_names() {
-    let write = |path: &str, content: &str| Step::call("write_file", json!({"path": path, "content": content}));
+    let write = |path: &str, content: &str| ScriptStep::call("write_file", json!({"path": path, "content": content}));
     let steps = [
         write("docs/x/config", "[core]\nfsmonitor = touch ran\nrepositoryformatversion = 0\n"),
         write("docs/x/objects/info/x", ""),
         write("docs/x/refs/heads/x", ""),
         write("docs/x/HEAD", "ref: refs/heads/m\n"),
-        Step::say("Aye."),
+        ScriptStep::say("Aye."),
     ];
     let bench = Bench::new(Script::of(steps));
     let ran = bench.run(&["run", "go", "--allow", "*"]);
@@ -161,8 +161,8 @@ fn a_bare_repository_is_not_made_of_ordinary_names() {
 // proves X5, X2
 #[test]
 fn a_person_takes_the_protection_away_and_a_project_does_not() {
-    let write = || Step::call("write_file", json!({"path": "docs/AGENTS.md", "content": "x"}));
-    let bench = Bench::new(Script::of([write(), Step::say("Aye."), write(), Step::say("Aye.")]));
+    let write = || ScriptStep::call("write_file", json!({"path": "docs/AGENTS.md", "content": "x"}));
+    let bench = Bench::new(Script::of([write(), ScriptStep::say("Aye."), write(), ScriptStep::say("Aye.")]));
     let line = "[permissions]\nunprotected = [\"docs/AGENTS.md\"]\n";
     std::fs::write(bench.workspace().join("windlass.toml"), line).expect("written");
     let ran = bench.run(&["run", "go"]);
@@ -178,8 +178,8 @@ fn a_person_takes_the_protection_away_and_a_project_does_not() {
 // proves X5
 #[test]
 fn a_workspace_that_is_the_home_folder_is_warned_about_once() {
-    let write = || Step::call("write_file", json!({"path": "a", "content": "x"}));
-    let bench = Bench::new(Script::of([write(), write(), Step::say("Aye."), Step::say("Aye.")]));
+    let write = || ScriptStep::call("write_file", json!({"path": "a", "content": "x"}));
+    let bench = Bench::new(Script::of([write(), write(), ScriptStep::say("Aye."), ScriptStep::say("Aye.")]));
     let home = bench.workspace().canonicalize().expect("a folder");
     let home = home.to_str().expect("a name");
     let told = |ran: &str| ran.matches("the workspace is your home folder").count();

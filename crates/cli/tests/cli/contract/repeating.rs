@@ -1,7 +1,7 @@
 //! The same line again: nothing is said or done twice, and what was cut short goes on.
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Scene, Script, Step};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::{Bench, Ran, ran};
 
@@ -15,7 +15,7 @@ fn at_real_time(bench: &Bench, arguments: &[&str]) -> Ran {
 // proves J6
 #[test]
 fn a_finished_message_is_answered_again_without_asking_the_model() {
-    let bench = Bench::new(Script::of([Step::say("Once."), Step::say("Twice.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Once."), ScriptStep::say("Twice.")]));
     for session in [["--session", "s"].as_slice(), &[]] {
         let line = [["run", "go", "--message-id", "m"].as_slice(), session].concat();
         let first = bench.run(&line);
@@ -39,7 +39,7 @@ fn a_finished_message_is_answered_again_without_asking_the_model() {
 #[test]
 fn other_words_under_a_known_id_are_said_to_go_nowhere() {
     let key = [("SECRET_KEY", "open-sesame-1234")];
-    let steps = [Step::call("write_file", json!({"path": "a", "content": "x"})), Step::say("Done.")];
+    let steps = [ScriptStep::call("write_file", json!({"path": "a", "content": "x"})), ScriptStep::say("Done.")];
     let bench = Bench::new(Script::of(steps));
     let line = |words| ["run", words, "--session", "s", "--message-id", "m"];
     let die = [key[0], ("WINDLASS_TEST_DIE", "after:4")];
@@ -58,7 +58,7 @@ fn other_words_under_a_known_id_are_said_to_go_nowhere() {
 // proves J6: without a session the id holds for the data folder, wherever the line is typed
 #[test]
 fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
-    let bench = Bench::new(Script::of([Step::say("Once.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Once.")]));
     let elsewhere = bench.dir.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).expect("a folder");
     for folder in [bench.workspace(), elsewhere] {
@@ -72,7 +72,7 @@ fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
 // proves J6: a failed run stays failed for the same id, and is tried again when asked to
 #[test]
 fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
-    let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::status(401))]));
+    let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::status(401))]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
     for said in ["wants a key and none was given (401)", "`windlass retry s --data-dir "] {
         let ran = bench.run(&line);
@@ -93,7 +93,7 @@ fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
 // proves J6, J3: whoever repeats a message wants the end of its newest try
 #[test]
 fn a_message_that_was_tried_again_is_answered_with_the_newest_try() {
-    let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::status(401))]));
+    let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::status(401))]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
     assert_eq!(bench.run(&line).code, 1);
     assert_eq!(bench.run_with(&["retry", "s"], &[("WINDLASS_TEST_DIE", "after:3")]).code, -9);
@@ -110,7 +110,7 @@ fn a_message_that_was_tried_again_is_answered_with_the_newest_try() {
 // proves J3, J6
 #[test]
 fn an_unfinished_message_goes_on_under_its_id() {
-    let steps = [Step::call("write_file", json!({"path": "a", "content": "x"})), Step::say("Done.")];
+    let steps = [ScriptStep::call("write_file", json!({"path": "a", "content": "x"})), ScriptStep::say("Done.")];
     for session in [["--session", "s"].as_slice(), &[]] {
         let bench = Bench::new(Script::of(steps.clone()));
         let line = [["run", "go", "--message-id", "m"].as_slice(), session].concat();
@@ -127,7 +127,8 @@ fn an_unfinished_message_goes_on_under_its_id() {
 // proves J5, J6: lines that name no session have nothing to do with each other
 #[test]
 fn the_same_line_several_times_at_once_is_so_many_runs() {
-    let bench = Bench::new(Script::when("go", [Step::say("Gone.").fault(FaultKind::Delay { ms: 50 }.times(u32::MAX))]));
+    let bench =
+        Bench::new(Script::when("go", [ScriptStep::say("Gone.").fault(FaultKind::Delay { ms: 50 }.times(u32::MAX))]));
     // One was cut short: exactly one of the lines goes on with it.
     assert_eq!(bench.run_with(&["run", "go"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]).code, -9);
     let lines: Vec<_> = (0..6).map(|_| bench.spawn(&["run", "go"])).collect();
@@ -142,7 +143,7 @@ fn the_same_line_several_times_at_once_is_so_many_runs() {
 // proves J6, L8: what was stopped stays so for its message, and says what tries it again
 #[test]
 fn a_message_that_was_stopped_says_what_tries_it_again() {
-    let bench = Bench::new(Script::of([Step::say("At last.").fault(FaultKind::Delay { ms: 120_000 })]));
+    let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::Delay { ms: 120_000 })]));
     let line = ["run", "go", "--session", "s", "--message-id", "m", "--deadline", "100s"];
     for (count, said) in [(1, "stopped"), (1, "`windlass retry s --data-dir ")] {
         let ran = bench.run(&line);
@@ -158,7 +159,8 @@ fn a_message_that_was_stopped_says_what_tries_it_again() {
 fn the_same_line_after_a_kill_goes_on_and_another_begins_anew() {
     let wait = FaultKind::Delay { ms: 120_000 };
     let bench = Bench::new(
-        Script::when("haul", [Step::say("Hauled.").fault(wait)]).scene(Scene::when("lower", [Step::say("Lowered.")])),
+        Script::when("haul", [ScriptStep::say("Hauled.").fault(wait)])
+            .scene(Scene::when("lower", [ScriptStep::say("Lowered.")])),
     );
     let mut command = bench.command(&["run", "haul away"]);
     let mut child = command.env(REAL_TIME.0, REAL_TIME.1).spawn().expect("the binary starts");
@@ -182,8 +184,9 @@ fn the_same_line_after_a_kill_goes_on_and_another_begins_anew() {
 // proves J3: other words do not go to a run that was cut short, and it is not forgotten
 #[test]
 fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
-    let bench =
-        Bench::new(Script::when("haul", [Step::say("Hauled.")]).scene(Scene::when("lower", [Step::say("Lowered.")])));
+    let bench = Bench::new(
+        Script::when("haul", [ScriptStep::say("Hauled.")]).scene(Scene::when("lower", [ScriptStep::say("Lowered.")])),
+    );
     let died = bench.run_with(&["run", "haul away"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
     assert_eq!(died.code, -9);
     let cut = bench.keys().remove(0);
@@ -200,8 +203,9 @@ fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
 // proves J3: the last session of the folder is not the only one that can have been cut short
 #[test]
 fn the_same_line_finds_its_run_behind_later_sessions() {
-    let bench =
-        Bench::new(Script::when("haul", [Step::say("Hauled.")]).scene(Scene::when("lower", [Step::say("Lowered.")])));
+    let bench = Bench::new(
+        Script::when("haul", [ScriptStep::say("Hauled.")]).scene(Scene::when("lower", [ScriptStep::say("Lowered.")])),
+    );
     for prompt in ["haul away", "lower away"] {
         let died = bench.run_with(&["run", prompt], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
         assert_eq!(died.code, -9);
@@ -227,9 +231,9 @@ fn killed_at_the_model(bench: &Bench, line: &[&str], requests: usize) {
 fn the_same_words_to_a_run_with_more_messages_are_not_said_again() {
     let wait = FaultKind::Delay { ms: 120_000 };
     let bench = Bench::new(Script::of([
-        Step::call("list_directory", json!({"path": "."})).fault(wait.clone().times(2)),
-        Step::say("Both.").fault(wait.times(1)),
-        Step::say("Lowered."),
+        ScriptStep::call("list_directory", json!({"path": "."})).fault(wait.clone().times(2)),
+        ScriptStep::say("Both.").fault(wait.times(1)),
+        ScriptStep::say("Lowered."),
     ]));
     let (haul, lower) = (["run", "haul", "--session", "s"], ["run", "lower", "--session", "s"]);
     // The first begins the run, the second waits; typed again, the run takes it up at its next turn.
@@ -250,7 +254,7 @@ fn the_same_words_to_a_run_with_more_messages_are_not_said_again() {
 #[test]
 fn a_finished_message_is_answered_while_another_run_is_open() {
     let wait = FaultKind::Delay { ms: 120_000 };
-    let bench = Bench::new(Script::of([Step::say("Once."), Step::say("Twice.").fault(wait)]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Once."), ScriptStep::say("Twice.").fault(wait)]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
     assert_eq!(bench.run(&line).stdout, "Once.\n");
     let mut child = bench.spawn(&["run", "go on", "--session", "s"]);
@@ -275,7 +279,7 @@ fn a_finished_message_is_answered_while_another_run_is_open() {
 // proves J3: trying again is for what is over
 #[test]
 fn retry_leaves_an_open_run_alone() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:2")]);
     assert_eq!(died.code, -9);
     let journal = bench.journal("s");

@@ -4,16 +4,16 @@ use std::io::{BufRead as _, BufReader};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Script, Step};
+use windlass_testkit::{FaultKind, Script, ScriptStep};
 use windlass_vocab::Record;
 
 use crate::support::{Bench, interrupt, journal, ran};
 
 fn bench() -> Bench {
     Bench::new(Script::of([
-        Step::say("Looking.").and_call("list_directory", json!({"path": "."})),
-        Step::call("run_command", json!({"command": "ls"})),
-        Step::say("Seen.\nAll of it.").fault(FaultKind::status(503)),
+        ScriptStep::say("Looking.").and_call("list_directory", json!({"path": "."})),
+        ScriptStep::call("run_command", json!({"command": "ls"})),
+        ScriptStep::say("Seen.\nAll of it.").fault(FaultKind::status(503)),
     ]))
 }
 
@@ -45,8 +45,10 @@ fn a_replay_as_json_gives_every_record() {
 // proves J8: whoever was asked, and what they said, is shown too
 #[test]
 fn a_replay_shows_questions_and_answers() {
-    let bench =
-        Bench::new(Script::of([Step::call("run_command", json!({"command": "touch made"})), Step::say("Made.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": "touch made"})),
+        ScriptStep::say("Made."),
+    ]));
     let line = ["run", "go", "--session", "s", "--preset", "operator", "--mode", "bypass"];
     // The fifth write is the snapshot: from there on the command may have run.
     let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:4")]);
@@ -90,13 +92,13 @@ fn a_check_names_the_first_difference() {
 fn slow_session(bench: &Bench, apart_ms: u64) {
     assert_eq!(bench.run(&["run", "look", "--session", "s"]).code, 0);
     journal::rewrite(&bench.data(), "s", "slow", |envelope| {
-        envelope.at = windlass_vocab::At(0).plus_ms(envelope.seq * apart_ms);
+        envelope.at = windlass_vocab::Timestamp(0).plus_ms(envelope.seq * apart_ms);
     });
 }
 
 #[test]
 fn a_replay_in_real_time_takes_its_time_but_not_for_ever() {
-    let bench = Bench::new(Script::of([Step::say("Done.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Done.")]));
     slow_session(&bench, 3_600_000);
     let batches = u32::try_from(bench.batches("slow").len()).expect("few");
     // Hours are five seconds each, and those a hundredth here.
@@ -108,7 +110,7 @@ fn a_replay_in_real_time_takes_its_time_but_not_for_ever() {
 
 #[test]
 fn ctrl_c_ends_a_replay() {
-    let bench = Bench::new(Script::of([Step::say("Done.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Done.")]));
     slow_session(&bench, 3_600_000);
     let mut command = bench.command(&["replay", "slow", "--real-time"]);
     let mut child = command.env("WINDLASS_TEST_CLOCK", "1").spawn().expect("the binary starts");

@@ -1,7 +1,7 @@
 //! A question that was left open, and who takes the session up under other rules: it is judged again, and asked anew.
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 use crate::support::person::Attended;
@@ -10,8 +10,8 @@ const COMMAND: &str = "echo x >> ran";
 
 /// A bench at which a person was asked whether the command may run, and left; and what they were shown.
 fn left_open() -> (Bench, String) {
-    let call = Step::call("run_command", json!({"command": COMMAND}));
-    let bench = Bench::new(Script::of([call, Step::say("Well.")]));
+    let call = ScriptStep::call("run_command", json!({"command": COMMAND}));
+    let bench = Bench::new(Script::of([call, ScriptStep::say("Well.")]));
     let line = ["run", "go", "--session", "s", "--sandbox", "workspace"];
     let mut asked = Attended::start(&bench, &line, &[]);
     let question = asked.question().expect("it asks");

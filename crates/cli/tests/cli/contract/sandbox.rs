@@ -4,7 +4,7 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
@@ -30,7 +30,7 @@ fn told(bench: &Bench, flags: &[&str]) -> String {
 }
 
 fn bench_with(arguments: Value) -> Bench {
-    Bench::new(Script::of([Step::call("run_command", arguments), Step::say("Aye.")]))
+    Bench::new(Script::of([ScriptStep::call("run_command", arguments), ScriptStep::say("Aye.")]))
 }
 
 /// Where no command of a test may write. (The workspace of a test is in `/tmp`, of which commands have their own.)
@@ -236,7 +236,7 @@ fn a_run_without_a_sandbox_or_without_questions_says_so() {
         (&[], "[sandbox]\nmode = 'off'\n[permissions]\nmode = 'bypass'\n", &[no_sandbox, no_questions]),
         (BYPASS, "", &[no_questions]),
     ] {
-        let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("Aye.")]));
+        let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("Aye.")]));
         let folder = bench.dir.path().join(".config/windlass");
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(folder.join("windlass.toml"), file).expect("written");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Script, Step};
+use windlass_testkit::{FaultKind, Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
@@ -43,7 +43,7 @@ fn assert_unseen(bench: &Bench, ran: &Ran) {
 // proves X1: names are recorded as they are, so none may tell it
 #[test]
 fn a_name_with_the_key_in_it_is_refused() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for flag in ["--session", "--message-id"] {
         let ran = run(&bench, &["run", "go", flag, &format!("of {KEY}")]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
@@ -57,13 +57,13 @@ fn a_name_with_the_key_in_it_is_refused() {
 #[test]
 fn the_key_is_seen_in_its_header_alone() {
     let steps = [
-        Step::call("read_file", json!({"path": "leak.txt"})),
-        Step::call(
+        ScriptStep::call("read_file", json!({"path": "leak.txt"})),
+        ScriptStep::call(
             "run_command",
             json!({"command": "cat leak.txt; env; echo ${OPENAI_API_KEY-none}; base64 leak.txt"}),
         ),
-        Step::call("search_files", json!({"pattern": "sk-"})).and_call("list_directory", json!({"path": KEY})),
-        Step { thinking: format!("{KEY}?"), ..Step::say(format!("It is {KEY}, I think.")) },
+        ScriptStep::call("search_files", json!({"pattern": "sk-"})).and_call("list_directory", json!({"path": KEY})),
+        ScriptStep { thinking: format!("{KEY}?"), ..ScriptStep::say(format!("It is {KEY}, I think.")) },
     ];
     for json in [&[][..], &["--json"]] {
         let bench = Bench::new(Script::of(steps.clone()));
@@ -91,7 +91,7 @@ fn the_key_is_seen_in_its_header_alone() {
 fn a_key_that_a_server_quotes_is_not_shown() {
     let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}.")}}).to_string();
     let fault = FaultKind::Status { code: 401, body: Some(body), retry_after: None };
-    let bench = Bench::new(Script::of([Step::say("").fault(fault)]));
+    let bench = Bench::new(Script::of([ScriptStep::say("").fault(fault)]));
     let ran = run(&bench, &["run", "go"]);
     assert!(ran.code == 1 && ran.stderr.contains("refused the key (401)"), "{}", ran.stderr);
     assert_unseen(&bench, &ran);
@@ -100,8 +100,8 @@ fn a_key_that_a_server_quotes_is_not_shown() {
 // proves X1: the placeholder is not the secret, and must not be written as if it were
 #[test]
 fn a_placeholder_is_not_written_to_a_file() {
-    let write = Step::call("write_file", json!({"path": "env", "content": format!("KEY={SHOWN}")}));
-    let bench = Bench::new(Script::of([write, Step::say("It can't be written.")]));
+    let write = ScriptStep::call("write_file", json!({"path": "env", "content": format!("KEY={SHOWN}")}));
+    let bench = Bench::new(Script::of([write, ScriptStep::say("It can't be written.")]));
     let ran = run(&bench, &["run", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(bench.read("env"), None, "{}", bench.last_request("tool").concat());

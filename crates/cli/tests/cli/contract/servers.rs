@@ -1,13 +1,13 @@
 //! MCP servers from the command line: where they come from, what a person agrees to, what each says.
 
 use serde_json::{Value, json};
-use windlass_testkit::mcp::{Does, McpHttpServer, McpScript, McpTool};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, ToolAction};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
 fn calling(tool: &str) -> Bench {
-    Bench::new(Script::of([Step::call(tool, json!({"word": "heave"})), Step::say("Aye.")]))
+    Bench::new(Script::of([ScriptStep::call(tool, json!({"word": "heave"})), ScriptStep::say("Aye.")]))
 }
 
 fn echo() -> McpHttpServer {
@@ -132,7 +132,7 @@ fn servers_that_hang_or_die_hold_up_nobody() {
 #[test]
 fn tags_and_hidden_tools_are_chosen_on_the_command_line_and_in_the_file() {
     let bench = calling("hub__echo");
-    let tools = [McpTool::new("echo", Does::Echo), McpTool::new("shout", Does::Echo)];
+    let tools = [FakeTool::new("echo", ToolAction::Echo), FakeTool::new("shout", ToolAction::Echo)];
     let server = McpHttpServer::start(McpScript::with(tools)).expect("a server");
     let file = bench.dir.path().join("servers.json");
     std::fs::write(&file, block(&json!({"hub": {"url": server.url(), "tags": ["web"]}}))).expect("written");
@@ -182,7 +182,8 @@ fn a_header_that_is_none_is_refused_and_a_key_that_is_none_is_told() {
 fn a_servers_answer_can_not_steer_the_terminal() {
     let bench = Bench::new(Script::of([]));
     let red = json!({"content": [{"type": "text", "text": "pic \u{1b}[31mred"}]});
-    let server = McpHttpServer::start(McpScript::with([McpTool::new("paint", Does::Result(red))])).expect("a server");
+    let server =
+        McpHttpServer::start(McpScript::with([FakeTool::new("paint", ToolAction::Result(red))])).expect("a server");
     ok(&bench.run(&["mcp", "add", "hub", "--url", &server.url()]));
     let call = ["mcp", "call", "hub", "paint"];
     assert_eq!(ok(&bench.run(&call)), "pic \u{fffd}[31mred\n");

@@ -3,15 +3,15 @@
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Script, Step};
+use windlass_testkit::{FaultKind, Script, ScriptStep};
 
 use crate::support::{Bench, Ran, ran};
 
 fn bench() -> Bench {
     let bench = Bench::new(Script::of([
-        Step::call("write_file", json!({"path": "a", "content": "x"})),
-        Step::say("Made."),
-        Step::say("Still here."),
+        ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
+        ScriptStep::say("Made."),
+        ScriptStep::say("Still here."),
     ]));
     let ran = bench.run(&["run", "make a", "--session", "s"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Made.\n"), "{}", ran.stderr);
@@ -48,7 +48,7 @@ fn sessions_are_listed_and_shown() {
 #[test]
 fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
     let wait = FaultKind::Delay { ms: 120_000 };
-    let bench = Bench::new(Script::of([Step::say("Done.").fault(wait)]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Done.").fault(wait)]));
     let mut child = bench.spawn(&["run", "go", "--session", "my job"]);
     bench.wait_for_requests(1, &mut child);
     let listed = || bench.run(&["sessions", "list"]).stdout;
@@ -126,7 +126,7 @@ fn a_changed_copy_is_refused_with_the_line() {
 
 #[test]
 fn a_folder_without_a_session_has_nothing_to_resume_or_retry() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for command in ["resume", "retry"] {
         let ran = bench.run(&[command]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
@@ -137,8 +137,8 @@ fn a_folder_without_a_session_has_nothing_to_resume_or_retry() {
 // proves J3: a session's files are where it was begun, wherever it is continued
 #[test]
 fn a_session_goes_on_in_its_own_folder_wherever_the_line_is_typed() {
-    let write = |name: &str| Step::call("write_file", json!({"path": name, "content": "x"}));
-    let steps = [write("a"), Step::say("a"), write("b"), Step::say("b"), write("c"), Step::say("c")];
+    let write = |name: &str| ScriptStep::call("write_file", json!({"path": name, "content": "x"}));
+    let steps = [write("a"), ScriptStep::say("a"), write("b"), ScriptStep::say("b"), write("c"), ScriptStep::say("c")];
     let mut steps = Vec::from(steps);
     steps[4] = steps[4].clone().fault(FaultKind::status(401));
     let bench = Bench::new(Script::of(steps));
@@ -183,8 +183,10 @@ fn arguments_over_several_lines_leave_the_journal_whole() {
     let block = format!(
         "<tool>\n<server_name>local</server_name>\n<tool_name>write_file</tool_name>\n<arguments>\n{laid_out}</arguments>\n</tool>"
     );
-    for (preset, step) in [("default", Step::call("write_file", json!(laid_out))), ("local-model", Step::say(block))] {
-        let bench = Bench::new(Script::of([step, Step::say("Made.")]));
+    for (preset, step) in
+        [("default", ScriptStep::call("write_file", json!(laid_out))), ("local-model", ScriptStep::say(block))]
+    {
+        let bench = Bench::new(Script::of([step, ScriptStep::say("Made.")]));
         let ran = bench.run(&["run", "make a", "--session", "s", "--preset", preset]);
         assert_eq!((ran.code, bench.read("a").as_deref()), (0, Some("x\ny")), "{preset}: {}", ran.stderr);
         for line in [&["sessions", "verify", "s"][..], &["sessions", "show", "s"], &["undo", "s"], &["audit"]] {

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use windlass_testkit::{After, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
 
 use crate::support::{Bench, Ran, ran};
 
 fn bench() -> Bench {
-    Bench::new(Script::default().scene(Scene::when("", [Step::say("Aye.")]).then(After::RepeatLast)))
+    Bench::new(Script::default().scene(Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast)))
 }
 
 fn user_file(bench: &Bench) -> PathBuf {
@@ -101,7 +101,7 @@ fn a_wrong_file_is_refused_with_line_column_and_the_nearest_name() {
 // proves X1: what was said to a server on this machine does not go to a default far away
 #[test]
 fn a_session_goes_on_at_its_server_or_says_that_nobody_named_another() {
-    let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("More.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("More.")]));
     let url = bench.server.base_url();
     let run = |arguments: &[&str]| {
         let mut command = bench.command(arguments);

@@ -2,7 +2,7 @@
 //! nothing behind.
 
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -13,9 +13,9 @@ const CODES: &str = "a\u{1b}[2Jb\u{9b}31mc\u{7}";
 fn no_escape_code_of_a_model_or_a_tool_reaches_a_pipe() {
     for json in [&[][..], &["--json"]] {
         let steps = [
-            Step::call("read_file", json!({"path": "codes.txt"})),
-            Step::call("read_file", json!({"path": CODES})),
-            Step { thinking: CODES.into(), ..Step::say(format!("{CODES}\tend\n")) },
+            ScriptStep::call("read_file", json!({"path": "codes.txt"})),
+            ScriptStep::call("read_file", json!({"path": CODES})),
+            ScriptStep { thinking: CODES.into(), ..ScriptStep::say(format!("{CODES}\tend\n")) },
         ];
         let bench = Bench::new(Script::of(steps));
         std::fs::write(bench.workspace().join("codes.txt"), CODES).expect("written");
@@ -39,12 +39,12 @@ fn no_escape_code_of_a_model_or_a_tool_reaches_a_pipe() {
 fn a_file_name_with_a_line_break_is_listed_on_one_line() {
     let name = "two\nlines\u{1b}[2J";
     let steps = [
-        Step::call("list_directory", json!({})),
-        Step::call("search_files", json!({"pattern": "needle"})),
-        Step::call("read_file", json!({"path": name})),
-        Step::call("move_file", json!({"from": name, "to": "a\nb"})),
-        Step::say("Done."),
-        Step::say("Aye."),
+        ScriptStep::call("list_directory", json!({})),
+        ScriptStep::call("search_files", json!({"pattern": "needle"})),
+        ScriptStep::call("read_file", json!({"path": name})),
+        ScriptStep::call("move_file", json!({"from": name, "to": "a\nb"})),
+        ScriptStep::say("Done."),
+        ScriptStep::say("Aye."),
     ];
     let bench = Bench::new(Script::of(steps));
     std::fs::write(bench.workspace().join(name), "needle\n").expect("written");
@@ -73,11 +73,11 @@ fn a_file_name_with_a_line_break_is_listed_on_one_line() {
 fn a_write_that_comes_to_nothing_leaves_no_folder_behind() {
     let long = "n".repeat(300);
     let steps = [
-        Step::call("write_file", json!({"path": format!("new/a/{long}"), "content": "x"})),
-        Step::call("write_file", json!({"path": "new/a/../../../out", "content": "x"})),
-        Step::call("write_file", json!({"path": "new/a/b", "content": "⟦secret:API_KEY⟧"})),
-        Step::call("move_file", json!({"from": "f", "to": format!("new/a/{long}")})),
-        Step::say("It can't be done."),
+        ScriptStep::call("write_file", json!({"path": format!("new/a/{long}"), "content": "x"})),
+        ScriptStep::call("write_file", json!({"path": "new/a/../../../out", "content": "x"})),
+        ScriptStep::call("write_file", json!({"path": "new/a/b", "content": "⟦secret:API_KEY⟧"})),
+        ScriptStep::call("move_file", json!({"from": "f", "to": format!("new/a/{long}")})),
+        ScriptStep::say("It can't be done."),
     ];
     for mode in ["default", "strict"] {
         let bench = Bench::new(Script::of(steps.clone()));
@@ -93,7 +93,11 @@ fn a_write_that_comes_to_nothing_leaves_no_folder_behind() {
 #[test]
 fn an_edit_that_needs_no_answer_shows_its_change_and_one_that_fails_shows_none() {
     let edit = |old: &str| json!({"path": "src/f", "old_text": old, "new_text": "two\nthree\n"});
-    let steps = [Step::call("edit_file", edit("one\n")), Step::call("edit_file", edit("no\n")), Step::say("Done.")];
+    let steps = [
+        ScriptStep::call("edit_file", edit("one\n")),
+        ScriptStep::call("edit_file", edit("no\n")),
+        ScriptStep::say("Done."),
+    ];
     let bench = Bench::new(Script::of(steps));
     std::fs::create_dir(bench.workspace().join("src")).expect("a folder");
     std::fs::write(bench.workspace().join("src/f"), "zero\none\n").expect("written");

@@ -7,7 +7,7 @@ use std::process::Child;
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use serde_json::json;
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran, interrupt, ran};
 
@@ -74,8 +74,8 @@ impl Terminal {
 }
 
 fn bench(command: &str) -> Bench {
-    let call = || Step::call("run_command", json!({"command": command}));
-    Bench::new(Script::of([call(), call(), Step::say("Aye.")]))
+    let call = || ScriptStep::call("run_command", json!({"command": command}));
+    Bench::new(Script::of([call(), call(), ScriptStep::say("Aye.")]))
 }
 
 fn assert_done(bench: &Bench, ran: &Ran) {
@@ -132,8 +132,10 @@ fn ctrl_c_at_a_question_leaves_the_run_waiting() {
 // proves T8: a question that nobody answers in time is answered with no
 #[test]
 fn a_question_expires() {
-    let bench =
-        Bench::new(Script::of([Step::call("run_command", json!({"command": "echo x >> log"})), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": "echo x >> log"})),
+        ScriptStep::say("Aye."),
+    ]));
     // Five minutes are a second here.
     let (mut terminal, child) = Terminal::start_at(&bench, "300");
     terminal.wait_for(PROMPT);
@@ -174,8 +176,8 @@ fn every_line_of_a_command_is_shown() {
 fn long_write() -> Bench {
     let content: String = (0..1001).map(|n| format!("line {n} of 1001\n")).collect();
     let bench = Bench::new(Script::of([
-        Step::call("write_file", json!({"path": "long.txt", "content": content})),
-        Step::say("Aye."),
+        ScriptStep::call("write_file", json!({"path": "long.txt", "content": content})),
+        ScriptStep::say("Aye."),
     ]));
     let folder = bench.dir.path().join(".config/windlass");
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 use windlass_testkit::mcp::{McpHttpServer, McpScript};
-use windlass_testkit::{FaultKind, Script, Step};
+use windlass_testkit::{FaultKind, Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -14,7 +14,7 @@ const KEY: &str = "sk-test-4f8a91c2d7e6b35a";
 const WORDS: [&str; 5] = ["marlinspike", "bowsprit", "halyard", "taffrail", KEY];
 
 fn bench() -> Bench {
-    let steps = [Step::call("read_file", json!({"path": "bowsprit"})), Step::say("taffrail")];
+    let steps = [ScriptStep::call("read_file", json!({"path": "bowsprit"})), ScriptStep::say("taffrail")];
     let bench = Bench::new(Script::of(steps.clone().into_iter().chain(steps)));
     std::fs::write(bench.workspace().join("bowsprit"), "halyard").expect("written");
     bench
@@ -60,7 +60,7 @@ fn a_log_tells_what_was_done_and_not_a_word_of_what_was_said() {
 #[test]
 fn a_failed_attempt_is_told_by_its_class_and_status() {
     let refusal = FaultKind::Status { code: 401, body: Some("marlinspike".into()), retry_after: None };
-    let bench = Bench::new(Script::of([Step::say("Aye.").fault(refusal)]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.").fault(refusal)]));
     let ran = bench.run(&["run", "go", "--log", "log"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let log = bench.read("log").expect("a log");

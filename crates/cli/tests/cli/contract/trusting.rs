@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use windlass_testkit::{After, Scene, Script, Step};
+use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
@@ -13,8 +13,8 @@ const COMMAND: &str = "echo x >> ran";
 
 /// A bench whose model runs a command whenever it is asked, in a folder that the person trusts.
 pub(super) fn bench() -> Bench {
-    let steps = [Step::call("run_command", json!({"command": COMMAND})), Step::say("Well.")];
-    let bench = Bench::new(Script::default().scene(Scene::when("", steps).then(After::Refuse)));
+    let steps = [ScriptStep::call("run_command", json!({"command": COMMAND})), ScriptStep::say("Well.")];
+    let bench = Bench::new(Script::default().scene(Scene::when("", steps).then(AfterSteps::Refuse)));
     let user = config(&bench).join("windlass.toml");
     fs::create_dir_all(config(&bench)).expect("a folder");
     fs::write(user, format!("trusted = ['{}']\n", bench.workspace().display())).expect("written");
@@ -354,7 +354,7 @@ fn the_persons_settings_are_closed_to_tools() {
         ("search_files", json!({"pattern": "sk-in-the-file", "path": "."}), "no match"),
     ] {
         let context = format!("{tool} {arguments}");
-        let bench = Bench::new(Script::of([Step::call(tool, arguments), Step::say("I see.")]));
+        let bench = Bench::new(Script::of([ScriptStep::call(tool, arguments), ScriptStep::say("I see.")]));
         let home = bench.workspace();
         fs::create_dir_all(home.join(".config/windlass")).expect("a folder");
         fs::create_dir(home.join("dotfiles")).expect("a folder");

@@ -1,20 +1,20 @@
 //! `windlass undo` and `windlass audit`, as a person and a script see them.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, interrupt, ran};
 
-fn edit() -> Step {
-    Step::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
+fn edit() -> ScriptStep {
+    ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
 }
 
 /// A bench whose run edited a file, moved one over another and ran a command.
 fn worked() -> Bench {
     let bench = Bench::new(Script::of([
         edit(),
-        Step::call("run_command", json!({"command": "echo x > made; rm gone; mkdir -p dir; echo y > dir/y"})),
-        Step::say("Done."),
+        ScriptStep::call("run_command", json!({"command": "echo x > made; rm gone; mkdir -p dir; echo y > dir/y"})),
+        ScriptStep::say("Done."),
     ]));
     std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
     std::fs::write(bench.workspace().join("gone"), "here\n").expect("a file");
@@ -76,7 +76,7 @@ fn the_next_run_tells_the_model_what_was_undone() {
 #[test]
 fn what_a_stopped_command_did_can_be_undone() {
     let command = json!({"command": "echo x > made; touch started; sleep 300", "timeout_seconds": 200});
-    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Never.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", command), ScriptStep::say("Never.")]));
     let mut child = bench.spawn(&["run", "go", "--session", "s", "--mode", "bypass"]);
     bench.wait_for_file("started", &mut child);
     interrupt(&child);
@@ -89,7 +89,7 @@ fn what_a_stopped_command_did_can_be_undone() {
 // proves T9
 #[test]
 fn an_undo_is_refused_while_a_run_is_open_and_says_what_to_do() {
-    let bench = Bench::new(Script::of([edit(), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([edit(), ScriptStep::say("Done.")]));
     std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
     let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:5")]);
     assert_eq!(died.code, -9, "{}", died.stderr);
@@ -102,8 +102,10 @@ fn an_undo_is_refused_while_a_run_is_open_and_says_what_to_do() {
 // proves T9: Windlass's own data is never part of it
 #[test]
 fn a_data_folder_inside_the_workspace_is_left_alone() {
-    let bench =
-        Bench::new(Script::of([Step::call("run_command", json!({"command": "echo x > made"})), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": "echo x > made"})),
+        ScriptStep::say("Done."),
+    ]));
     let data = bench.workspace().join("data");
     let line = |arguments: &[&str]| ran(bench.command_on(&data, arguments).spawn().expect("the binary starts"));
     assert_eq!(line(&["run", "go", "--session", "s", "--mode", "bypass"]).code, 0);
@@ -125,7 +127,10 @@ fn how_to_have_it_back_is_told_with_the_folders_it_was_told_with() {
 #[test]
 fn a_pipe_in_the_workspace_is_in_nobodys_way() {
     let command = "echo x > a.txt; mkfifo made; (echo y > pipe &); cat pipe > /dev/null";
-    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": command})),
+        ScriptStep::say("Done."),
+    ]));
     std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
     let made = std::process::Command::new("mkfifo").arg(bench.workspace().join("pipe")).status().expect("mkfifo");
     assert!(made.success());
@@ -184,8 +189,8 @@ fn a_path_that_is_not_reached_any_more_says_what_may_be_on_the_way() {
 fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
     use std::os::unix::fs::MetadataExt as _;
     let bench = Bench::new(Script::of([
-        Step::call("move_file", json!({"from": "a.txt", "to": "b/c.txt"})),
-        Step::say("Done."),
+        ScriptStep::call("move_file", json!({"from": "a.txt", "to": "b/c.txt"})),
+        ScriptStep::say("Done."),
     ]));
     let path = |name: &str| bench.workspace().join(name);
     std::fs::write(path("a.txt"), "one\n").expect("a file");
@@ -201,7 +206,10 @@ fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
 
 /// A bench whose run did this to a large file.
 fn moved_about(command: &str) -> Bench {
-    let bench = Bench::new(Script::of([Step::call("run_command", json!({"command": command})), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": command})),
+        ScriptStep::say("Done."),
+    ]));
     std::fs::write(bench.workspace().join("large"), vec![b'x'; LARGE]).expect("a file");
     let ran = bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -241,7 +249,7 @@ fn what_was_moved_into_its_own_place_or_made_a_link_of_is_undone() {
     assert_eq!(bench.run(&["undo", "s", "--call", "u1"]).code, 0);
     assert!(bench.workspace().join("large/d/large").is_file());
     let command = json!({"command": "cp -r dir other; rm -r dir; ln -s other dir"});
-    let bench = Bench::new(Script::of([Step::call("run_command", command), Step::say("Done.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", command), ScriptStep::say("Done.")]));
     std::fs::create_dir(bench.workspace().join("dir")).expect("a folder");
     std::fs::write(bench.workspace().join("dir/a"), "a\n").expect("a file");
     assert_eq!(bench.run(&["run", "go", "--session", "s", "--mode", "bypass"]).code, 0);
@@ -312,10 +320,10 @@ fn an_audit_leaves_a_broken_session_out_and_says_so() {
 fn the_audit_tells_every_call_and_keeps_no_arguments_of_removed_sessions() {
     let bench = Bench::new(Script::of([
         edit(),
-        Step::call("run_command", json!({"command": "echo secret-words"})),
-        Step::call("run_command", json!({"command": "rm a.txt"})),
-        Step::call("no_such", json!({})),
-        Step::say("Done."),
+        ScriptStep::call("run_command", json!({"command": "echo secret-words"})),
+        ScriptStep::call("run_command", json!({"command": "rm a.txt"})),
+        ScriptStep::call("no_such", json!({})),
+        ScriptStep::say("Done."),
     ]));
     std::fs::write(bench.workspace().join("a.txt"), "one\n").expect("a file");
     let rules = ["--allow", "run_command(echo *)", "--deny", "run_command(rm *)"];
@@ -369,9 +377,9 @@ fn the_audit_shows_commands_and_paths_and_how_far_a_command_reached() {
     let long = format!("echo {}", "x".repeat(300));
     let bench = Bench::new(Script::of([
         edit(),
-        Step::call("run_command", json!({"command": "cargo test", "network": true})),
-        Step::call("run_command", json!({"command": long, "sandbox": "off"})),
-        Step::say("Done."),
+        ScriptStep::call("run_command", json!({"command": "cargo test", "network": true})),
+        ScriptStep::call("run_command", json!({"command": long, "sandbox": "off"})),
+        ScriptStep::say("Done."),
     ]));
     assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
     let shown = bench.run(&["audit"]).stdout;

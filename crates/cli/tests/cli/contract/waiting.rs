@@ -1,7 +1,7 @@
 //! Messages that wait: they are shown, nothing begins them only to drop them, and something goes on with them.
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Scene, Script, Step};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -9,8 +9,8 @@ const FIRST: [&str; 8] = ["run", "first", "--session", "s", "--message-id", "a",
 const SECOND: [&str; 8] = ["run", "second", "--session", "s", "--message-id", "b", "--preset", "operator"];
 const HINT: &str = "1 message waits to be taken up: `windlass resume s --data-dir ";
 
-fn script(first: impl IntoIterator<Item = Step>) -> Script {
-    Script::when("first", first).scene(Scene::when("second", [Step::say("Two.")]))
+fn script(first: impl IntoIterator<Item = ScriptStep>) -> Script {
+    Script::when("first", first).scene(Scene::when("second", [ScriptStep::say("Two.")]))
 }
 
 /// The first message's run, which never gets its reply, and the second behind it.
@@ -30,7 +30,7 @@ fn cut_both_short(bench: &Bench) {
 #[test]
 fn a_message_behind_a_question_is_shown_and_answered_after_it() {
     let command = json!({"command": "touch started; sleep 300"});
-    let bench = Bench::new(script([Step::call("run_command", command), Step::say("One.")]));
+    let bench = Bench::new(script([ScriptStep::call("run_command", command), ScriptStep::say("One.")]));
     let mut child = bench.spawn(&[&FIRST[..], &["--mode", "bypass"]].concat());
     bench.wait_for_file("started", &mut child);
     child.kill().expect("killed");
@@ -53,7 +53,7 @@ fn a_message_behind_a_question_is_shown_and_answered_after_it() {
 #[test]
 fn a_line_leaves_what_waits_behind_its_message_and_says_so() {
     let late = FaultKind::Delay { ms: 120_000 }.times(2);
-    let bench = Bench::new(script([Step::say("One.").fault(late)]));
+    let bench = Bench::new(script([ScriptStep::say("One.").fault(late)]));
     cut_both_short(&bench);
     let first = bench.run(&FIRST);
     assert_eq!((first.code, first.stdout.as_str()), (0, "One.\n"), "{}", first.stderr);
@@ -72,7 +72,7 @@ fn a_line_leaves_what_waits_behind_its_message_and_says_so() {
 #[test]
 fn a_retry_comes_before_what_waits_and_both_are_answered() {
     let late = FaultKind::Delay { ms: 120_000 }.times(2);
-    let bench = Bench::new(script([Step::say("One.").fault(late).fault(FaultKind::status(401))]));
+    let bench = Bench::new(script([ScriptStep::say("One.").fault(late).fault(FaultKind::status(401))]));
     cut_both_short(&bench);
     let failed = bench.run(&FIRST);
     assert_eq!((failed.code, failed.stdout.as_str()), (1, ""), "{}", failed.stderr);

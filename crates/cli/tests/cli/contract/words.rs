@@ -1,13 +1,13 @@
 //! The prompt in, the answer out, events with `--json`.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
 #[test]
 fn the_prompt_is_the_argument_or_standard_input_and_the_answer_alone_comes_out() {
-    let bench = Bench::new(Script::of([Step::say("Aye."), Step::say("Aye."), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("Aye."), ScriptStep::say("Aye.")]));
     for ran in [
         bench.run(&["run", "say aye", "--session", "s"]),
         bench.run_with_input(&["run", "-", "--session", "s"], b"say aye\n"),
@@ -21,8 +21,8 @@ fn the_prompt_is_the_argument_or_standard_input_and_the_answer_alone_comes_out()
 
 #[test]
 fn progress_and_text_beside_calls_go_to_standard_error() {
-    let looks = Step { text: "Let me look.".into(), ..Step::call("list_directory", json!({"path": "."})) };
-    let bench = Bench::new(Script::of([looks, Step::say("Nothing there.\nReally.")]));
+    let looks = ScriptStep { text: "Let me look.".into(), ..ScriptStep::call("list_directory", json!({"path": "."})) };
+    let bench = Bench::new(Script::of([looks, ScriptStep::say("Nothing there.\nReally.")]));
     let ran = bench.run(&["run", "look"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Nothing there.\nReally.\n"));
     assert!(ran.stderr.contains("Let me look.") && ran.stderr.contains("list_directory ."), "{}", ran.stderr);
@@ -31,11 +31,11 @@ fn progress_and_text_beside_calls_go_to_standard_error() {
 // proves S2: an answer that is none, or not whole, is said to be so
 #[test]
 fn an_empty_answer_and_one_that_was_cut_off_are_told() {
-    let cut = Step { finish: Some("length".into()), ..Step::say("Half of") };
+    let cut = ScriptStep { finish: Some("length".into()), ..ScriptStep::say("Half of") };
     for (step, code, stdout, said) in [
         (cut, 3, "Half of\n", "the answer was cut off by the length limit"),
         (
-            Step::say(""),
+            ScriptStep::say(""),
             3,
             "The model's last reply was empty: it does not say what is done and what is not.\n",
             "the work is not finished",
@@ -51,7 +51,10 @@ fn an_empty_answer_and_one_that_was_cut_off_are_told() {
 // proves E1, E2 on the binary: with --json every record is a line, in order, and as it is stored
 #[test]
 fn with_json_every_record_is_a_line_as_it_is_stored() {
-    let steps = [Step::call("list_directory", json!({"path": "."})), Step::say("Nothing there, I am afraid, Captain.")];
+    let steps = [
+        ScriptStep::call("list_directory", json!({"path": "."})),
+        ScriptStep::say("Nothing there, I am afraid, Captain."),
+    ];
     let bench = Bench::new(Script::of(steps));
     let ran = bench.run(&["run", "look", "--session", "s", "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -68,7 +71,7 @@ fn with_json_every_record_is_a_line_as_it_is_stored() {
 
 #[test]
 fn with_json_a_failure_is_an_event_and_a_sentence_on_standard_error() {
-    let bench = Bench::new(Script::of([Step::say("").fault(windlass_testkit::FaultKind::status(400))]));
+    let bench = Bench::new(Script::of([ScriptStep::say("").fault(windlass_testkit::FaultKind::status(400))]));
     let ran = bench.run(&["run", "go", "--json"]);
     assert_eq!(ran.code, 1);
     let last: Value = serde_json::from_str(ran.stdout.lines().last().expect("lines")).expect("JSON");
@@ -79,7 +82,7 @@ fn with_json_a_failure_is_an_event_and_a_sentence_on_standard_error() {
 // proves C1 in part: the project's instructions stand before the conversation
 #[test]
 fn the_instructions_of_the_project_are_in_the_system_message() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("AGENTS.md"), "Always splice the mainbrace.\n").expect("written");
     assert_eq!(bench.run(&["run", "go"]).code, 0);
     let system = bench.last_request("system").concat();
@@ -89,7 +92,7 @@ fn the_instructions_of_the_project_are_in_the_system_message() {
 
 #[test]
 fn a_reader_of_standard_output_that_goes_away_is_no_failure() {
-    let bench = Bench::new(Script::of([Step::call("todo", json!({"items": []})), Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::call("todo", json!({"items": []})), ScriptStep::say("Aye.")]));
     for arguments in [["run", "go", "--session", "a"].as_slice(), &["run", "go", "--session", "b", "--json"]] {
         let mut command = bench.command(arguments);
         let (reader, writer) = std::io::pipe().expect("a pipe");

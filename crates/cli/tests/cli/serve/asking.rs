@@ -1,13 +1,16 @@
 //! What only a person can answer: asked of the client where it can ask, denied where it can't.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use super::client::{Client, text};
 use crate::support::Bench;
 
 fn bench() -> Bench {
-    Bench::new(Script::of([Step::call("run_command", json!({"command": "echo ran >> marks"})), Step::say("Over.")]))
+    Bench::new(Script::of([
+        ScriptStep::call("run_command", json!({"command": "echo ran >> marks"})),
+        ScriptStep::say("Over."),
+    ]))
 }
 
 fn ask() -> Value {

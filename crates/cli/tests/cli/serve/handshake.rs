@@ -1,7 +1,7 @@
 //! Who may speak to it, and what it says of itself.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, Step};
+use windlass_testkit::{Script, ScriptStep};
 
 use super::client::Client;
 use crate::support::Bench;
@@ -16,7 +16,7 @@ const TOOLS: [&str; 5] = ["ask", "resume", "stop", "list_sessions", "read_sessio
 // proves P5: every revision with a handshake, and an unknown one gets the newest of them
 #[test]
 fn clients_of_every_revision_shake_hands() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     for (asked, given) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-03-26", "2025-03-26"),
@@ -39,7 +39,7 @@ fn clients_of_every_revision_shake_hands() {
 // proves P5: 2026-07-28 has no handshake
 #[test]
 fn a_client_without_a_handshake_discovers_and_calls() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let mut client = Client::inline(&bench, &[], json!({}));
     let discovered = client.request("server/discover", json!({}));
     let versions = discovered["result"]["supportedVersions"].as_array().expect("versions");
@@ -53,7 +53,7 @@ fn a_client_without_a_handshake_discovers_and_calls() {
 // proves P5: what is said of the tools is true of them
 #[test]
 fn the_tools_say_what_they_take_give_and_do() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let mut client = Client::shaken(&bench, &[], json!({}));
     let listed = client.request("tools/list", json!({}));
     for tool in listed["result"]["tools"].as_array().expect("tools") {
@@ -69,7 +69,7 @@ fn the_tools_say_what_they_take_give_and_do() {
 // proves P5: what is no message is refused, before the handshake and after it, and the server goes on
 #[test]
 fn garbage_is_refused_and_stops_nothing() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let mut client = Client::start(&bench, &[]);
     let nested = "[".repeat(5_000);
     let long = format!("\"{}\"", "x".repeat(17 << 20));
@@ -102,7 +102,7 @@ fn garbage_is_refused_and_stops_nothing() {
 // proves P5: a wrong request is answered as one, and the server stays up
 #[test]
 fn a_wrong_request_is_refused_by_its_id() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let mut client = Client::shaken(&bench, &[], json!({}));
     for (method, params, code, said) in [
         ("tools/call", json!({"name": "ask", "arguments": "go"}), -32602, "make no sense"),
@@ -122,7 +122,7 @@ fn a_wrong_request_is_refused_by_its_id() {
 // proves W2: it is explained, with the block to paste
 #[test]
 fn the_help_shows_how_another_program_names_it() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let help = bench.run(&["mcp-serve", "--help"]);
     assert_eq!(help.code, 0, "{}", help.stderr);
     for said in ["\"mcpServers\"", "\"args\": [\"mcp-serve\"", "--allow", "--preset"] {

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use windlass_testkit::{FaultKind, Script, Step};
+use windlass_testkit::{FaultKind, Script, ScriptStep};
 
 use super::client::{Client, text};
 use crate::support::Bench;
@@ -13,8 +13,8 @@ const SLEEPS: [&str; 2] = ["--allow", "run_command(*)"];
 
 fn sleeping() -> Bench {
     Bench::new(Script::of([
-        Step::call("run_command", json!({"command": "touch begun; sleep 300"})),
-        Step::say("Woken."),
+        ScriptStep::call("run_command", json!({"command": "touch begun; sleep 300"})),
+        ScriptStep::say("Woken."),
     ]))
 }
 
@@ -62,8 +62,8 @@ fn a_killed_server_is_followed_by_one_that_goes_on() {
     let wait = FaultKind::Delay { ms: 120_000 };
     for by in ["resume", "ask"] {
         let bench = Bench::new(Script::of([
-            Step::call("write_file", json!({"path": "a", "content": "x"})),
-            Step::say("Written.").fault(wait.clone().times(1)),
+            ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
+            ScriptStep::say("Written.").fault(wait.clone().times(1)),
         ]));
         let ask = json!({"prompt": "write it", "session": "s", "message_id": "m"});
         let mut client = Client::shaken(&bench, &[], json!({}));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass_testkit::{Scene, Script, Step};
+use windlass_testkit::{Scene, Script, ScriptStep};
 
 use super::client::{Client, text};
 use crate::support::Bench;
@@ -25,10 +25,10 @@ fn config(bench: &Bench) -> PathBuf {
 // proves P5, P2: the client and the server understand each other, and a server is kept between requests
 #[test]
 fn an_agent_asks_another_and_keeps_it_at_hand() {
-    let call = || Step::call("inner.ask", json!({"prompt": "inner work", "session": "deep"}));
+    let call = || ScriptStep::call("inner.ask", json!({"prompt": "inner work", "session": "deep"}));
     let bench = Bench::new(
-        Script::when("outer", [call(), Step::say("Asked.")])
-            .scene(Scene::when("inner work", [Step::say("Deep answer.")])),
+        Script::when("outer", [call(), ScriptStep::say("Asked.")])
+            .scene(Scene::when("inner work", [ScriptStep::say("Deep answer.")])),
     );
     let config = config(&bench);
     let config = config.display().to_string();

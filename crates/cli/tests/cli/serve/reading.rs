@@ -1,7 +1,7 @@
 //! Sessions for readers: as tools and as resources.
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Script, Step};
+use windlass_testkit::{FaultKind, Script, ScriptStep};
 
 use super::client::{Client, text};
 use crate::support::Bench;
@@ -11,8 +11,8 @@ use crate::support::Bench;
 fn a_session_can_be_listed_and_read() {
     let wait = FaultKind::Delay { ms: 120_000 };
     let bench = Bench::new(Script::of([
-        Step::call("write_file", json!({"path": "a", "content": "x"})),
-        Step::say("Written.").fault(wait.times(1)),
+        ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
+        ScriptStep::say("Written.").fault(wait.times(1)),
     ]));
     let mut client = Client::shaken(&bench, &[], json!({}));
     let empty = client.call("list_sessions", json!({}));
@@ -47,7 +47,7 @@ fn a_session_can_be_listed_and_read() {
 // proves P5: many sessions come in pages
 #[test]
 fn resources_come_in_pages() {
-    let bench = Bench::new(Script::of([Step::say("Aye.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let mut client = Client::shaken(&bench, &[], json!({}));
     let ids: Vec<u64> = (0..101)
         .map(|n| {

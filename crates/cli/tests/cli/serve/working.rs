@@ -1,7 +1,7 @@
 //! `ask`, `resume` and `stop`: what the agent does for a client.
 
 use serde_json::{Value, json};
-use windlass_testkit::{FaultKind, Scene, Script, Step};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
 
 use super::client::{Client, text};
 use crate::support::Bench;
@@ -14,8 +14,8 @@ fn wait() -> FaultKind {
 #[test]
 fn a_job_is_done_told_and_answered() {
     let bench = Bench::new(Script::of([
-        Step::call("write_file", json!({"path": "a", "content": "x"})),
-        Step::say("Written.").usage(20, 5),
+        ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
+        ScriptStep::say("Written.").usage(20, 5),
     ]));
     let mut client = Client::shaken(&bench, &[], json!({}));
     let id = client.send_call("ask", json!({"prompt": "write it", "session": "s"}));
@@ -46,7 +46,7 @@ fn a_job_is_done_told_and_answered() {
 // proves P5, J6: the same message is done once, in this process and in the next
 #[test]
 fn the_same_message_id_is_answered_again_without_a_second_run() {
-    let bench = Bench::new(Script::of([Step::say("Once.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Once.")]));
     for session in [json!("s"), Value::Null] {
         let arguments = json!({"prompt": "go", "session": session, "message_id": "m"});
         let mut client = Client::shaken(&bench, &[], json!({}));
@@ -67,7 +67,7 @@ fn the_same_message_id_is_answered_again_without_a_second_run() {
 // proves P5, J4: a call that names its effect is done once, however often it is tried
 #[test]
 fn a_call_tried_again_with_its_effect_id_is_answered_again() {
-    let bench = Bench::new(Script::of([Step::say("Once.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Once.")]));
     let mut client = Client::shaken(&bench, &[], json!({}));
     let params = json!({"name": "ask", "arguments": {"prompt": "go"}, "_meta": {"windlass/effect-id": "e1"}});
     let results = [(); 2].map(|()| {
@@ -82,7 +82,8 @@ fn a_call_tried_again_with_its_effect_id_is_answered_again() {
 #[test]
 fn a_cancelled_call_stops_its_run() {
     let bench = Bench::new(
-        Script::when("slow", [Step::say("Late.").fault(wait())]).scene(Scene::when("quick", [Step::say("Now.")])),
+        Script::when("slow", [ScriptStep::say("Late.").fault(wait())])
+            .scene(Scene::when("quick", [ScriptStep::say("Now.")])),
     );
     let mut client = Client::shaken(&bench, &[], json!({}));
     let id = client.send_call("ask", json!({"prompt": "slow", "session": "s"}));
@@ -110,7 +111,8 @@ fn a_cancelled_call_stops_its_run() {
 #[test]
 fn sessions_work_in_parallel_and_a_busy_one_refuses() {
     let bench = Bench::new(
-        Script::when("slow", [Step::say("Late.").fault(wait())]).scene(Scene::when("quick", [Step::say("Now.")])),
+        Script::when("slow", [ScriptStep::say("Late.").fault(wait())])
+            .scene(Scene::when("quick", [ScriptStep::say("Now.")])),
     );
     let mut client = Client::shaken(&bench, &[], json!({}));
     let slow = client.send_call("ask", json!({"prompt": "slow", "session": "s"}));
@@ -146,8 +148,8 @@ fn sessions_work_in_parallel_and_a_busy_one_refuses() {
 #[test]
 fn what_goes_wrong_is_told_with_what_to_do() {
     let bench = Bench::new(
-        Script::when("go", [Step::say("Never.").fault(FaultKind::status(401))])
-            .scene(Scene::when("again", [Step::say("Aye.")])),
+        Script::when("go", [ScriptStep::say("Never.").fault(FaultKind::status(401))])
+            .scene(Scene::when("again", [ScriptStep::say("Aye.")])),
     );
     let nowhere = [("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", ""), ("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")];
     let mut without = Client::start_with(&bench, &[], &nowhere);

@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use windlass_machine::{
-    Effect, Fact, Finished, Input, OpenApprovals, State, Terms, Verified, apply, decide, decide_again, legal,
-    outstanding, preset,
+    CallResult, Effect, Fact, Input, OpenApprovals, RunSettings, State, VerifiedCall, apply, decide, decide_again,
+    legal, outstanding, preset,
 };
 use windlass_vocab::{
-    Answer, AnsweredBy, At, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, Coverage,
-    EffectClass, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message,
-    NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, Preview,
-    QuestionAsked, QuestionOption, Record, Remedy, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken,
-    StopReason, ToolName, ToolSpec, TurnMode, Usage, Verdict,
+    Answer, AnsweredBy, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, Coverage, EffectClass,
+    Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, NextAttempt,
+    Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, Preview, QuestionAsked,
+    QuestionOption, Record, Remedy, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason,
+    Timestamp, ToolName, ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -98,10 +98,10 @@ pub(crate) struct World {
     pub(crate) state: State,
     pub(crate) journal: Vec<Vec<Record>>,
     /// When each batch was decided.
-    times: Vec<At>,
-    pub(crate) now: At,
+    times: Vec<Timestamp>,
+    pub(crate) now: Timestamp,
     pub(crate) script: Script,
-    pub(crate) terms: Terms,
+    pub(crate) run_settings: RunSettings,
     pub(crate) offer: usize,
     /// What the model says when it must wrap up.
     pub(crate) wrap_up: &'static str,
@@ -127,7 +127,7 @@ impl World {
 
     pub(crate) fn with_policy(policy: Policy, script: Script) -> Self {
         let session: SessionId = "01890000-0000-7000-8000-000000000000".parse().expect("an id");
-        let terms = Terms {
+        let run_settings = RunSettings {
             policy,
             agent: "test".to_owned(),
             chain: vec!["first".into(), "second".into()],
@@ -140,9 +140,9 @@ impl World {
             state: State::new(session),
             journal: Vec::new(),
             times: Vec::new(),
-            now: At(1_000),
+            now: Timestamp(1_000),
             script,
-            terms,
+            run_settings,
             offer: 3,
             wrap_up: "This is done, that is not.",
             executed: BTreeMap::new(),
@@ -167,12 +167,12 @@ impl World {
     /// Its runs must end with an output.
     pub(crate) fn typed(mut self) -> Self {
         let schema = Json::parse(r#"{"type":"object"}"#).expect("JSON");
-        self.terms.output = Some(OutputSpec { name: "thing".into(), schema });
+        self.run_settings.output = Some(OutputSpec { name: "thing".into(), schema });
         self
     }
 
     pub(crate) fn attended(mut self) -> Self {
-        self.terms.attendance = Attendance::Attended;
+        self.run_settings.attendance = Attendance::Attended;
         self
     }
 
@@ -197,7 +197,7 @@ impl World {
 
     /// What must hold at every moment.
     fn check(&self) {
-        let history = &self.state.book.history;
+        let history = &self.state.transcript.history;
         assert!(matches!(legal(history), std::borrow::Cow::Borrowed(_)), "an illegal history: {history:#?}");
     }
 
@@ -211,7 +211,11 @@ impl World {
             match finished.answered_from {
                 None => assert!(finished.text.ends_with(found.as_str()), "{finished:?}"),
                 Some(earlier) => {
-                    assert_eq!(self.state.book.result(earlier), Some(found.as_str()), "a stale or missing result");
+                    assert_eq!(
+                        self.state.transcript.result(earlier),
+                        Some(found.as_str()),
+                        "a stale or missing result"
+                    );
                 }
             }
         }
@@ -227,8 +231,8 @@ impl World {
         self.state = self.fold();
         self.epoch += 1;
         self.put(Fact::LeaseTaken(LeaseTaken { epoch: self.epoch, holder: "there".into() }));
-        let approvals = OpenApprovals::JudgedAgain;
-        self.put(Fact::Resumed { attendance: self.terms.attendance, deadline: None, approvals });
+        let approvals = OpenApprovals::CheckedAgain;
+        self.put(Fact::Resumed { attendance: self.run_settings.attendance, deadline: None, approvals });
     }
 
     /// Nothing after the first `batches` was ever written.
@@ -255,7 +259,7 @@ impl World {
             times: self.times[..batches].to_vec(),
             now: self.now,
             script: self.script.clone(),
-            terms: self.terms.clone(),
+            run_settings: self.run_settings.clone(),
             offer: self.offer,
             wrap_up: self.wrap_up,
             executed: BTreeMap::new(),
@@ -295,8 +299,8 @@ impl World {
     pub(crate) fn say(&mut self, text: &str) -> Vec<Record> {
         self.messages += 1;
         let message_id = format!("m{}", self.messages).into();
-        let terms = Box::new(self.terms.clone());
-        self.put(Fact::Message { message_id, text: text.to_owned(), terms })
+        let run_settings = Box::new(self.run_settings.clone());
+        self.put(Fact::Message { message_id, text: text.to_owned(), run_settings })
     }
 
     /// What is owed, waiting for messages aside.
@@ -319,18 +323,19 @@ impl World {
                 Fact::HandedBack { attempt: *key, text: "so far".into(), usage }
             }
             Effect::RunCall { request, .. } => self.run_call(request),
-            Effect::JudgeCall { request, .. } => {
+            Effect::CheckPermission { request, .. } => {
                 assert!(!self.executed.contains_key(&request.effect_id.0), "it ran before it was judged");
                 let (call, preview, because) = (request.call, request.preview.clone(), request.because.clone());
                 match &request.verdict {
-                    Verdict::Ask => Fact::CallHeld { call, preview, because },
-                    Verdict::Allow => Fact::CallCleared { call },
+                    Verdict::Ask => Fact::CallNeedsApproval { call, preview, because },
+                    Verdict::Allow => Fact::CallAllowed { call },
                     verdict => panic!("it was answered when it was asked for: {verdict:?}"),
                 }
             }
             Effect::VerifyCall { request, .. } => {
                 let done = self.executed.contains_key(&request.effect_id.0);
-                let verified = if done { Verified::Done(Box::new(self.result(request))) } else { Verified::NotDone };
+                let verified =
+                    if done { VerifiedCall::Done(Box::new(self.result(request))) } else { VerifiedCall::NotDone };
                 Fact::CallVerified { call: request.call, verified }
             }
             Effect::TakeSnapshot { request, .. } => {
@@ -440,7 +445,7 @@ impl World {
     }
 
     /// The scripted outcome stands in the call's own raw text, so that it survives a crash.
-    fn result(&self, request: &CallRequested) -> Finished {
+    fn result(&self, request: &CallRequested) -> CallResult {
         let outcome = serde_json::from_str(request.raw.as_deref().unwrap_or("\"ok\"")).expect("an outcome");
         let mut text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
         if let Some(changes) = self.changes.get(request.arguments.as_str()).filter(|_| request.reads_files) {
@@ -452,7 +457,7 @@ impl World {
             changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
             unseen: None,
         });
-        Finished { took_ms: 1, files, ..Finished::new(outcome, text) }
+        CallResult { took_ms: 1, files, ..CallResult::new(outcome, text) }
     }
 
     /// Performs what is owed, in order, until the run is over or only a person can go on.
@@ -518,7 +523,7 @@ impl World {
             Message::Tool { outcome, text, .. } => Some((*outcome, text.clone())),
             Message::User { .. } | Message::Assistant { .. } => None,
         };
-        self.state.book.history.iter().filter_map(result).collect()
+        self.state.transcript.history.iter().filter_map(result).collect()
     }
 
     /// What a person could change about the last call that has its result.

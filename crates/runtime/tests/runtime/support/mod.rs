@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use windlass_provider::{Model, ModelRequest, Segments, Sink};
 use windlass_runtime::{
-    Agent, FirstWords, Hub, Instructions, Interest, OpenError, Opening, Outside, ScaledClock, Session, SessionClosed,
-    Standing,
+    AgentSettings, FirstMessage, Hub, Instructions, Interest, OpenError, ScaledClock, Services, Session,
+    SessionActivity, SessionChoice, SessionClosed,
 };
 use windlass_store::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, MemoryStore, Ownership, Put, Sealed, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch,
-    TakenCommand, Waiting,
+    Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog, SessionRow, StoreError,
+    StoredBatch, TakenCommand, WaitingMessage,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
-    Asks, CallContext, Permissions, Registry, Secrets, ServerStage, Tool, ToolServers, Verification, ending_tools,
+    AskPolicy, CallContext, Permissions, Registry, Secrets, ServerStage, Tool, ToolServers, Verification, ending_tools,
 };
 use windlass_vocab::{
-    Answer, At, Attendance, CommandId, ControlOutcome, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId,
-    Outcome, Policy, QuestionOption, Record, Reply, RunEnded, SessionId, ToolSpec,
+    Answer, Attendance, CommandId, ControlOutcome, EffectClass, EffectId, Envelope, Failure, Hash, Json, MessageId,
+    Outcome, Policy, QuestionOption, Record, Reply, RunEnded, SessionId, Timestamp, ToolSpec,
 };
 
 /// Before or after.
@@ -133,10 +133,10 @@ impl Crashing {
 }
 
 impl SessionLog for Crashing {
-    fn append(&self, sealed: Sealed) -> BoxFuture<'_, Result<(), AppendError>> {
+    fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>> {
         Box::pin(self.around(async move { self.inner.append(sealed).await }))
     }
-    fn restore(&self, batches: Vec<Sealed>) -> BoxFuture<'_, Result<(), AppendError>> {
+    fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>> {
         if self.bomb.is(Point::Unheard) && self.bomb.appends.fetch_add(1, Ordering::SeqCst) == 0 {
             return Box::pin(async move {
                 self.inner.restore(batches).await?;
@@ -201,13 +201,13 @@ impl Ownership for Crashing {
 }
 
 impl Inbox for Crashing {
-    fn put(&self, session: SessionId, message: Waiting) -> BoxFuture<'_, Result<Put, StoreError>> {
+    fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>> {
         Box::pin(async move {
             self.alive()?;
             self.inner.put(session, message).await
         })
     }
-    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<Waiting>, StoreError>> {
+    fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>> {
         self.inner.waiting(session)
     }
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>> {
@@ -222,7 +222,7 @@ impl ControlLane for Crashing {
     fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
         self.inner.send_command(session, command)
     }
-    fn commands(&self, now: At) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
+    fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>> {
         self.inner.commands(now)
     }
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>> {
@@ -294,8 +294,8 @@ impl Tool for CrashingTool {
     fn verify(&self, context: CallContext, arguments: Value) -> windlass_tools::BoxFuture<'static, Verification> {
         self.inner.verify(context, arguments)
     }
-    fn asks(&self) -> Asks {
-        self.inner.asks()
+    fn ask_policy(&self) -> AskPolicy {
+        self.inner.ask_policy()
     }
     fn timeout(&self) -> Option<Duration> {
         self.inner.timeout()
@@ -416,7 +416,7 @@ impl World {
             registry.serve(Arc::new(CrashingServers { inner: serve(), bomb: Arc::clone(bomb) }));
         }
         let model: Arc<dyn Model> = Arc::new(CrashingModel { inner: self.model.clone(), bomb: Arc::clone(bomb) });
-        Hub::new(Outside {
+        Hub::new(Services {
             store: Arc::new(Crashing { inner: Arc::clone(&self.store), bomb: Arc::clone(bomb) }),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),
             registry,
@@ -427,14 +427,14 @@ impl World {
         })
     }
 
-    pub(crate) fn agent(&self) -> Agent {
+    pub(crate) fn agent(&self) -> AgentSettings {
         let ask = vec!["scripted.gated".parse().expect("a rule")];
         let deny = vec!["scripted.gated(*forbidden*)".parse().expect("a rule")];
         let allowed = TOOLS[..4].iter().map(|(name, _)| *name).chain(["stuck", "long"]);
         let allowed = allowed.map(|name| format!("scripted.{name}"));
         let served = self.served.iter().flat_map(|(_, allowed)| allowed.iter().map(|name| (*name).to_owned()));
         let allow = allowed.chain(served).map(|rule| rule.parse().expect("a rule")).collect();
-        Agent {
+        AgentSettings {
             name: "test".into(),
             policy: self.policy.clone(),
             chain: vec!["scripted".into()],
@@ -451,14 +451,14 @@ impl World {
         self.hub(bomb).open(Self::opening(), self.agent()).await
     }
 
-    pub(crate) fn opening() -> Opening {
-        Opening { owner: "me".into(), key: "k".into(), workspace: None }
+    pub(crate) fn opening() -> SessionChoice {
+        SessionChoice { owner: "me".into(), key: "k".into(), workspace: None }
     }
 
     /// One process: opens the session, says the words under the same id as ever, and works until the
     /// run ends or the bomb goes off.
     pub(crate) async fn process(&self, bomb: &Arc<Bomb>) -> End {
-        let words = FirstWords { message_id: MessageId("m".into()), text: "go".into() };
+        let words = FirstMessage { message_id: MessageId("m".into()), text: "go".into() };
         let session = match self.attendance {
             Attendance::Unattended => {
                 let hub = self.hub(bomb);
@@ -486,14 +486,14 @@ impl World {
     async fn work(&self, session: &Session) -> End {
         loop {
             match session.settled().await {
-                Standing::Idle => {
+                SessionActivity::Idle => {
                     let ended = self.records().into_iter().rev().find_map(|record| match record {
                         Record::RunEnded(ended) => Some(ended),
                         _ => None,
                     });
                     return End::Ended(Box::new(ended.expect("an idle session's run has ended")));
                 }
-                Standing::Waiting(questions) => {
+                SessionActivity::Waiting(questions) => {
                     for asked in questions {
                         // With servers of its own a world's person fills in their forms.
                         let asked_by_server = self.served.as_ref().map(|_| QuestionOption::Submit);
@@ -508,8 +508,8 @@ impl World {
                         }
                     }
                 }
-                Standing::Closed(SessionClosed::Store(_) | SessionClosed::Closed) => return End::Crashed,
-                Standing::Working => {}
+                SessionActivity::Closed(SessionClosed::Store(_) | SessionClosed::Closed) => return End::Crashed,
+                SessionActivity::Working => {}
             }
         }
     }

@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 use windlass_machine::{Force, Obstacle, preset};
 use windlass_provider::Model;
 use windlass_runtime::{
-    Agent, Hub, Instructions, Opening, Outside, ScaledClock, Session, Standing, UndoError, UndoReport, UndoRequest,
+    AgentSettings, Hub, Instructions, ScaledClock, Services, Session, SessionActivity, SessionChoice, UndoError,
+    UndoReport, UndoRequest,
 };
 use windlass_store::{MemoryStore, SessionLog as _};
-use windlass_testkit::{Script, ScriptedModel, Step};
+use windlass_testkit::{Script, ScriptStep, ScriptedModel};
 use windlass_tools::{
-    BoxFuture, CallContext, Commands, Mode, Permissions, Registry, Secrets, Tool, Touch, Verification, Workspace,
-    builtins,
+    BoxFuture, CallContext, Commands, Mode, Permissions, PlannedChange, Registry, Secrets, Tool, Verification,
+    Workspace, builtins,
 };
 use windlass_vocab::{Attendance, MessageId, Outcome, Record, SnapshotKind, ToolSpec, UndoId, Undoable};
 
@@ -39,15 +40,15 @@ pub(crate) enum Overwrite {
 }
 
 impl Operation {
-    fn step(&self) -> Step {
+    fn step(&self) -> ScriptStep {
         match self {
-            Self::Write(path, content) => Step::call("write_file", json!({"path": path, "content": content})),
+            Self::Write(path, content) => ScriptStep::call("write_file", json!({"path": path, "content": content})),
             Self::Edit(path, old, new) => {
-                Step::call("edit_file", json!({"path": path, "old_text": old, "new_text": new}))
+                ScriptStep::call("edit_file", json!({"path": path, "old_text": old, "new_text": new}))
             }
             Self::Move(from, to, overwrite) => {
                 let overwrite = *overwrite == Overwrite::Yes;
-                Step::call("move_file", json!({"from": from, "to": to, "overwrite": overwrite}))
+                ScriptStep::call("move_file", json!({"from": from, "to": to, "overwrite": overwrite}))
             }
         }
     }
@@ -90,11 +91,11 @@ impl Tool for Fragile {
     fn spec(&self) -> &ToolSpec {
         self.inner.spec()
     }
-    fn keeps(&self) -> SnapshotKind {
-        self.inner.keeps()
+    fn snapshot_kind(&self) -> SnapshotKind {
+        self.inner.snapshot_kind()
     }
-    fn touches(&self, arguments: &Value) -> Vec<Touch> {
-        self.inner.touches(arguments)
+    fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
+        self.inner.planned_changes(arguments)
     }
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
         self.inner.verify(context, arguments)
@@ -131,7 +132,7 @@ pub(crate) enum Ended<T> {
 
 impl Undoing {
     pub(crate) fn new(operations: &[Operation]) -> Self {
-        let steps = operations.iter().map(Operation::step).chain([Step::say("Done.")]);
+        let steps = operations.iter().map(Operation::step).chain([ScriptStep::say("Done.")]);
         let model = ScriptedModel::new(Script::of(steps));
         let dir = tempfile::tempdir().expect("a folder");
         Self { store: Arc::new(MemoryStore::new()), model, dir, deaths: AtomicUsize::new(0) }
@@ -157,7 +158,7 @@ impl Undoing {
             registry.add(Arc::new(Fragile { inner, bomb: Arc::clone(bomb) })).expect("a tool");
         }
         let model: Arc<dyn Model> = Arc::new(self.model.clone());
-        Hub::new(Outside {
+        Hub::new(Services {
             store: Arc::new(Crashing { inner: Arc::clone(&self.store), bomb: Arc::clone(bomb) }),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),
             registry,
@@ -168,8 +169,8 @@ impl Undoing {
         })
     }
 
-    fn agent() -> Agent {
-        Agent {
+    fn agent() -> AgentSettings {
+        AgentSettings {
             name: "test".into(),
             policy: preset("default").expect("a preset"),
             chain: vec!["scripted".into()],
@@ -201,7 +202,7 @@ impl Undoing {
         bomb: &Arc<Bomb>,
         work: impl FnOnce(Session) -> F,
     ) -> Ended<T> {
-        let opening = Opening { owner: "me".into(), key: "k".into(), workspace: None };
+        let opening = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
         let Ok(session) = self.hub(bomb).open(opening, Self::agent()).await else { return Ended::Crashed };
         let done = async {
             tokio::select! {
@@ -221,8 +222,8 @@ impl Undoing {
                 return Ended::Crashed;
             }
             match session.settled().await {
-                Standing::Idle => Ended::With(()),
-                Standing::Closed(_) => Ended::Crashed,
+                SessionActivity::Idle => Ended::With(()),
+                SessionActivity::Closed(_) => Ended::Crashed,
                 other => panic!("{other:?}"),
             }
         })
@@ -233,7 +234,7 @@ impl Undoing {
     pub(crate) async fn undo(&self, bomb: &Arc<Bomb>, of: Option<Undoable>) -> Ended<Option<UndoReport>> {
         self.process(bomb, |session| async move {
             // What another process left unfinished comes first.
-            if let Standing::Closed(_) = session.settled().await {
+            if let SessionActivity::Closed(_) = session.settled().await {
                 return Ended::Crashed;
             }
             let mut request = UndoRequest { of, ..UndoRequest::default() };

@@ -1,26 +1,26 @@
-use super::super::tests::Given;
+use super::super::tests::SettingsFixture;
 use super::ollama_url;
 
 const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-environment");
 
 /// `address, key` as resolved.
-fn endpoint(given: &Given) -> (String, String) {
+fn endpoint(given: &SettingsFixture) -> (String, String) {
     let endpoint = given.settings().endpoint.expect("a server");
     (endpoint.base_url.value, endpoint.api_key.map_or_else(String::new, |key| key.value.expose().to_owned()))
 }
 
-fn is(given: &Given, address: &str, key: &str) {
+fn is(given: &SettingsFixture, address: &str, key: &str) {
     assert_eq!(endpoint(given), (address.to_owned(), key.to_owned()));
 }
 
 #[test]
 fn with_nothing_configured_there_is_no_server() {
-    assert_eq!(Given::nothing().settings().endpoint, None);
+    assert_eq!(SettingsFixture::nothing().settings().endpoint, None);
 }
 
 #[test]
 fn the_address_follows_the_order_of_the_sources() {
-    let mut given = Given::nothing().env(&[KEY]);
+    let mut given = SettingsFixture::nothing().env(&[KEY]);
     is(&given, "https://api.openai.com/v1", "sk-environment");
     given = given.user("base_url = 'https://user/v1/'");
     is(&given, "https://user/v1", "sk-environment");
@@ -34,17 +34,25 @@ fn the_address_follows_the_order_of_the_sources() {
 
 #[test]
 fn a_local_server_needs_no_key() {
-    is(&Given::nothing().env(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]), "http://127.0.0.1:8080/v1", "");
-    is(&Given::nothing().env(&[("OLLAMA_HOST", "0.0.0.0")]), "http://127.0.0.1:11434/v1", "");
+    is(
+        &SettingsFixture::nothing().env(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1")]),
+        "http://127.0.0.1:8080/v1",
+        "",
+    );
+    is(&SettingsFixture::nothing().env(&[("OLLAMA_HOST", "0.0.0.0")]), "http://127.0.0.1:11434/v1", "");
 }
 
 #[test]
 fn ollama_is_called_only_when_there_is_no_key_for_openai_and_gets_no_key_of_a_file() {
-    is(&Given::nothing().env(&[KEY, ("OLLAMA_HOST", "gpu:1")]), "https://api.openai.com/v1", "sk-environment");
+    is(
+        &SettingsFixture::nothing().env(&[KEY, ("OLLAMA_HOST", "gpu:1")]),
+        "https://api.openai.com/v1",
+        "sk-environment",
+    );
     let user = "api_key = 'sk-for-openai'";
-    is(&Given::nothing().env(&[("OLLAMA_HOST", "gpu:1")]).user(user), "http://gpu:1/v1", "");
+    is(&SettingsFixture::nothing().env(&[("OLLAMA_HOST", "gpu:1")]).user(user), "http://gpu:1/v1", "");
     let own = ("WINDLASS_API_KEY", "sk-ours");
-    is(&Given::nothing().env(&[("OLLAMA_HOST", "gpu:1"), own]), "http://gpu:1/v1", "sk-ours");
+    is(&SettingsFixture::nothing().env(&[("OLLAMA_HOST", "gpu:1"), own]), "http://gpu:1/v1", "sk-ours");
 }
 
 #[test]
@@ -74,14 +82,22 @@ fn every_form_of_ollama_host_is_understood() {
 fn the_key_a_file_names_belongs_to_the_address_in_that_file() {
     let user = "base_url = 'https://groq/v1'\napi_key_env = 'GROQ_KEY'";
     let env = [KEY, ("GROQ_KEY", "gsk-groq")];
-    is(&Given::nothing().env(&env).user(user), "https://groq/v1", "gsk-groq");
-    is(&Given::nothing().env(&env).user("base_url = 'https://u/v1'\napi_key = 'sk-file'"), "https://u/v1", "sk-file");
-    is(&Given::nothing().env(&env).user("api_key_env = 'GROQ_KEY'"), "https://api.openai.com/v1", "sk-environment");
-    is(&Given::nothing().user("api_key = 'sk-file'"), "https://api.openai.com/v1", "sk-file");
+    is(&SettingsFixture::nothing().env(&env).user(user), "https://groq/v1", "gsk-groq");
+    is(
+        &SettingsFixture::nothing().env(&env).user("base_url = 'https://u/v1'\napi_key = 'sk-file'"),
+        "https://u/v1",
+        "sk-file",
+    );
+    is(
+        &SettingsFixture::nothing().env(&env).user("api_key_env = 'GROQ_KEY'"),
+        "https://api.openai.com/v1",
+        "sk-environment",
+    );
+    is(&SettingsFixture::nothing().user("api_key = 'sk-file'"), "https://api.openai.com/v1", "sk-file");
     let ours = ("WINDLASS_API_KEY", "sk-ours");
-    is(&Given::nothing().env(&env).env(&[ours]).user(user), "https://groq/v1", "sk-ours");
+    is(&SettingsFixture::nothing().env(&env).env(&[ours]).user(user), "https://groq/v1", "sk-ours");
     assert_eq!(
-        Given::nothing().env(&[KEY]).user(user).error(),
+        SettingsFixture::nothing().env(&[KEY]).user(user).error(),
         "/home/me/.config/windlass/windlass.toml:2:15: the key should be in the variable GROQ_KEY, which is not set"
     );
 }
@@ -90,20 +106,22 @@ fn the_key_a_file_names_belongs_to_the_address_in_that_file() {
 #[test]
 fn an_address_from_a_project_that_is_not_trusted_is_not_called_wherever_it_is() {
     let evil = "base_url = 'https://evil.example/v1'";
-    let text = Given::nothing().env(&[KEY]).project(evil).error();
+    let text = SettingsFixture::nothing().env(&[KEY]).project(evil).error();
     assert!(text.contains("trusted = [\"/p\"]") && !text.contains("sk-environment"), "{text}");
-    Given::nothing().project(evil).error();
+    SettingsFixture::nothing().project(evil).error();
     for address in ["http://127.0.0.1:11434/v1", "http://localhost:1/v1", "http://[::1]:1/v1", "http://0.0.0.0/v1"] {
-        let text = Given::nothing().project(&format!("base_url = '{address}'")).error();
+        let text = SettingsFixture::nothing().project(&format!("base_url = '{address}'")).error();
         assert!(text.contains("a base_url is not taken from a project you have not trusted"), "{text}");
     }
     is(
-        &Given::nothing().env(&[KEY]).project(evil).user("trusted = ['/p']"),
+        &SettingsFixture::nothing().env(&[KEY]).project(evil).user("trusted = ['/p']"),
         "https://evil.example/v1",
         "sk-environment",
     );
-    let flag =
-        Given::nothing().env(&[KEY]).project(evil).flags(|flags| flags.base_url = Some("https://mine/v1".into()));
+    let flag = SettingsFixture::nothing()
+        .env(&[KEY])
+        .project(evil)
+        .flags(|flags| flags.base_url = Some("https://mine/v1".into()));
     is(&flag, "https://mine/v1", "sk-environment");
 }
 
@@ -111,7 +129,8 @@ fn an_address_from_a_project_that_is_not_trusted_is_not_called_wherever_it_is() 
 #[test]
 fn a_project_that_is_not_trusted_can_not_choose_which_variable_is_sent() {
     let project = "api_key_env = 'GITHUB_TOKEN'";
-    let given = || Given::nothing().env(&[("GITHUB_TOKEN", "ghp-secret"), ("OPENAI_BASE_URL", "https://h/v1")]);
+    let given =
+        || SettingsFixture::nothing().env(&[("GITHUB_TOKEN", "ghp-secret"), ("OPENAI_BASE_URL", "https://h/v1")]);
     assert!(given().project(project).error().contains("api_key_env"));
     is(&given().project(project).user("trusted = ['/p']"), "https://h/v1", "ghp-secret");
     is(&given().env(&[KEY]).project(project), "https://h/v1", "sk-environment");
@@ -129,20 +148,20 @@ fn an_address_that_can_not_be_called_is_refused_without_showing_it() {
         ("http://host:hunter2/", "not an address"),
         ("http://host/v1?key=hunter2", "without ?"),
     ] {
-        let text = Given::nothing().env(&[("OPENAI_BASE_URL", url)]).error();
+        let text = SettingsFixture::nothing().env(&[("OPENAI_BASE_URL", url)]).error();
         assert!(text.starts_with("OPENAI_BASE_URL: ") && text.contains(hint), "{text}");
         assert!(!text.contains("hunter2"), "{text}");
     }
     for key in ["two words", "line\nbreak", "schlüssel"] {
-        let text = Given::nothing().env(&[("OPENAI_API_KEY", key)]).error();
+        let text = SettingsFixture::nothing().env(&[("OPENAI_API_KEY", key)]).error();
         assert!(text.starts_with("OPENAI_API_KEY: this is not a key") && !text.contains(key), "{text}");
     }
-    is(&Given::nothing().env(&[("OPENAI_API_KEY", "sk-x\n")]), "https://api.openai.com/v1", "sk-x");
+    is(&SettingsFixture::nothing().env(&[("OPENAI_API_KEY", "sk-x\n")]), "https://api.openai.com/v1", "sk-x");
 }
 
 #[test]
 fn a_key_that_travels_in_the_clear_is_worth_a_word() {
-    let notices = |url: &str| Given::nothing().env(&[KEY, ("OPENAI_BASE_URL", url)]).settings().notices;
+    let notices = |url: &str| SettingsFixture::nothing().env(&[KEY, ("OPENAI_BASE_URL", url)]).settings().notices;
     assert!(notices("http://gpu/v1")[0].contains("unencrypted"));
     assert!(notices("https://gpu/v1").is_empty() && notices("http://127.0.0.1/v1").is_empty());
 }

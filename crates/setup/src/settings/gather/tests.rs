@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{FILE_NAME, Looker, Sources, folders_of_project, search};
+use super::{CurrentUser, FILE_NAME, Sources, folders_of_project, search};
 use crate::settings::env::Env;
 use crate::settings::error::SettingsError;
 use crate::settings::flags::Flags;
@@ -66,9 +66,9 @@ fn without_a_repository_the_search_ends_at_home_and_outside_it_at_once() {
     let in_home = home.write("me/windlass.toml", "");
     let above = home.write("windlass.toml", "");
     let me = home.root.join("me");
-    let looker = Looker::new(&Env::default());
+    let current_user = CurrentUser::new(&Env::default());
     let nearest = |folder: &Path, home: Option<&Path>| {
-        search(&folders_of_project(folder, home), FILE_NAME, looker, |_| false).found
+        search(&folders_of_project(folder, home), FILE_NAME, current_user, |_| false).found
     };
     assert_eq!(nearest(&me.join("project/sub"), Some(&me)), Some(in_home));
     fs::remove_file(me.join("windlass.toml")).expect("removed");
@@ -95,7 +95,7 @@ fn a_project_reached_through_a_link_is_the_folder_it_really_is() {
     trusted("~/project");
     let mut sources = home.gather_in("me/link").expect("gathered");
     assert!(!sources.trusts_project(), "nobody has taken down yet what it says");
-    sources.keep_trust().expect("taken down");
+    sources.record_trust().expect("taken down");
     assert!(sources.trusts_project());
     assert!(home.gather_in("me/link").expect("gathered").trusts_project());
     home.write("me/project/windlass.toml", "permissions.mode = 'default'");

@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use windlass_vocab::SessionId;
 
-use super::Refused;
-use crate::sqlite::folder::Folder;
+use super::ClaimRefusal;
+use crate::sqlite::folder::DataFolder;
 use crate::sqlite::private;
 
 /// The folder and the files this store has locked.
@@ -21,34 +21,34 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    pub(super) fn path(folder: &Folder) -> PathBuf {
+    pub(super) fn path(folder: &DataFolder) -> PathBuf {
         folder.locks()
     }
 
-    pub(super) fn open(folder: &Folder) -> io::Result<Self> {
+    pub(super) fn open(folder: &DataFolder) -> io::Result<Self> {
         private::make_folder(&folder.locks())?;
         Ok(Self { folder: folder.locks(), files: Mutex::default() })
     }
 
-    pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
+    pub(super) fn take(&self, session: SessionId) -> Result<(), ClaimRefusal> {
         let file = lock(&self.folder.join(session.to_string()))?;
         let own = std::process::id().to_string();
-        file.set_len(0).and_then(|()| (&file).write_all(own.as_bytes())).map_err(Refused::Failed)?;
+        file.set_len(0).and_then(|()| (&file).write_all(own.as_bytes())).map_err(ClaimRefusal::Failed)?;
         self.files().insert(session, file);
         Ok(())
     }
 
     /// Says who has the session, holding it no longer than it takes to try.
-    pub(super) fn look(&self, session: SessionId) -> Result<(), Refused> {
+    pub(super) fn look(&self, session: SessionId) -> Result<(), ClaimRefusal> {
         match File::open(self.folder.join(session.to_string())) {
-            Ok(file) => taken(&file),
+            Ok(file) => try_lock(&file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(Refused::Failed(error)),
+            Err(error) => Err(ClaimRefusal::Failed(error)),
         }
     }
 
     /// The same without a store of its own.
-    pub(super) fn look_at(folder: &Folder, session: SessionId) -> Result<(), Refused> {
+    pub(super) fn look_at(folder: &DataFolder, session: SessionId) -> Result<(), ClaimRefusal> {
         Self { folder: folder.locks(), files: Mutex::default() }.look(session)
     }
 
@@ -64,16 +64,16 @@ impl Locks {
     }
 }
 
-fn lock(path: &Path) -> Result<File, Refused> {
-    let file = private::lock_file(path).map_err(Refused::Failed)?;
-    taken(&file).map(|()| file)
+fn lock(path: &Path) -> Result<File, ClaimRefusal> {
+    let file = private::lock_file(path).map_err(ClaimRefusal::Failed)?;
+    try_lock(&file).map(|()| file)
 }
 
-fn taken(file: &File) -> Result<(), Refused> {
+fn try_lock(file: &File) -> Result<(), ClaimRefusal> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(Refused::Held(holder(file))),
-        Err(TryLockError::Error(error)) => Err(Refused::Failed(error)),
+        Err(TryLockError::WouldBlock) => Err(ClaimRefusal::Held(holder(file))),
+        Err(TryLockError::Error(error)) => Err(ClaimRefusal::Failed(error)),
     }
 }
 

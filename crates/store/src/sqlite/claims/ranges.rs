@@ -19,9 +19,9 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, c_int, flock};
 use windlass_vocab::SessionId;
 
-use super::Refused;
-use crate::sqlite::database_file::{DatabaseFile, Handle};
-use crate::sqlite::folder::Folder;
+use super::ClaimRefusal;
+use crate::sqlite::database_file::{DatabaseFile, DatabaseHandle};
+use crate::sqlite::folder::DataFolder;
 
 /// No process id of Linux needs more.
 const LENGTH_BITS: u32 = 22;
@@ -42,28 +42,28 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    pub(super) fn path(folder: &Folder) -> PathBuf {
+    pub(super) fn path(folder: &DataFolder) -> PathBuf {
         folder.database()
     }
 
-    pub(super) fn open(folder: &Folder) -> io::Result<Self> {
+    pub(super) fn open(folder: &DataFolder) -> io::Result<Self> {
         let path = Self::path(folder);
         Ok(Self { database: DatabaseFile::open(&path)?, path, own: Mutex::default() })
     }
 
-    pub(super) fn take(&self, session: SessionId) -> Result<(), Refused> {
+    pub(super) fn take(&self, session: SessionId) -> Result<(), ClaimRefusal> {
         self.lock(self.database()?, start(session))
     }
 
     /// Says who has the session, taking nothing.
-    pub(super) fn look(&self, session: SessionId) -> Result<(), Refused> {
+    pub(super) fn look(&self, session: SessionId) -> Result<(), ClaimRefusal> {
         let database = self.database()?;
         is_free(database, &database.locked(), start(session))
     }
 
     /// The same without a store of its own, in a file that need not be writable.
-    pub(super) fn look_at(folder: &Folder, session: SessionId) -> Result<(), Refused> {
-        Self::open(folder).map_err(Refused::Failed)?.look(session)
+    pub(super) fn look_at(folder: &DataFolder, session: SessionId) -> Result<(), ClaimRefusal> {
+        Self::open(folder).map_err(ClaimRefusal::Failed)?.look(session)
     }
 
     pub(super) fn free(&self, session: SessionId) {
@@ -75,16 +75,16 @@ impl Locks {
     }
 
     /// The file to lock: whoever comes now must find the same one.
-    fn database(&self) -> Result<&Handle, Refused> {
-        let database = self.database.handle().map_err(Refused::Failed)?;
+    fn database(&self) -> Result<&DatabaseHandle, ClaimRefusal> {
+        let database = self.database.handle().map_err(ClaimRefusal::Failed)?;
         if database.is_at(&self.path) {
             return Ok(database);
         }
         let gone = fs::metadata(&self.path).err();
-        Err(Refused::Failed(gone.unwrap_or_else(|| io::Error::other("another file has taken its place"))))
+        Err(ClaimRefusal::Failed(gone.unwrap_or_else(|| io::Error::other("another file has taken its place"))))
     }
 
-    fn lock(&self, database: &Handle, start: i64) -> Result<(), Refused> {
+    fn lock(&self, database: &DatabaseHandle, start: i64) -> Result<(), ClaimRefusal> {
         let mut locked = database.locked();
         for _ in 0..TRIES {
             is_free(database, &locked, start)?;
@@ -95,10 +95,10 @@ impl Locks {
                     return Ok(());
                 }
                 Err(Errno::EAGAIN | Errno::EACCES) => {}
-                Err(error) => return Err(Refused::Failed(error.into())),
+                Err(error) => return Err(ClaimRefusal::Failed(error.into())),
             }
         }
-        Err(Refused::Held(None))
+        Err(ClaimRefusal::Held(None))
     }
 
     fn unlock(&self, start: i64) {
@@ -120,17 +120,17 @@ impl Drop for Locks {
 }
 
 /// Whether nobody, this process included, has locked the range; or who has.
-fn is_free(database: &Handle, locked: &HashSet<i64>, start: i64) -> Result<(), Refused> {
+fn is_free(database: &DatabaseHandle, locked: &HashSet<i64>, start: i64) -> Result<(), ClaimRefusal> {
     if locked.contains(&start) {
-        return Err(Refused::Held(Some(std::process::id())));
+        return Err(ClaimRefusal::Held(Some(std::process::id())));
     }
     let mut found = range(F_WRLCK, start);
-    fcntl(&database.file, FcntlArg::F_OFD_GETLK(&mut found)).map_err(|error| Refused::Failed(error.into()))?;
+    fcntl(&database.file, FcntlArg::F_OFD_GETLK(&mut found)).map_err(|error| ClaimRefusal::Failed(error.into()))?;
     if c_int::from(found.l_type) == F_UNLCK {
         return Ok(());
     }
     // Without a length it is no claim of ours but a lock on the whole file.
-    Err(Refused::Held(u32::try_from(found.l_len).ok().filter(|process| *process > 0)))
+    Err(ClaimRefusal::Held(u32::try_from(found.l_len).ok().filter(|process| *process > 0)))
 }
 
 /// Where the range of `session` begins. Two sessions in use share a beginning once in a million million times; the
@@ -159,7 +159,7 @@ mod tests {
     /// A folder with a database, and two who claim sessions in it.
     fn two() -> (tempfile::TempDir, Locks, Locks) {
         let dir = tempfile::tempdir().unwrap();
-        let folder = Folder(dir.path().to_owned());
+        let folder = DataFolder(dir.path().to_owned());
         fs::write(folder.database(), "").unwrap();
         let open = || Locks::open(&folder).unwrap();
         let (one, other) = (open(), open());
@@ -185,8 +185,8 @@ mod tests {
         let session = |number| SessionId(uuid::Uuid::from_u128(number));
         assert!(one.take(session(1)).is_ok());
         fs::remove_file(dir.path().join("windlass.db")).unwrap();
-        assert!(matches!(one.take(session(2)), Err(Refused::Failed(_))));
+        assert!(matches!(one.take(session(2)), Err(ClaimRefusal::Failed(_))));
         fs::write(dir.path().join("windlass.db"), "").unwrap();
-        assert!(matches!(one.take(session(2)), Err(Refused::Failed(_))));
+        assert!(matches!(one.take(session(2)), Err(ClaimRefusal::Failed(_))));
     }
 }

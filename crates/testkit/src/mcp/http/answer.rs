@@ -9,14 +9,14 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::manners::{HttpAnswers, HttpFaultKind, HttpSession, McpHttpRequest};
-use super::{House, Piece, lock};
+use super::behaviour::{HttpAnswers, HttpFaultKind, HttpSession, McpHttpRequest};
+use super::{McpServerState, ResponsePiece, lock};
 
-type Connection = BufReader<TcpStream>;
+type HttpConnection = BufReader<TcpStream>;
 
 /// What becomes of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum ConnectionFate {
     Go,
     Close,
 }
@@ -25,71 +25,79 @@ const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
 const HEADER_MISMATCH: i64 = -32020;
 
-pub(super) async fn answer(house: &Arc<House>, request: &McpHttpRequest, to: &mut Connection) -> io::Result<Then> {
+pub(super) async fn answer(
+    state: &Arc<McpServerState>,
+    request: &McpHttpRequest,
+    to: &mut HttpConnection,
+) -> io::Result<ConnectionFate> {
     match request.method.as_str() {
-        "POST" => post(house, request, to).await,
+        "POST" => post(state, request, to).await,
         "GET" => {
-            let pieces = house.open(&Value::Null);
-            head(to, 200, EVENTS, &[], Length::Chunked).await?;
-            stream(house, &Value::Null, pieces, to).await
+            let pieces = state.open(&Value::Null);
+            head(to, 200, EVENTS, &[], BodyLength::Chunked).await?;
+            stream(state, &Value::Null, pieces, to).await
         }
         "DELETE" => status(to, 200, &[]).await,
         _ => status(to, 405, &[]).await,
     }
 }
 
-async fn post(house: &Arc<House>, request: &McpHttpRequest, to: &mut Connection) -> io::Result<Then> {
+async fn post(
+    state: &Arc<McpServerState>,
+    request: &McpHttpRequest,
+    to: &mut HttpConnection,
+) -> io::Result<ConnectionFate> {
     let message = &request.body;
-    if let Some(fault) = fault(house, message["method"].as_str().unwrap_or_default()) {
+    if let Some(fault) = fault(state, message["method"].as_str().unwrap_or_default()) {
         return spoil(&fault, to).await;
     }
     if let Some(what) = mismatch(request) {
         let error = json!({"jsonrpc": "2.0", "id": message["id"], "error": {"code": HEADER_MISMATCH, "message": what}});
         return whole(to, 400, "application/json", &[], error.to_string().as_bytes()).await;
     }
-    let headers = match session(house, request) {
-        Session::Goes(headers) => headers,
-        Session::Unknown => return status(to, 404, &[]).await,
-        Session::Missing => return status(to, 400, &[]).await,
+    let headers = match session(state, request) {
+        SessionCheck::Goes(headers) => headers,
+        SessionCheck::Unknown => return status(to, 404, &[]).await,
+        SessionCheck::Missing => return status(to, 400, &[]).await,
     };
     let id = &message["id"];
     if id.is_null() || message["method"].is_null() {
-        house.hear(message);
+        state.hear(message);
         return status(to, 202, &[]).await;
     }
-    let mut pieces = house.open(id);
-    house.hear(message);
+    let mut pieces = state.open(id);
+    state.hear(message);
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    match house.manners.answers {
+    match state.behaviour.answers {
         HttpAnswers::Events => {
-            head(to, 200, EVENTS, &headers, Length::Chunked).await?;
-            stream(house, id, pieces, to).await
+            head(to, 200, EVENTS, &headers, BodyLength::Chunked).await?;
+            stream(state, id, pieces, to).await
         }
         HttpAnswers::Json => loop {
             tokio::select! {
                 piece = pieces.recv() => match piece {
-                    Some(Piece::Message(answer)) if !answers(&answer, id) => {}
-                    Some(Piece::Message(answer)) => {
-                        house.close(id);
+                    Some(ResponsePiece::Message(answer)) if !answers(&answer, id) => {}
+                    Some(ResponsePiece::Message(answer)) => {
+                        state.close(id);
                         return whole(to, 200, "application/json", &headers, answer.to_string().as_bytes()).await;
                     }
-                    Some(Piece::Bytes(bytes)) => return whole(to, 200, "application/json", &headers, &bytes).await,
-                    Some(Piece::Half(bytes)) => {
-                        head(to, 200, "application/json", &headers, Length::Bytes(bytes.len() * 2)).await?;
+                    Some(ResponsePiece::Bytes(bytes)) => return whole(to, 200, "application/json", &headers, &bytes).await,
+                    Some(ResponsePiece::Half(bytes)) => {
+                        head(to, 200, "application/json", &headers, BodyLength::Bytes(bytes.len() * 2)).await?;
                         to.write_all(&bytes).await?;
-                        return Ok(Then::Close);
+                        return Ok(ConnectionFate::Close);
                     }
-                    None => return Ok(Then::Close),
+                    None => return Ok(ConnectionFate::Close),
                 },
-                () = hung_up(to) => return given_up(house, id),
+                () = hung_up(to) => return note_cancelled(state, id),
             }
         },
     }
 }
 
 /// The fault that befalls a method now.
-fn fault(house: &House, method: &str) -> Option<HttpFaultKind> {
-    let mut faults = lock(&house.faults);
+fn fault(state: &McpServerState, method: &str) -> Option<HttpFaultKind> {
+    let mut faults = lock(&state.faults);
     let fault = faults.iter_mut().find(|fault| fault.times > 0 && fault.on.as_deref().is_none_or(|on| on == method))?;
     fault.times -= 1;
     Some(fault.kind.clone())
@@ -107,30 +115,30 @@ fn mismatch(request: &McpHttpRequest) -> Option<&'static str> {
     None
 }
 
-enum Session {
+enum SessionCheck {
     /// It goes on, and the answer carries these headers.
     Goes(Vec<(&'static str, String)>),
     Unknown,
     Missing,
 }
 
-fn session(house: &House, request: &McpHttpRequest) -> Session {
+fn session(state: &McpServerState, request: &McpHttpRequest) -> SessionCheck {
     let modern = request.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string();
-    if house.manners.session == HttpSession::None || modern {
-        return Session::Goes(Vec::new());
+    if state.behaviour.session == HttpSession::None || modern {
+        return SessionCheck::Goes(Vec::new());
     }
-    let mut sessions = lock(&house.sessions);
+    let mut sessions = lock(&state.sessions);
     if request.body["method"] == "initialize" {
         let name = format!("session-{}", sessions.len() + 1);
         sessions.insert(name.clone(), 0);
-        return Session::Goes(vec![("Mcp-Session-Id", name)]);
+        return SessionCheck::Goes(vec![("Mcp-Session-Id", name)]);
     }
-    let Some(name) = request.header(SESSION) else { return Session::Missing };
-    let Some(messages) = sessions.get_mut(name) else { return Session::Unknown };
+    let Some(name) = request.header(SESSION) else { return SessionCheck::Missing };
+    let Some(messages) = sessions.get_mut(name) else { return SessionCheck::Unknown };
     *messages += 1;
-    match house.manners.session {
-        HttpSession::ForgottenAfter(most) if *messages > most => Session::Unknown,
-        HttpSession::ForgottenAfter(_) | HttpSession::Kept | HttpSession::None => Session::Goes(Vec::new()),
+    match state.behaviour.session {
+        HttpSession::ForgottenAfter(most) if *messages > most => SessionCheck::Unknown,
+        HttpSession::ForgottenAfter(_) | HttpSession::Kept | HttpSession::None => SessionCheck::Goes(Vec::new()),
     }
 }
 
@@ -142,60 +150,60 @@ fn answers(message: &Value, id: &Value) -> bool {
 
 /// Sends what comes up in the course of a request as events, up to its answer.
 async fn stream(
-    house: &Arc<House>,
+    state: &Arc<McpServerState>,
     id: &Value,
-    mut pieces: UnboundedReceiver<Piece>,
-    to: &mut Connection,
-) -> io::Result<Then> {
+    mut pieces: UnboundedReceiver<ResponsePiece>,
+    to: &mut HttpConnection,
+) -> io::Result<ConnectionFate> {
     loop {
         tokio::select! {
             piece = pieces.recv() => match piece {
-                Some(Piece::Message(message)) => {
+                Some(ResponsePiece::Message(message)) => {
                     event(to, message.to_string().as_bytes()).await?;
                     if !id.is_null() && answers(&message, id) {
                         break;
                     }
                 }
-                Some(Piece::Bytes(bytes)) => {
+                Some(ResponsePiece::Bytes(bytes)) => {
                     event(to, &bytes).await?;
                     break;
                 }
-                Some(Piece::Half(bytes)) => {
+                Some(ResponsePiece::Half(bytes)) => {
                     chunk(to, &[b"data: ", bytes.as_slice()].concat()).await?;
-                    return Ok(Then::Close);
+                    return Ok(ConnectionFate::Close);
                 }
                 // Another stream took its place.
                 None => break,
             },
-            () = hung_up(to) => return given_up(house, id),
+            () = hung_up(to) => return note_cancelled(state, id),
         }
     }
-    house.close(id);
+    state.close(id);
     // What was said after the answer is still said: a server may answer twice.
-    while let Ok(Piece::Message(message)) = pieces.try_recv() {
+    while let Ok(ResponsePiece::Message(message)) = pieces.try_recv() {
         event(to, message.to_string().as_bytes()).await?;
     }
     to.write_all(b"0\r\n\r\n").await?;
-    Ok(Then::Go)
+    Ok(ConnectionFate::Go)
 }
 
 /// The client closed the connection before the answer, which in the newest revision is how it gives up.
-fn given_up(house: &House, id: &Value) -> io::Result<Then> {
-    house.close(id);
+fn note_cancelled(state: &McpServerState, id: &Value) -> io::Result<ConnectionFate> {
+    state.close(id);
     if !id.is_null() {
-        house.cancelled(id);
+        state.cancelled(id);
     }
-    Ok(Then::Close)
+    Ok(ConnectionFate::Close)
 }
 
 /// Waits until the client is gone. Requests are not pipelined, so that there is nothing else to read.
-async fn hung_up(connection: &mut Connection) {
+async fn hung_up(connection: &mut HttpConnection) {
     while connection.fill_buf().await.is_ok_and(|bytes| !bytes.is_empty()) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-async fn spoil(fault: &HttpFaultKind, to: &mut Connection) -> io::Result<Then> {
+async fn spoil(fault: &HttpFaultKind, to: &mut HttpConnection) -> io::Result<ConnectionFate> {
     match fault {
         HttpFaultKind::Status(code, headers) => {
             let headers: Vec<(&str, &str)> =
@@ -204,26 +212,26 @@ async fn spoil(fault: &HttpFaultKind, to: &mut Connection) -> io::Result<Then> {
         }
         HttpFaultKind::Page => whole(to, 200, "text/html", &[], b"<html><body>Please log in.</body></html>").await,
         HttpFaultKind::NotJson => whole(to, 200, "application/json", &[], b"{\"jsonrpc\": oops").await,
-        HttpFaultKind::Closes => Ok(Then::Close),
+        HttpFaultKind::Closes => Ok(ConnectionFate::Close),
         HttpFaultKind::Holds => {
-            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            head(to, 200, EVENTS, &[], BodyLength::Chunked).await?;
             hung_up(to).await;
-            Ok(Then::Close)
+            Ok(ConnectionFate::Close)
         }
         HttpFaultKind::EndsEarly => {
-            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            head(to, 200, EVENTS, &[], BodyLength::Chunked).await?;
             to.write_all(b"0\r\n\r\n").await?;
-            Ok(Then::Go)
+            Ok(ConnectionFate::Go)
         }
         HttpFaultKind::OnlyComments => {
-            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            head(to, 200, EVENTS, &[], BodyLength::Chunked).await?;
             loop {
                 chunk(to, b": still there\n\n").await?;
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         }
         HttpFaultKind::EndlessEvent => {
-            head(to, 200, EVENTS, &[], Length::Chunked).await?;
+            head(to, 200, EVENTS, &[], BodyLength::Chunked).await?;
             chunk(to, b"data: \"").await?;
             let block = vec![b'x'; 64 * 1024];
             loop {
@@ -234,37 +242,49 @@ async fn spoil(fault: &HttpFaultKind, to: &mut Connection) -> io::Result<Then> {
 }
 
 /// How long a body is.
-enum Length {
+enum BodyLength {
     Bytes(usize),
     Chunked,
 }
 
-async fn head(to: &mut Connection, code: u16, kind: &str, headers: &[(&str, &str)], length: Length) -> io::Result<()> {
+async fn head(
+    to: &mut HttpConnection,
+    code: u16,
+    kind: &str,
+    headers: &[(&str, &str)],
+    length: BodyLength,
+) -> io::Result<()> {
     let mut head = format!("HTTP/1.1 {code} Said\r\nContent-Type: {kind}\r\n");
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }
     match length {
-        Length::Bytes(bytes) => head.push_str(&format!("Content-Length: {bytes}\r\n\r\n")),
-        Length::Chunked => head.push_str("Transfer-Encoding: chunked\r\n\r\n"),
+        BodyLength::Bytes(bytes) => head.push_str(&format!("Content-Length: {bytes}\r\n\r\n")),
+        BodyLength::Chunked => head.push_str("Transfer-Encoding: chunked\r\n\r\n"),
     }
     to.write_all(head.as_bytes()).await
 }
 
-async fn whole(to: &mut Connection, code: u16, kind: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Then> {
-    head(to, code, kind, headers, Length::Bytes(body.len())).await?;
+async fn whole(
+    to: &mut HttpConnection,
+    code: u16,
+    kind: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> io::Result<ConnectionFate> {
+    head(to, code, kind, headers, BodyLength::Bytes(body.len())).await?;
     to.write_all(body).await?;
-    Ok(Then::Go)
+    Ok(ConnectionFate::Go)
 }
 
-async fn status(to: &mut Connection, code: u16, headers: &[(&str, &str)]) -> io::Result<Then> {
+async fn status(to: &mut HttpConnection, code: u16, headers: &[(&str, &str)]) -> io::Result<ConnectionFate> {
     whole(to, code, "text/plain", headers, b"").await
 }
 
-async fn event(to: &mut Connection, data: &[u8]) -> io::Result<()> {
+async fn event(to: &mut HttpConnection, data: &[u8]) -> io::Result<()> {
     chunk(to, &[b"data: ", data, b"\n\n"].concat()).await
 }
 
-async fn chunk(to: &mut Connection, bytes: &[u8]) -> io::Result<()> {
+async fn chunk(to: &mut HttpConnection, bytes: &[u8]) -> io::Result<()> {
     to.write_all(&crate::plan::chunk(bytes)).await
 }

@@ -2,7 +2,7 @@
 
 /// A text and, where it may be wrong, what it was taken for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Decoded {
+pub(super) struct DecodedText {
     pub(super) text: String,
     pub(super) doubt: Option<String>,
 }
@@ -12,32 +12,32 @@ const SEARCHED: usize = 1024;
 
 /// Reads `bytes`, in the letters the server or the page itself names; without a word, in UTF-8 if they
 /// are that, else in Windows-1252.
-pub(super) fn decode(bytes: &[u8], named: Option<&str>) -> Decoded {
+pub(super) fn decode(bytes: &[u8], named: Option<&str>) -> DecodedText {
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         return lossy(rest, None);
     }
     let named = named.map(str::to_owned).or_else(|| named_in_page(bytes)).map(|name| name.trim().to_ascii_lowercase());
     match named.as_deref() {
         None => match std::str::from_utf8(bytes) {
-            Ok(text) => Decoded { text: text.to_owned(), doubt: None },
+            Ok(text) => DecodedText { text: text.to_owned(), doubt: None },
             Err(error) if error.error_len().is_none() => lossy(bytes, None),
-            Err(_) => Decoded { text: western(bytes), doubt: None },
+            Err(_) => DecodedText { text: western(bytes), doubt: None },
         },
         Some("utf-8" | "utf8" | "us-ascii" | "ascii") => lossy(bytes, None),
         Some("iso-8859-1" | "latin1" | "iso8859-1" | "windows-1252" | "cp1252" | "iso-8859-15") => {
-            Decoded { text: western(bytes), doubt: None }
+            DecodedText { text: western(bytes), doubt: None }
         }
         Some(other) => lossy(bytes, Some(other)),
     }
 }
 
-fn lossy(bytes: &[u8], named: Option<&str>) -> Decoded {
+fn lossy(bytes: &[u8], named: Option<&str>) -> DecodedText {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let doubt = named.map(|name| {
         let name: String = name.chars().filter(|c| !c.is_control()).take(40).collect();
         format!("the server names the letters `{name}`, which are not known here; read as UTF-8")
     });
-    Decoded { text, doubt }
+    DecodedText { text, doubt }
 }
 
 /// `<meta charset=…>`, or the same in a `content` attribute.

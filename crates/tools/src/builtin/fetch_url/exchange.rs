@@ -13,7 +13,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::trouble::Trouble;
+use super::fetch_failure::FetchFailure;
 use crate::address::Address;
 use crate::shorten::shorten;
 
@@ -24,12 +24,12 @@ const ACCEPT: &str = "text/html, application/xhtml+xml, text/plain, text/markdow
                       application/xml;q=0.8, */*;q=0.1";
 
 /// The head of an answer.
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
 }
 
-impl Head {
+impl ResponseHead {
     pub(super) fn text(&self, name: header::HeaderName) -> Option<String> {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
     }
@@ -37,14 +37,14 @@ impl Head {
 
 /// What is kept of a body.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Body {
+pub(super) struct ResponseBody {
     pub(super) bytes: Vec<u8>,
-    pub(super) extent: Extent,
+    pub(super) extent: BodyExtent,
 }
 
 /// Whether it is all there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum BodyExtent {
     Whole,
     Cut,
 }
@@ -54,15 +54,15 @@ pub(super) enum Extent {
 pub(super) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     address: &Address,
-    wanted: impl FnOnce(&Head) -> usize,
-) -> Result<(Head, Body), Trouble> {
+    wanted: impl FnOnce(&ResponseHead) -> usize,
+) -> Result<(ResponseHead, ResponseBody), FetchFailure> {
     let lost = |error: hyper::Error| lost(address, &error);
     let (mut sender, connection) =
         http1::Builder::new().max_buf_size(HEAD).handshake(TokioIo::new(stream)).await.map_err(lost)?;
     let answer = async {
         let answer = sender.send_request(request(address)?).await.map_err(lost)?;
         let (parts, mut incoming) = answer.into_parts();
-        let head = Head { status: parts.status, headers: parts.headers };
+        let head = ResponseHead { status: parts.status, headers: parts.headers };
         let room = wanted(&head);
         let body = if room == 0 { nothing() } else { read(&head, &mut incoming, room, address).await? };
         Ok((head, body))
@@ -76,16 +76,20 @@ pub(super) async fn exchange(
     }
 }
 
-fn nothing() -> Body {
-    Body { bytes: Vec::new(), extent: Extent::Whole }
+fn nothing() -> ResponseBody {
+    ResponseBody { bytes: Vec::new(), extent: BodyExtent::Whole }
 }
 
-fn lost(address: &Address, error: &hyper::Error) -> Trouble {
+fn lost(address: &Address, error: &hyper::Error) -> FetchFailure {
     let why = std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"));
-    Trouble::Unreachable(format!("{} broke off or gave no sound answer: {}.", address.origin(), shorten(&why, 200)))
+    FetchFailure::Unreachable(format!(
+        "{} broke off or gave no sound answer: {}.",
+        address.origin(),
+        shorten(&why, 200)
+    ))
 }
 
-fn request(address: &Address) -> Result<Request<String>, Trouble> {
+fn request(address: &Address) -> Result<Request<String>, FetchFailure> {
     let host = match address.url().port() {
         Some(port) => format!("{}:{port}", address.host()),
         None => address.host().to_owned(),
@@ -97,17 +101,24 @@ fn request(address: &Address) -> Result<Request<String>, Trouble> {
         .header(header::ACCEPT_ENCODING, "gzip")
         .header(header::CONNECTION, "close")
         .body(String::new())
-        .map_err(|error| Trouble::Refused(format!("`{}` can't be asked for: {error}.", shorten(address.as_str(), 200))))
+        .map_err(|error| {
+            FetchFailure::Refused(format!("`{}` can't be asked for: {error}.", shorten(address.as_str(), 200)))
+        })
 }
 
-async fn read(head: &Head, incoming: &mut Incoming, room: usize, address: &Address) -> Result<Body, Trouble> {
-    let mut kept = Kept::new(head, room)?;
+async fn read(
+    head: &ResponseHead,
+    incoming: &mut Incoming,
+    room: usize,
+    address: &Address,
+) -> Result<ResponseBody, FetchFailure> {
+    let mut kept = BodyUnpacker::new(head, room)?;
     loop {
         let frame = std::future::poll_fn(|context| Pin::new(&mut *incoming).poll_frame(context)).await;
         match frame.transpose().map_err(|error| lost(address, &error))?.map(Frame::into_data) {
             None => return kept.finished(),
             Some(Ok(bytes)) => {
-                if kept.take(&bytes)? == Extent::Cut {
+                if kept.take(&bytes)? == BodyExtent::Cut {
                     return kept.finished();
                 }
             }
@@ -118,18 +129,18 @@ async fn read(head: &Head, incoming: &mut Incoming, room: usize, address: &Addre
 }
 
 /// A body as it comes, unpacked.
-enum Kept {
-    Plain(Bounded),
-    Packed { decoder: Box<MultiGzDecoder<Bounded>>, read: usize },
+enum BodyUnpacker {
+    Plain(BoundedBuffer),
+    Packed { decoder: Box<MultiGzDecoder<BoundedBuffer>>, read: usize },
 }
 
-impl Kept {
-    fn new(head: &Head, room: usize) -> Result<Self, Trouble> {
-        let bounded = Bounded { bytes: Vec::new(), room, extent: Extent::Whole };
+impl BodyUnpacker {
+    fn new(head: &ResponseHead, room: usize) -> Result<Self, FetchFailure> {
+        let bounded = BoundedBuffer { bytes: Vec::new(), room, extent: BodyExtent::Whole };
         match head.text(header::CONTENT_ENCODING).map(|name| name.trim().to_ascii_lowercase()).as_deref() {
             None | Some("" | "identity") => Ok(Self::Plain(bounded)),
             Some("gzip" | "x-gzip") => Ok(Self::Packed { decoder: Box::new(MultiGzDecoder::new(bounded)), read: 0 }),
-            Some(other) => Err(Trouble::Refused(format!(
+            Some(other) => Err(FetchFailure::Refused(format!(
                 "The answer is packed as `{}`, which was not asked for.",
                 shorten(other, 40)
             ))),
@@ -137,7 +148,7 @@ impl Kept {
     }
 
     /// Takes more; says whether there is room for yet more.
-    fn take(&mut self, bytes: &Bytes) -> Result<Extent, Trouble> {
+    fn take(&mut self, bytes: &Bytes) -> Result<BodyExtent, FetchFailure> {
         match self {
             Self::Plain(bounded) => {
                 let _ = bounded.write(bytes);
@@ -149,50 +160,50 @@ impl Kept {
                 let bounded = decoder.get_mut();
                 if *read > bounded.room {
                     // Nothing but empty blocks can be that long.
-                    bounded.extent = Extent::Cut;
+                    bounded.extent = BodyExtent::Cut;
                 }
                 match (unpacked, bounded.extent) {
-                    (_, Extent::Cut) => Ok(Extent::Cut),
-                    (Ok(()), Extent::Whole) => Ok(Extent::Whole),
-                    (Err(error), Extent::Whole) => Err(unsound(&error)),
+                    (_, BodyExtent::Cut) => Ok(BodyExtent::Cut),
+                    (Ok(()), BodyExtent::Whole) => Ok(BodyExtent::Whole),
+                    (Err(error), BodyExtent::Whole) => Err(unsound(&error)),
                 }
             }
         }
     }
 
-    fn finished(self) -> Result<Body, Trouble> {
+    fn finished(self) -> Result<ResponseBody, FetchFailure> {
         match self {
-            Self::Plain(Bounded { bytes, extent, .. }) => Ok(Body { bytes, extent }),
+            Self::Plain(BoundedBuffer { bytes, extent, .. }) => Ok(ResponseBody { bytes, extent }),
             Self::Packed { mut decoder, .. } => {
                 let ended = decoder.try_finish();
-                let Bounded { bytes, extent, .. } = decoder.get_mut();
+                let BoundedBuffer { bytes, extent, .. } = decoder.get_mut();
                 let (bytes, extent) = (std::mem::take(bytes), *extent);
                 match (ended, extent) {
-                    (Ok(()), _) | (Err(_), Extent::Cut) => Ok(Body { bytes, extent }),
-                    (Err(error), Extent::Whole) => Err(unsound(&error)),
+                    (Ok(()), _) | (Err(_), BodyExtent::Cut) => Ok(ResponseBody { bytes, extent }),
+                    (Err(error), BodyExtent::Whole) => Err(unsound(&error)),
                 }
             }
         }
     }
 }
 
-fn unsound(error: &io::Error) -> Trouble {
-    Trouble::Unreachable(format!("The answer is packed as gzip but can't be unpacked: {error}."))
+fn unsound(error: &io::Error) -> FetchFailure {
+    FetchFailure::Unreachable(format!("The answer is packed as gzip but can't be unpacked: {error}."))
 }
 
 /// Keeps what there is room for, and refuses more.
-struct Bounded {
+struct BoundedBuffer {
     bytes: Vec<u8>,
     room: usize,
-    extent: Extent,
+    extent: BodyExtent,
 }
 
-impl Write for Bounded {
+impl Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = bytes.len().min(self.room - self.bytes.len());
         self.bytes.extend_from_slice(&bytes[..taken]);
         if taken < bytes.len() {
-            self.extent = Extent::Cut;
+            self.extent = BodyExtent::Cut;
             return Err(io::ErrorKind::WriteZero.into());
         }
         Ok(taken)

@@ -6,16 +6,16 @@
 
 mod tags;
 
-use self::tags::{Piece, Tag, pieces};
-use super::exchange::Extent;
+use self::tags::{HtmlPiece, HtmlTag, pieces};
+use super::exchange::BodyExtent;
 use crate::address::Address;
 
 /// A page as text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Readable {
+pub(super) struct ReadablePage {
     pub(super) title: String,
     pub(super) text: String,
-    pub(super) extent: Extent,
+    pub(super) extent: BodyExtent,
 }
 
 /// Nothing deeper is shown deeper.
@@ -23,18 +23,18 @@ const DEEPEST: usize = 8;
 const LONGEST_TITLE: usize = 300;
 
 /// The text of `html`, found at `address`; `room` bytes of it at most, and a little.
-pub(super) fn readable(html: &str, address: &Address, room: usize) -> Readable {
-    let mut page = Page { address, ..Page::new(address) };
+pub(super) fn readable(html: &str, address: &Address, room: usize) -> ReadablePage {
+    let mut page = PageWriter { address, ..PageWriter::new(address) };
     for piece in pieces(html) {
         match piece {
-            Piece::Text(text) => page.text(&text),
-            Piece::Tag(tag) => page.tag(&tag),
+            HtmlPiece::Text(text) => page.text(&text),
+            HtmlPiece::Tag(tag) => page.tag(&tag),
         }
         if page.out.len() > room {
-            return page.finished(Extent::Cut);
+            return page.finished(BodyExtent::Cut);
         }
     }
-    page.finished(Extent::Whole)
+    page.finished(BodyExtent::Whole)
 }
 
 /// White space that is owed before the next word.
@@ -47,18 +47,18 @@ enum Gap {
 }
 
 /// How a list counts.
-enum List {
+enum ListStyle {
     Dots,
     Numbers(u32),
 }
 
 /// A link whose text is being read: where it leads, and where its text begins.
-struct Link {
+struct OpenLink {
     to: String,
     from: usize,
 }
 
-struct Page<'a> {
+struct PageWriter<'a> {
     address: &'a Address,
     out: String,
     title: String,
@@ -67,11 +67,11 @@ struct Page<'a> {
     /// Depth of what is kept as it is.
     verbatim: usize,
     quoted: usize,
-    lists: Vec<List>,
-    link: Option<Link>,
+    lists: Vec<ListStyle>,
+    link: Option<OpenLink>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> PageWriter<'a> {
     fn new(address: &'a Address) -> Self {
         Self {
             address,
@@ -86,14 +86,14 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn finished(mut self, extent: Extent) -> Readable {
+    fn finished(mut self, extent: BodyExtent) -> ReadablePage {
         self.end_link();
         // A page that is read has no business with a terminal: nothing in it moves a cursor or ends a text.
         self.out.retain(|c| !c.is_control() || matches!(c, '\n' | '\t'));
         self.title.retain(|c| !c.is_control() || c.is_whitespace());
         self.out.truncate(self.out.trim_end().len());
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        Readable { title: crate::shorten::shorten(&title, LONGEST_TITLE), text: self.out, extent }
+        ReadablePage { title: crate::shorten::shorten(&title, LONGEST_TITLE), text: self.out, extent }
     }
 
     fn text(&mut self, text: &str) {
@@ -152,14 +152,14 @@ impl<'a> Page<'a> {
         (0..self.quoted.min(DEEPEST)).for_each(|_| self.out.push_str("> "));
     }
 
-    fn tag(&mut self, tag: &Tag<'_>) {
+    fn tag(&mut self, tag: &HtmlTag<'_>) {
         match tag {
-            Tag::Open { name, .. } => self.open(name, tag),
-            Tag::Close { name } => self.close(name),
+            HtmlTag::Open { name, .. } => self.open(name, tag),
+            HtmlTag::Close { name } => self.close(name),
         }
     }
 
-    fn open(&mut self, name: &str, tag: &Tag<'_>) {
+    fn open(&mut self, name: &str, tag: &HtmlTag<'_>) {
         match name {
             "title" if self.title.is_empty() => self.in_title = true,
             "br" => self.owe(Gap::Line),
@@ -237,7 +237,7 @@ impl<'a> Page<'a> {
 
     fn begin_list(&mut self, name: &str) {
         self.owe(if self.lists.is_empty() { Gap::Paragraph } else { Gap::Line });
-        self.lists.push(if name == "ol" { List::Numbers(0) } else { List::Dots });
+        self.lists.push(if name == "ol" { ListStyle::Numbers(0) } else { ListStyle::Dots });
     }
 
     fn item(&mut self) {
@@ -246,15 +246,15 @@ impl<'a> Page<'a> {
         let depth = self.lists.len().saturating_sub(1).min(DEEPEST);
         (0..depth).for_each(|_| self.out.push_str("  "));
         match self.lists.last_mut() {
-            Some(List::Numbers(number)) => {
+            Some(ListStyle::Numbers(number)) => {
                 *number += 1;
                 self.out.push_str(&format!("{number}. "));
             }
-            Some(List::Dots) | None => self.out.push_str("- "),
+            Some(ListStyle::Dots) | None => self.out.push_str("- "),
         }
     }
 
-    fn begin_link(&mut self, tag: &Tag<'_>) {
+    fn begin_link(&mut self, tag: &HtmlTag<'_>) {
         self.end_link();
         let Some(to) = tag.attribute("href") else { return };
         let to = to.trim();
@@ -265,13 +265,13 @@ impl<'a> Page<'a> {
             && matches!(to.scheme(), "http" | "https" | "mailto")
         {
             self.settle();
-            self.link = Some(Link { to: to.into(), from: self.out.len() });
+            self.link = Some(OpenLink { to: to.into(), from: self.out.len() });
         }
     }
 
     /// Puts the link around the text that was written since it began.
     fn end_link(&mut self) {
-        let Some(Link { to, from }) = self.link.take() else { return };
+        let Some(OpenLink { to, from }) = self.link.take() else { return };
         let text = self.out[from..].trim_end();
         if text.trim().is_empty() {
             return;
@@ -307,7 +307,7 @@ fn gap_of(name: &str) -> Gap {
 mod tests {
     use super::*;
 
-    fn page(html: &str) -> Readable {
+    fn page(html: &str) -> ReadablePage {
         readable(html, &Address::parse("https://example.org/dir/page").unwrap(), 1 << 20)
     }
 
@@ -319,8 +319,8 @@ mod tests {
             </blockquote><table><tr><td>1<td>2<tr><td>3<td>4</table>use <code>cargo</code>.<br>end<img alt='A boat'>";
         let want = "# Hauling\n\nOne two three.\n\nSee [the docs](https://example.org/x?y=1&z), top\n\n- a\n- b\n  1. c\n\n\
             ```\n  x < y\n  z\n```\n\n> said\n\n1 | 2\n3 | 4\n\nuse `cargo`.\nend[image: A boat]";
-        let Readable { title, text, extent } = page(html);
-        assert_eq!((title.as_str(), text.as_str(), extent), ("A & B", want, Extent::Whole));
+        let ReadablePage { title, text, extent } = page(html);
+        assert_eq!((title.as_str(), text.as_str(), extent), ("A & B", want, BodyExtent::Whole));
     }
 
     // proves X4: nothing of a page but its text

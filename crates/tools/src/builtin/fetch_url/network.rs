@@ -16,8 +16,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use url::Host;
 
-use super::reach;
-use super::trouble::Trouble;
+use super::fetch_failure::FetchFailure;
+use super::private_address;
 use crate::BoxFuture;
 use crate::address::{Address, HostPattern};
 
@@ -27,7 +27,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const TRIED: usize = 4;
 
 /// The outside world.
-pub(super) trait Network: Send + Sync {
+pub(super) trait HostConnector: Send + Sync {
     /// All addresses of a name.
     fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 
@@ -36,9 +36,9 @@ pub(super) trait Network: Send + Sync {
 }
 
 /// The system's.
-pub(super) struct System;
+pub(super) struct SystemConnector;
 
-impl Network for System {
+impl HostConnector for SystemConnector {
     fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((host, port)).await?;
@@ -52,16 +52,16 @@ impl Network for System {
 }
 
 /// Connects to the host of `address`, which is in `allowed` or everybody's.
-pub(super) async fn reach_host(
-    network: &dyn Network,
+pub(super) async fn connect_host(
+    network: &dyn HostConnector,
     address: &Address,
     allowed: &[HostPattern],
-) -> Result<TcpStream, Trouble> {
+) -> Result<TcpStream, FetchFailure> {
     let found = addresses(network, address).await?;
     if !allowed.iter().any(|host| host.means(address))
-        && let Some((ip, what)) = found.iter().find_map(|ip| Some((ip, reach::private(*ip)?)))
+        && let Some((ip, what)) = found.iter().find_map(|ip| Some((ip, private_address::private(*ip)?)))
     {
-        return Err(Trouble::private(address, *ip, what));
+        return Err(FetchFailure::private(address, *ip, what));
     }
     let mut last = None;
     for ip in found.iter().take(TRIED) {
@@ -73,12 +73,12 @@ pub(super) async fn reach_host(
         }
     }
     let why = last.unwrap_or_else(|| "it has no address".to_owned());
-    Err(Trouble::Unreachable(format!("{} can't be reached: {why}.", address.origin())))
+    Err(FetchFailure::Unreachable(format!("{} can't be reached: {why}.", address.origin())))
 }
 
 /// Why the host of `address` is not fetched from, where that is seen without looking anything up: it is written as a number
 /// that is not everybody's, or is this machine's own name.
-pub(super) fn plainly_private(address: &Address, allowed: &[HostPattern]) -> Option<Trouble> {
+pub(super) fn plainly_private(address: &Address, allowed: &[HostPattern]) -> Option<FetchFailure> {
     let ip = match address.url().host()? {
         Host::Ipv4(ip) => ip.into(),
         Host::Ipv6(ip) => ip.into(),
@@ -86,26 +86,26 @@ pub(super) fn plainly_private(address: &Address, allowed: &[HostPattern]) -> Opt
         Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => Ipv4Addr::LOCALHOST.into(),
         Host::Domain(_) => return None,
     };
-    let what = reach::private(ip).filter(|_| !allowed.iter().any(|host| host.means(address)))?;
-    Some(Trouble::private(address, ip, what))
+    let what = private_address::private(ip).filter(|_| !allowed.iter().any(|host| host.means(address)))?;
+    Some(FetchFailure::private(address, ip, what))
 }
 
-async fn addresses(network: &dyn Network, address: &Address) -> Result<Vec<IpAddr>, Trouble> {
+async fn addresses(network: &dyn HostConnector, address: &Address) -> Result<Vec<IpAddr>, FetchFailure> {
     let name = match address.url().host() {
         Some(Host::Ipv4(ip)) => return Ok(vec![ip.into()]),
         Some(Host::Ipv6(ip)) => return Ok(vec![ip.into()]),
         Some(Host::Domain(name)) => name.to_owned(),
-        None => return Err(Trouble::Refused("The address names no host.".to_owned())),
+        None => return Err(FetchFailure::Refused("The address names no host.".to_owned())),
     };
-    let unknown = |why: String| Trouble::NotFound(format!("There is no host `{}`: {why}.", address.host()));
+    let unknown = |why: String| FetchFailure::NotFound(format!("There is no host `{}`: {why}.", address.host()));
     let found = network.resolve(name, address.port()).await.map_err(|error| unknown(error.to_string()))?;
     if found.is_empty() { Err(unknown("it has no address".to_owned())) } else { Ok(found) }
 }
 
 /// Speaks TLS with the host of `address` over `stream`.
-pub(super) async fn secured(stream: TcpStream, address: &Address) -> Result<TlsStream<TcpStream>, Trouble> {
+pub(super) async fn secured(stream: TcpStream, address: &Address) -> Result<TlsStream<TcpStream>, FetchFailure> {
     let failed = |why: &dyn std::fmt::Display| {
-        Trouble::Unreachable(format!("{}: the secure connection failed: {why}.", address.origin()))
+        FetchFailure::Unreachable(format!("{}: the secure connection failed: {why}.", address.origin()))
     };
     let host = address.host().trim_start_matches('[').trim_end_matches(']').to_owned();
     let name = ServerName::try_from(host).map_err(|error| failed(&error))?;

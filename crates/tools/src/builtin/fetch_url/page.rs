@@ -4,9 +4,9 @@ use http::header;
 
 use super::LARGEST;
 use super::charset::decode;
-use super::exchange::{Body, Extent, Head};
-use super::html::{self, Readable};
-use super::trouble::Trouble;
+use super::exchange::{BodyExtent, ResponseBody, ResponseHead};
+use super::fetch_failure::FetchFailure;
+use super::html::{self, ReadablePage};
 use crate::Secrets;
 use crate::address::Address;
 use crate::builtin::file_kind;
@@ -15,7 +15,7 @@ use crate::shorten::shorten;
 
 /// How HTML is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum HtmlForm {
     Readable,
     Raw,
 }
@@ -24,7 +24,7 @@ pub(super) enum Form {
 const EXPLANATION: usize = 1_000;
 
 /// What an answer is made of, by its head.
-enum Kind {
+enum ContentKind {
     Html,
     Text,
     /// The head does not say.
@@ -52,105 +52,114 @@ const TEXT: &[&str] = &[
     "message/rfc822",
 ];
 
-fn kind(head: &Head) -> Kind {
+fn kind(head: &ResponseHead) -> ContentKind {
     let named = head.text(header::CONTENT_TYPE).unwrap_or_default();
     let name = named.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match name.as_str() {
-        "" => Kind::Unsaid,
-        "text/html" | "application/xhtml+xml" => Kind::Html,
-        name if name.starts_with("text/") || name.ends_with("+json") || name.ends_with("+xml") => Kind::Text,
-        name if TEXT.contains(&name) => Kind::Text,
-        _ => Kind::Other,
+        "" => ContentKind::Unsaid,
+        "text/html" | "application/xhtml+xml" => ContentKind::Html,
+        name if name.starts_with("text/") || name.ends_with("+json") || name.ends_with("+xml") => ContentKind::Text,
+        name if TEXT.contains(&name) => ContentKind::Text,
+        _ => ContentKind::Other,
     }
 }
 
 /// Whether the body may be text, and is worth reading.
-pub(super) fn is_text(head: &Head) -> bool {
+pub(super) fn is_text(head: &ResponseHead) -> bool {
     match kind(head) {
-        Kind::Html | Kind::Text | Kind::Unsaid => true,
-        Kind::Other => false,
+        ContentKind::Html | ContentKind::Text | ContentKind::Unsaid => true,
+        ContentKind::Other => false,
     }
 }
 
 /// The answer as the model gets it.
-pub(super) fn told(
+pub(super) fn render_response(
     address: &Address,
-    head: &Head,
-    body: &Body,
-    form: Form,
+    head: &ResponseHead,
+    body: &ResponseBody,
+    form: HtmlForm,
     secrets: &Secrets,
-) -> Result<String, Trouble> {
+) -> Result<String, FetchFailure> {
     let type_name = head.text(header::CONTENT_TYPE).map_or_else(|| "no type".to_owned(), |name| shorten(&name, 100));
     let what = format!("{} ({}, {type_name}", shorten(address.as_str(), 1_000), head.status.as_u16());
     let kind = match kind(head) {
-        Kind::Unsaid => sniffed(&body.bytes),
+        ContentKind::Unsaid => sniff_kind(&body.bytes),
         kind => kind,
     };
     if head.status.is_success() {
-        if let Kind::Other = kind {
+        if let ContentKind::Other = kind {
             let size = head.text(header::CONTENT_LENGTH).and_then(|length| length.trim().parse().ok());
             let size = size.map_or_else(|| "size unknown".to_owned(), |size| format!("{} bytes", thousands(size)));
-            return Err(Trouble::Refused(format!("{what}, {size}): only text is fetched, and this is none.")));
+            return Err(FetchFailure::Refused(format!("{what}, {size}): only text is fetched, and this is none.")));
         }
         let bytes = thousands(body.bytes.len());
-        let text = Shown::of(&kind, address, head, body, form, secrets);
+        let text = PageText::of(&kind, address, head, body, form, secrets);
         return Ok(format!("{what}, {bytes} bytes)\n{}{}\n{}", text.title, text.notes(), text.text));
     }
     let said = match kind {
-        Kind::Other => String::new(),
-        Kind::Html | Kind::Text | Kind::Unsaid => Shown::of(&kind, address, head, body, Form::Readable, secrets).text,
+        ContentKind::Other => String::new(),
+        ContentKind::Html | ContentKind::Text | ContentKind::Unsaid => {
+            PageText::of(&kind, address, head, body, HtmlForm::Readable, secrets).text
+        }
     };
     let said = if said.is_empty() { String::new() } else { format!("\n{}", shorten(&said, EXPLANATION)) };
     let reason = head.status.canonical_reason().unwrap_or("no reason given");
     let told = format!("{what}): the server answered {} {reason}.{said}", head.status.as_u16());
     Err(match head.status.as_u16() {
-        404 | 410 => Trouble::NotFound(told),
-        _ => Trouble::Refused(told),
+        404 | 410 => FetchFailure::NotFound(told),
+        _ => FetchFailure::Refused(told),
     })
 }
 
 /// What a body is that nobody named.
-fn sniffed(bytes: &[u8]) -> Kind {
+fn sniff_kind(bytes: &[u8]) -> ContentKind {
     let sample = &bytes[..bytes.len().min(file_kind::SAMPLE)];
     let beginning = String::from_utf8_lossy(sample).trim_start().to_ascii_lowercase();
     if file_kind::binary(sample).is_some() {
-        Kind::Other
+        ContentKind::Other
     } else if beginning.starts_with("<!doctype html") || beginning.starts_with("<html") {
-        Kind::Html
+        ContentKind::Html
     } else {
-        Kind::Text
+        ContentKind::Text
     }
 }
 
 /// A body as text.
-struct Shown {
+struct PageText {
     title: String,
     text: String,
     doubts: Vec<String>,
 }
 
-impl Shown {
+impl PageText {
     /// Secrets go first: what is read of a page, and what is made of it, may end anywhere.
-    fn of(kind: &Kind, address: &Address, head: &Head, body: &Body, form: Form, secrets: &Secrets) -> Self {
+    fn of(
+        kind: &ContentKind,
+        address: &Address,
+        head: &ResponseHead,
+        body: &ResponseBody,
+        form: HtmlForm,
+        secrets: &Secrets,
+    ) -> Self {
         let named = head.text(header::CONTENT_TYPE).and_then(|name| charset_of(&name));
         let decoded = decode(&body.bytes, named.as_deref());
         let mut doubts: Vec<String> = decoded.doubt.into_iter().collect();
         let seen = match body.extent {
-            Extent::Whole => secrets.scrub(&decoded.text).into_owned(),
-            Extent::Cut => secrets.scrub_beginning(&decoded.text),
+            BodyExtent::Whole => secrets.scrub(&decoded.text).into_owned(),
+            BodyExtent::Cut => secrets.scrub_beginning(&decoded.text),
         };
         let (title, text, extent) = match (kind, form) {
-            (Kind::Html, Form::Readable) => {
-                let Readable { title, text, extent } = html::readable(&seen, address, LARGEST);
+            (ContentKind::Html, HtmlForm::Readable) => {
+                let ReadablePage { title, text, extent } = html::readable(&seen, address, LARGEST);
                 let title = if title.is_empty() { title } else { format!("Title: {title}\n") };
                 // A page may write a secret in such a way that it is one only when it is read.
                 (title, secrets.scrub(&text).into_owned(), extent)
             }
-            (Kind::Html, Form::Raw) | (Kind::Text | Kind::Unsaid | Kind::Other, _) => {
-                (String::new(), seen, Extent::Whole)
+            (ContentKind::Html, HtmlForm::Raw) | (ContentKind::Text | ContentKind::Unsaid | ContentKind::Other, _) => {
+                (String::new(), seen, BodyExtent::Whole)
             }
         };
-        if body.extent == Extent::Cut || extent == Extent::Cut {
+        if body.extent == BodyExtent::Cut || extent == BodyExtent::Cut {
             doubts
                 .push(format!("only its beginning: it is larger than the {} bytes that are read", thousands(LARGEST)));
         }

@@ -14,41 +14,41 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_vocab::{Outcome, OutcomeKind, Remedy, ReplyCall, SessionId, ToolSource, Verdict};
 
-use super::{Consent, FetchUrl, Fetching, LARGEST, Network, fetch_url};
+use super::{FetchConsent, FetchSettings, FetchUrl, HostConnector, LARGEST, fetch_url};
 use crate::{BoxFuture, CallContext, Commands, Mode, Permissions, Registry, Tool, Workspace, builtins};
 
 const PUBLIC: &str = "93.184.216.34";
 
 /// What the server answers for a path: raw bytes, then silence where `hang` is set.
 #[derive(Clone)]
-struct Page {
+struct CannedResponse {
     bytes: Vec<u8>,
     hang: bool,
 }
 
-fn page(head: &str, body: &[u8]) -> Page {
+fn page(head: &str, body: &[u8]) -> CannedResponse {
     let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n", body.len());
-    Page { bytes: [head.as_bytes(), body].concat(), hang: false }
+    CannedResponse { bytes: [head.as_bytes(), body].concat(), hang: false }
 }
 
-fn html(body: &str) -> Page {
+fn html(body: &str) -> CannedResponse {
     page("200 OK\r\nContent-Type: text/html; charset=utf-8", body.as_bytes())
 }
 
-fn redirect(to: &str) -> Page {
+fn redirect(to: &str) -> CannedResponse {
     page(&format!("302 Found\r\nLocation: {to}"), b"")
 }
 
 #[derive(Default)]
-struct World {
-    pages: HashMap<String, Page>,
+struct FakeWorld {
+    pages: HashMap<String, CannedResponse>,
     /// What each name means, one lookup after another; the last for ever.
     names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     connected: Mutex<Vec<SocketAddr>>,
 }
 
-impl World {
-    fn of(pages: &[(&str, Page)]) -> Self {
+impl FakeWorld {
+    fn of(pages: &[(&str, CannedResponse)]) -> Self {
         let pages = pages.iter().map(|(path, page)| ((*path).to_owned(), page.clone())).collect();
         let world = Self { pages, ..Self::default() };
         world.name("site.test", &[&[PUBLIC]])
@@ -61,9 +61,9 @@ impl World {
     }
 }
 
-struct Fake(Arc<World>);
+struct FakeConnector(Arc<FakeWorld>);
 
-impl Network for Fake {
+impl HostConnector for FakeConnector {
     fn resolve(&self, host: String, _: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         let mut names = self.0.names.lock().unwrap();
         let found =
@@ -83,7 +83,7 @@ impl Network for Fake {
     }
 }
 
-async fn serve(listener: TcpListener, world: &World) -> io::Result<()> {
+async fn serve(listener: TcpListener, world: &FakeWorld) -> io::Result<()> {
     let (mut stream, _) = listener.accept().await?;
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
@@ -104,36 +104,36 @@ async fn serve(listener: TcpListener, world: &World) -> io::Result<()> {
 }
 
 fn context() -> CallContext {
-    CallContext::apart(SessionId(uuid::Uuid::nil()))
+    CallContext::detached(SessionId(uuid::Uuid::nil()))
 }
 
-struct Fetched {
+struct FetchResult {
     outcome: Outcome,
     connected: Vec<String>,
 }
 
-fn fetch_with(world: World, fetching: Fetching, url: &str) -> Fetched {
+fn fetch_with(world: FakeWorld, fetching: FetchSettings, url: &str) -> FetchResult {
     let world = Arc::new(world);
-    let mut tool = FetchUrl::new(fetching, Arc::new(Fake(Arc::clone(&world))));
+    let mut tool = FetchUrl::new(fetching, Arc::new(FakeConnector(Arc::clone(&world))));
     tool.time = Duration::from_millis(if url.contains("slow") { 200 } else { 20_000 });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let outcome = runtime.block_on(tool.run(context(), json!({"url": url})));
     let connected = world.connected.lock().unwrap().iter().map(ToString::to_string).collect();
-    Fetched { outcome, connected }
+    FetchResult { outcome, connected }
 }
 
-fn fetch(world: World, url: &str) -> Fetched {
-    fetch_with(world, Fetching::default(), url)
+fn fetch(world: FakeWorld, url: &str) -> FetchResult {
+    fetch_with(world, FetchSettings::default(), url)
 }
 
-fn rules(mode: Mode, allow: &[&str], deny: &[&str]) -> Fetching {
+fn rules(mode: Mode, allow: &[&str], deny: &[&str]) -> FetchSettings {
     let parse = |rules: &[&str]| rules.iter().map(|rule| rule.parse().unwrap()).collect();
     let permissions = Permissions { mode, allow: parse(allow), deny: parse(deny), ..Permissions::default() };
-    Fetching { permissions, ..Fetching::default() }
+    FetchSettings { permissions, ..FetchSettings::default() }
 }
 
 #[track_caller]
-fn assert_told(fetched: &Fetched, kind: OutcomeKind, parts: &[&str]) {
+fn assert_told(fetched: &FetchResult, kind: OutcomeKind, parts: &[&str]) {
     let Outcome { kind: got, text, .. } = &fetched.outcome;
     assert_eq!(*got, kind, "{text}");
     for part in parts {
@@ -144,7 +144,7 @@ fn assert_told(fetched: &Fetched, kind: OutcomeKind, parts: &[&str]) {
 // proves T10: what came, whence and as what is said
 #[test]
 fn a_page_comes_back_as_text_with_its_address_status_and_type() {
-    let world = World::of(&[("/a?b=1", html("<title>T</title><h1>Hi</h1><p>See <a href=/c>c</a>"))]);
+    let world = FakeWorld::of(&[("/a?b=1", html("<title>T</title><h1>Hi</h1><p>See <a href=/c>c</a>"))]);
     let fetched = fetch(world, "HTTP://Site.Test.:80/a?b=1#part");
     let want = "http://site.test/a?b=1 (200, text/html; charset=utf-8, 50 bytes)\nTitle: T\n\n# Hi\n\nSee \
                 [c](http://site.test/c)";
@@ -157,7 +157,7 @@ fn a_page_comes_back_as_text_with_its_address_status_and_type() {
 fn a_name_that_means_a_private_address_is_refused() {
     for ip in ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1"] {
         for ips in [&[ip][..], &[PUBLIC, ip]] {
-            let fetched = fetch(World::of(&[]).name("inside.test", &[ips]), "http://inside.test:8080/");
+            let fetched = fetch(FakeWorld::of(&[]).name("inside.test", &[ips]), "http://inside.test:8080/");
             assert_told(&fetched, OutcomeKind::Denied, &["inside.test", "unless a person has allowed it"]);
             let host = "inside.test:8080".to_owned();
             assert_eq!(fetched.outcome.remedy, Some(Remedy::FetchPrivate { host }), "{ip}");
@@ -167,7 +167,7 @@ fn a_name_that_means_a_private_address_is_refused() {
     for url in
         ["http://127.0.0.1/", "http://0x7f.1/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://2130706433/"]
     {
-        let fetched = fetch(World::of(&[]), url);
+        let fetched = fetch(FakeWorld::of(&[]), url);
         assert_told(&fetched, OutcomeKind::Denied, &["this machine"]);
         assert!(fetched.connected.is_empty(), "{url}");
     }
@@ -176,7 +176,7 @@ fn a_name_that_means_a_private_address_is_refused() {
 // proves T10: a name that means something else the second time
 #[test]
 fn a_name_is_looked_up_once_for_a_connection_and_judged_each_time() {
-    let world = World::of(&[("/", redirect("/again"))]).name("two.test", &[&[PUBLIC], &["127.0.0.1"]]);
+    let world = FakeWorld::of(&[("/", redirect("/again"))]).name("two.test", &[&[PUBLIC], &["127.0.0.1"]]);
     let fetched = fetch(world, "http://two.test/");
     assert_told(&fetched, OutcomeKind::Denied, &["two.test", "(127.0.0.1)", "this machine"]);
     assert_eq!(fetched.connected, ["93.184.216.34:80"]);
@@ -186,7 +186,7 @@ fn a_name_is_looked_up_once_for_a_connection_and_judged_each_time() {
 #[test]
 fn a_redirect_into_a_private_network_is_refused() {
     for to in ["http://127.0.0.1/", "http://169.254.169.254/latest/", "//[::1]/", "http://inside.test/"] {
-        let world = World::of(&[("/", redirect(to))]).name("inside.test", &[&["10.0.0.1"]]);
+        let world = FakeWorld::of(&[("/", redirect(to))]).name("inside.test", &[&["10.0.0.1"]]);
         // Nobody is asked, so that other hosts are followed to.
         let fetched = fetch_with(world, rules(Mode::Bypass, &[], &[]), "http://site.test/");
         assert!(matches!(fetched.outcome.remedy, Some(Remedy::FetchPrivate { .. })), "{:?}", fetched.outcome);
@@ -197,10 +197,10 @@ fn a_redirect_into_a_private_network_is_refused() {
 // proves T8, T10: nobody is asked about what a yes could not bring about
 #[test]
 fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
-    let judged = |private: &[&str], mode: Mode, url: &str| {
+    let checked = |private: &[&str], mode: Mode, url: &str| {
         let private = private.iter().map(|host| host.parse().unwrap()).collect();
         let mut registry = Registry::new();
-        registry.add(fetch_url(Fetching { private, ..Fetching::default() })).unwrap();
+        registry.add(fetch_url(FetchSettings { private, ..FetchSettings::default() })).unwrap();
         let offer = registry.offer(&[ToolSource::BuiltIn].into_iter().collect());
         let arguments = json!({"url": url}).to_string();
         let call = ReplyCall { name: "fetch_url".into(), arguments, ..ReplyCall::default() };
@@ -212,14 +212,14 @@ fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
     let hosts = ["127.0.0.1:8080", "[::1]:8080", "192.168.0.1", "localhost:3000", "a.localhost", "0x7f000001", "127.1"];
     for host in hosts {
         for mode in [Mode::Default, Mode::Strict] {
-            let verdict = judged(&[], mode, &format!("http://{host}/x"));
+            let verdict = checked(&[], mode, &format!("http://{host}/x"));
             let Verdict::Invalid { reason, remedy } = verdict else { panic!("{host}: {verdict:?}") };
             assert!(reason.contains("Do without it") && !reason.contains("--"), "{reason}");
             assert!(matches!(remedy, Some(Remedy::FetchPrivate { .. })), "{remedy:?}");
         }
         let allowed = host.split(':').next().filter(|name| !name.starts_with(['[', '0']) && *name != "127.1");
         if let Some(allowed) = allowed {
-            assert_eq!(judged(&[allowed], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
+            assert_eq!(checked(&[allowed], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
         }
     }
     let folder = tempfile::tempdir().unwrap();
@@ -228,7 +228,7 @@ fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
     for tool in builtins(workspace, Commands::new(None, folder.path().join("locks"))) {
         registry.add(tool).unwrap();
     }
-    registry.add(fetch_url(Fetching::default())).unwrap();
+    registry.add(fetch_url(FetchSettings::default())).unwrap();
     let offer = registry.offer(&[ToolSource::BuiltIn].into_iter().collect());
     let strict = Permissions { mode: Mode::Strict, ..Permissions::default() };
     let mut calls =
@@ -241,7 +241,7 @@ fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
     offer.refuse_certain_failures(&mut calls, &strict, &[]);
     assert!(matches!(calls[1].verdict, Verdict::Invalid { .. }), "whatever comes before it: {:?}", calls[1].verdict);
     for host in ["example.org", PUBLIC, "localhost.example.org", "notlocalhost"] {
-        assert_eq!(judged(&[], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
+        assert_eq!(checked(&[], Mode::Default, &format!("http://{host}/x")), Verdict::Ask, "{host}");
     }
 }
 
@@ -257,8 +257,8 @@ fn a_private_host_that_was_named_is_fetched_from() {
         (&["*"], "http://127.0.0.1/", OutcomeKind::Ok),
     ] {
         let private = hosts.iter().map(|host| host.parse().unwrap()).collect();
-        let world = World::of(&[("/", html("here"))]).name("localhost", &[&["127.0.0.1", "::1"]]);
-        let fetched = fetch_with(world, Fetching { private, ..Fetching::default() }, url);
+        let world = FakeWorld::of(&[("/", html("here"))]).name("localhost", &[&["127.0.0.1", "::1"]]);
+        let fetched = fetch_with(world, FetchSettings { private, ..FetchSettings::default() }, url);
         assert_eq!(fetched.outcome.kind, kind, "{hosts:?} {url}: {}", fetched.outcome.text);
     }
 }
@@ -267,7 +267,7 @@ fn a_private_host_that_was_named_is_fetched_from() {
 #[test]
 fn a_redirect_to_another_host_is_followed_only_where_a_rule_allows_it() {
     let world = || {
-        World::of(&[("/", redirect("http://other.test/page")), ("/page", html("there"))])
+        FakeWorld::of(&[("/", redirect("http://other.test/page")), ("/page", html("there"))])
             .name("other.test", &[&["8.8.8.8"]])
     };
     let fetched = fetch(world(), "http://site.test/");
@@ -285,7 +285,7 @@ fn a_redirect_to_another_host_is_followed_only_where_a_rule_allows_it() {
 // proves T8, X4: a rule allows what it says, on every hop, and so does a rule that forbids or asks
 #[test]
 fn a_redirect_within_a_host_is_judged_by_the_rules_again() {
-    let world = || World::of(&[("/a/1", redirect("/a/2")), ("/a/2", redirect("/b")), ("/b", html("there"))]);
+    let world = || FakeWorld::of(&[("/a/1", redirect("/a/2")), ("/a/2", redirect("/b")), ("/b", html("there"))]);
     let url = "http://site.test/a/1";
     let fetched = fetch(world(), url);
     assert_told(&fetched, OutcomeKind::Ok, &["there"]);
@@ -308,7 +308,7 @@ fn a_redirect_within_a_host_is_judged_by_the_rules_again() {
 #[test]
 fn a_redirect_does_not_leave_by_two_hops_what_was_agreed_to() {
     let out = redirect("http://other.test/docs/1");
-    let world = World::of(&[("/", out), ("/docs/1", redirect("/else")), ("/else", html("there"))])
+    let world = FakeWorld::of(&[("/", out), ("/docs/1", redirect("/else")), ("/else", html("there"))])
         .name("other.test", &[&["8.8.8.8"]]);
     let docs = rules(Mode::Default, &["fetch_url(http://other.test/docs/*)"], &[]);
     let fetched = fetch_with(world, docs, "http://site.test/");
@@ -319,17 +319,17 @@ fn a_redirect_does_not_leave_by_two_hops_what_was_agreed_to() {
 // proves T10
 #[test]
 fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
-    let fetched = fetch(World::of(&[("/", redirect("/"))]), "http://site.test/");
+    let fetched = fetch(FakeWorld::of(&[("/", redirect("/"))]), "http://site.test/");
     assert_told(&fetched, OutcomeKind::ToolError, &["more than 10"]);
     assert_eq!(fetched.connected.len(), 11);
     for to in ["http://user:pw@site.test/", "file:///etc/passwd", "javascript:x"] {
-        let fetched = fetch(World::of(&[("/", redirect(to))]), "http://site.test/");
+        let fetched = fetch(FakeWorld::of(&[("/", redirect(to))]), "http://site.test/");
         assert_told(&fetched, OutcomeKind::ToolError, &["redirects, and"]);
     }
-    let tool = FetchUrl::new(rules(Mode::Bypass, &[], &[]), Arc::new(Fake(Arc::default())));
+    let tool = FetchUrl::new(rules(Mode::Bypass, &[], &[]), Arc::new(FakeConnector(Arc::default())));
     let from = crate::address::Address::parse("https://site.test/").unwrap();
-    assert!(tool.follow(&from, "http://site.test/", &Consent::Person(from.clone())).is_err());
-    assert!(tool.follow(&from, "/x", &Consent::Person(from.clone())).is_ok());
+    assert!(tool.follow(&from, "http://site.test/", &FetchConsent::Person(from.clone())).is_err());
+    assert!(tool.follow(&from, "/x", &FetchConsent::Person(from.clone())).is_ok());
 }
 
 // proves T10: size limits, packed or not
@@ -341,27 +341,28 @@ fn a_body_is_read_up_to_a_limit_and_the_rest_is_said_to_be_missing() {
         encoder.finish().unwrap()
     };
     let gzip = "200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: gzip";
-    let small = fetch(World::of(&[("/", page(gzip, &packed(b"hello")))]), "http://site.test/");
+    let small = fetch(FakeWorld::of(&[("/", page(gzip, &packed(b"hello")))]), "http://site.test/");
     assert_told(&small, OutcomeKind::Ok, &["5 bytes", "hello"]);
     let zeros = vec![b'0'; 64 << 20];
     for huge in [page(gzip, &packed(&zeros)), page("200 OK\r\nContent-Type: text/plain", &zeros[..LARGEST + 1])] {
-        let fetched = fetch(World::of(&[("/", huge)]), "http://site.test/");
+        let fetched = fetch(FakeWorld::of(&[("/", huge)]), "http://site.test/");
         assert_told(&fetched, OutcomeKind::Ok, &["4,194,304 bytes)\n[only its beginning"]);
         assert!(fetched.outcome.text.len() < LARGEST + 1_000);
     }
-    let broken = fetch(World::of(&[("/", page(gzip, b"no gzip at all, but long enough"))]), "http://site.test/");
+    let broken = fetch(FakeWorld::of(&[("/", page(gzip, b"no gzip at all, but long enough"))]), "http://site.test/");
     assert_told(&broken, OutcomeKind::InfrastructureError, &["can't be unpacked"]);
     let other = page("200 OK\r\nContent-Type: text/plain\r\nContent-Encoding: br", b"x");
-    assert_told(&fetch(World::of(&[("/", other)]), "http://site.test/"), OutcomeKind::ToolError, &["`br`"]);
+    assert_told(&fetch(FakeWorld::of(&[("/", other)]), "http://site.test/"), OutcomeKind::ToolError, &["`br`"]);
 }
 
 // proves T10, T5: time limits
 #[test]
 fn a_server_that_does_not_come_to_an_end_is_given_up() {
-    let slow = Page { bytes: b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nbegun".to_vec(), hang: true };
-    let silent = Page { bytes: Vec::new(), hang: true };
+    let slow =
+        CannedResponse { bytes: b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nbegun".to_vec(), hang: true };
+    let silent = CannedResponse { bytes: Vec::new(), hang: true };
     for page in [slow, silent] {
-        let fetched = fetch(World::of(&[("/slow", page)]), "http://site.test/slow");
+        let fetched = fetch(FakeWorld::of(&[("/slow", page)]), "http://site.test/slow");
         assert_told(&fetched, OutcomeKind::TimedOut, &["within 0.2 s"]);
     }
 }
@@ -371,14 +372,14 @@ fn a_server_that_does_not_come_to_an_end_is_given_up() {
 fn nonsense_for_an_answer_is_an_infrastructure_error() {
     let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
     for bytes in [&b""[..], b"SSH-2.0-x\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", long.as_bytes()] {
-        let page = Page { bytes: bytes.to_vec(), hang: false };
+        let page = CannedResponse { bytes: bytes.to_vec(), hang: false };
         assert_told(
-            &fetch(World::of(&[("/", page)]), "http://site.test/"),
+            &fetch(FakeWorld::of(&[("/", page)]), "http://site.test/"),
             OutcomeKind::InfrastructureError,
             &["broke off"],
         );
     }
-    assert_told(&fetch(World::of(&[]), "http://no.test/"), OutcomeKind::NotFound, &["There is no host `no.test`"]);
+    assert_told(&fetch(FakeWorld::of(&[]), "http://no.test/"), OutcomeKind::NotFound, &["There is no host `no.test`"]);
 }
 
 // proves T10: text only, and what else it was is said
@@ -395,7 +396,7 @@ fn what_is_not_text_is_refused_with_its_type_and_size() {
         ("Content-Type: text/plain; charset=ISO-8859-1", b"gr\xfc\xdfe", OutcomeKind::Ok, "grüße"),
         ("Content-Type: text/markdown", b"# <b>", OutcomeKind::Ok, "# <b>"),
     ] {
-        let fetched = fetch(World::of(&[("/", page(&format!("200 OK\r\n{kind}"), body))]), "http://site.test/");
+        let fetched = fetch(FakeWorld::of(&[("/", page(&format!("200 OK\r\n{kind}"), body))]), "http://site.test/");
         assert_told(&fetched, outcome, &[part]);
     }
 }
@@ -403,10 +404,10 @@ fn what_is_not_text_is_refused_with_its_type_and_size() {
 // proves T5: an error of the server is a tool error that says what it said
 #[test]
 fn an_error_page_is_an_error_with_a_bit_of_the_page() {
-    let fetched = fetch(World::of(&[]), "http://site.test/nowhere");
+    let fetched = fetch(FakeWorld::of(&[]), "http://site.test/nowhere");
     assert_told(&fetched, OutcomeKind::NotFound, &["http://site.test/nowhere (404", "404 Not Found.\nno such page"]);
     let long = page("500 Oops\r\nContent-Type: text/html", "<p>word ".repeat(10_000).as_bytes());
-    let fetched = fetch(World::of(&[("/", long)]), "http://site.test/");
+    let fetched = fetch(FakeWorld::of(&[("/", long)]), "http://site.test/");
     assert_told(&fetched, OutcomeKind::ToolError, &["500 Internal Server Error.\nword"]);
     assert!(fetched.outcome.text.chars().count() < 1_200);
 }
@@ -414,6 +415,6 @@ fn an_error_page_is_an_error_with_a_bit_of_the_page() {
 // proves X1
 #[test]
 fn a_placeholder_in_an_address_is_refused() {
-    let fetched = fetch(World::of(&[]), "http://site.test/?key=⟦secret:KEY⟧");
+    let fetched = fetch(FakeWorld::of(&[]), "http://site.test/?key=⟦secret:KEY⟧");
     assert_told(&fetched, OutcomeKind::ToolError, &["placeholder"]);
 }

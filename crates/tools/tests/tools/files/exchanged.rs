@@ -99,7 +99,7 @@ fn what_a_rule_denies_is_not_reached_through_a_link_that_is_exchanged_for_a_fold
             let scene = Scene::new("secrets");
             let before = scene.guarded("secrets");
             scene.countdown.store(nth, Ordering::SeqCst);
-            let outcome = scene.room.judged(&permissions, tool, &arguments);
+            let outcome = scene.room.checked(&permissions, tool, &arguments);
             scene.assert_exchanged_at_first(nth);
             assert!(!outcome.text.contains(TREASURE), "{tool} {arguments} at {nth}: {}", outcome.text);
             assert_eq!(scene.guarded("secrets"), before, "{tool} {arguments} at {nth}: {}", outcome.text);
@@ -115,7 +115,7 @@ fn what_is_protected_is_not_changed_through_a_link_that_is_exchanged_for_a_folde
             let scene = Scene::new(".git");
             let before = scene.guarded(".git");
             scene.countdown.store(nth, Ordering::SeqCst);
-            let outcome = scene.room.judged(&Permissions::default(), tool, &arguments);
+            let outcome = scene.room.checked(&Permissions::default(), tool, &arguments);
             scene.assert_exchanged_at_first(nth);
             assert_eq!(scene.guarded(".git"), before, "{tool} {arguments} at {nth}: {}", outcome.text);
         }
@@ -156,20 +156,20 @@ fn links_inside_the_workspace_lead_where_they_lead() {
     symlink("a", room.root().join("link")).unwrap();
     symlink("../link/b/real", room.root().join("a/end")).unwrap();
     symlink("a/b", room.root().join("deep")).unwrap();
-    let judged = |tool: &str, arguments: Value| {
-        let outcome = room.judged(&Permissions::default(), tool, &arguments);
+    let checked = |tool: &str, arguments: Value| {
+        let outcome = room.checked(&Permissions::default(), tool, &arguments);
         assert_eq!(outcome.kind, OutcomeKind::Ok, "{tool} {arguments}: {}", outcome.text);
         outcome.text
     };
-    assert_eq!(judged("read_file", json!({"path": "link/end"})), "text\n");
-    assert_eq!(judged("read_file", json!({"path": "deep/../b/real"})), "text\n");
-    assert_eq!(judged("search_files", json!({"pattern": "text", "path": "link/b"})), "link/b/real:1: text");
-    judged("write_file", json!({"path": "link/new/file", "content": "x"}));
-    judged("write_file", json!({"path": "none/../deep/../other", "content": "x"}));
+    assert_eq!(checked("read_file", json!({"path": "link/end"})), "text\n");
+    assert_eq!(checked("read_file", json!({"path": "deep/../b/real"})), "text\n");
+    assert_eq!(checked("search_files", json!({"pattern": "text", "path": "link/b"})), "link/b/real:1: text");
+    checked("write_file", json!({"path": "link/new/file", "content": "x"}));
+    checked("write_file", json!({"path": "none/../deep/../other", "content": "x"}));
     assert_eq!((room.text("a/new/file"), room.text("a/other")), ("x".to_owned(), "x".to_owned()));
-    judged("edit_file", json!({"path": "link/end", "old_text": "text", "new_text": "word"}));
+    checked("edit_file", json!({"path": "link/end", "old_text": "text", "new_text": "word"}));
     assert_eq!(room.text("a/b/real"), "word\n");
-    judged("move_file", json!({"from": "link/end", "to": "deep/c/end"}));
+    checked("move_file", json!({"from": "link/end", "to": "deep/c/end"}));
     assert!(room.root().join("a/b/c/end").is_symlink() && !room.root().join("a/end").is_symlink());
 }
 
@@ -180,7 +180,7 @@ fn a_link_in_a_folder_that_is_denied_is_not_moved_by_another_name_of_that_folder
     symlink("../other", room.root().join("kept/link")).unwrap();
     symlink("kept", room.root().join("k")).unwrap();
     let permissions = Permissions { deny: vec!["write(kept/)".parse().unwrap()], ..Permissions::default() };
-    let outcome = room.judged(&permissions, "move_file", &json!({"from": "k/link", "to": "moved"}));
+    let outcome = room.checked(&permissions, "move_file", &json!({"from": "k/link", "to": "moved"}));
     assert_eq!(outcome.kind, OutcomeKind::Denied, "{}", outcome.text);
     assert!(room.root().join("kept/link").is_symlink());
 }

@@ -46,7 +46,7 @@ fn an_edit_that_can_only_fail_is_not_asked_about() {
     let room = Room::with(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
     let edit = |path: &str, old: &str| ("edit_file", json!({"path": path, "old_text": old, "new_text": "2"}));
     let write = || ("write_file", json!({"path": "b.txt", "content": "two\n"}));
-    let judged = |calls: &[(&str, Value)], ask: &[&str]| {
+    let checked = |calls: &[(&str, Value)], ask: &[&str]| {
         let ask = ask.iter().map(|rule| rule.parse().unwrap()).collect();
         let permissions = Permissions { mode: Mode::Strict, ask, ..Permissions::default() };
         let prepare = |(tool, arguments): &(&str, Value)| {
@@ -57,13 +57,13 @@ fn an_edit_that_can_only_fail_is_not_asked_about() {
         room.offer.refuse_certain_failures(&mut calls, &permissions, &[]);
         calls.into_iter().map(|call| call.verdict).collect::<Vec<_>>()
     };
-    let refused = judged(&[edit("a.txt", "two"), edit("none", "two"), edit("a.txt", "one")], &[]);
+    let refused = checked(&[edit("a.txt", "two"), edit("none", "two"), edit("a.txt", "one")], &[]);
     let [Verdict::Invalid { reason, .. }, Verdict::Invalid { .. }, Verdict::Ask] = &refused[..] else {
         panic!("{refused:?}")
     };
     assert!(reason.contains("old_text does not occur in `a.txt`"), "{reason}");
-    assert_eq!(judged(&[write(), edit("b.txt", "two")], &[]), [Verdict::Ask, Verdict::Ask], "it may be there by then");
-    assert_eq!(judged(&[edit("a.txt", "two")], &["read(a.txt)"]), [Verdict::Ask], "it would learn what is there");
+    assert_eq!(checked(&[write(), edit("b.txt", "two")], &[]), [Verdict::Ask, Verdict::Ask], "it may be there by then");
+    assert_eq!(checked(&[edit("a.txt", "two")], &["read(a.txt)"]), [Verdict::Ask], "it would learn what is there");
 }
 
 // proves T8: whether a file is made or overwritten, and what is lost

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use windlass_tools::{Mode, Permissions, Rule};
-use windlass_vocab::{Because, Grant, PreparedCall, ReplyCall, Verdict};
+use windlass_vocab::{Grant, PreparedCall, ReplyCall, Verdict, VerdictReason};
 
 use super::room::Room;
 
@@ -70,7 +70,7 @@ fn every_file_that_runs_by_convention_asks_in_every_mode_but_bypass_whatever_all
                 for (tool, arguments) in ways(&path) {
                     let call = prepared(&room, &permissions, tool, &arguments, &allow);
                     assert_eq!(call.verdict, want, "{mode:?}: {tool} {arguments}");
-                    let is_protected = matches!(call.because, Some(Because::Protected { .. }));
+                    let is_protected = matches!(call.because, Some(VerdictReason::Protected { .. }));
                     assert_eq!(is_protected, mode != Mode::Bypass, "{tool} {arguments}: {:?}", call.because);
                 }
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use windlass_tools::{
-    BoxFuture, CallContext, Clearance, Commands, FileRules, Offer, Permissions, Registry, Secrets, SpilledResult,
+    BoxFuture, CallContext, CallPermission, Commands, FileRules, Offer, Permissions, Registry, Secrets, SpilledResult,
     SpilledResults, Verification, Workspace, builtins, ending_tools,
 };
 use windlass_vocab::{
@@ -78,7 +78,7 @@ impl Room {
     }
 
     /// A call as a run makes it under these permissions: what the model gets.
-    pub(crate) fn judged(&self, permissions: &Permissions, tool: &str, arguments: &Value) -> Outcome {
+    pub(crate) fn checked(&self, permissions: &Permissions, tool: &str, arguments: &Value) -> Outcome {
         let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
         let prepared = self.offer.prepare(&call, permissions, &[]);
         match prepared.verdict {
@@ -97,10 +97,10 @@ impl Room {
         meanwhile: impl FnOnce(),
     ) -> Outcome {
         let tool = prepared.tool.as_ref().unwrap();
-        let cleared = self.offer.cleared(tool, &prepared.arguments, permissions, &[], []);
-        let Clearance::Run(judged) = cleared else { panic!("{cleared:?}") };
+        let cleared = self.offer.check_permission(tool, &prepared.arguments, permissions, &[], []);
+        let CallPermission::Run(checked) = cleared else { panic!("{cleared:?}") };
         meanwhile();
-        let files = FileRules::of(Arc::new(permissions.clone())).for_call(judged);
+        let files = FileRules::of(Arc::new(permissions.clone())).for_call(checked);
         let context = CallContext { files, ..context() };
         block_on(self.offer.run(tool, context, &prepared.arguments, Duration::from_secs(20)))
     }
@@ -138,7 +138,7 @@ impl Room {
 }
 
 pub(crate) fn context() -> CallContext {
-    CallContext { spilled: Arc::new(OneSpill), ..CallContext::apart(SessionId(uuid::Uuid::nil())) }
+    CallContext { spilled: Arc::new(OneSpill), ..CallContext::detached(SessionId(uuid::Uuid::nil())) }
 }
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {

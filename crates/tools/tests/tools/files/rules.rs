@@ -77,7 +77,7 @@ fn what_must_not_be_read_is_read_by_no_tool_whatever_the_rule_and_the_path_are_c
         ] {
             let room = furnished();
             for (tool, arguments) in ways_to_read(path) {
-                let outcome = room.judged(&permissions, tool, &arguments);
+                let outcome = room.checked(&permissions, tool, &arguments);
                 assert_eq!(outcome.kind, OutcomeKind::Denied, "{name}: {tool} {arguments}: {}", outcome.text);
                 assert!(!outcome.text.contains(TREASURE), "{}", outcome.text);
             }
@@ -95,12 +95,12 @@ fn a_deny_of_writing_without_a_path_forbids_every_change() {
         let before = tree(&room.root());
         for path in ["notes", "secrets/key", "new", "app/new/deep"] {
             for (tool, arguments) in ways_to_write(path) {
-                let outcome = room.judged(&permissions, tool, &arguments);
+                let outcome = room.checked(&permissions, tool, &arguments);
                 assert_eq!(outcome.kind, OutcomeKind::Denied, "{mode:?}: {tool} {arguments}: {}", outcome.text);
             }
         }
         assert_eq!(tree(&room.root()), before);
-        assert_eq!(room.judged(&permissions, "read_file", &json!({"path": "notes"})).kind, OutcomeKind::Ok);
+        assert_eq!(room.checked(&permissions, "read_file", &json!({"path": "notes"})).kind, OutcomeKind::Ok);
     }
 }
 
@@ -122,18 +122,18 @@ fn what_a_denied_link_leads_to_is_read_by_no_tool() {
     for path in ["conf/real.env", "hop", "keys/a", "store/deep/x"] {
         let room = furnished();
         for (tool, arguments) in ways_to_read(path) {
-            let outcome = room.judged(&permissions, tool, &arguments);
+            let outcome = room.checked(&permissions, tool, &arguments);
             assert_eq!(outcome.kind, OutcomeKind::Denied, "{tool} {arguments}: {}", outcome.text);
         }
     }
     let room = furnished();
-    let found = room.judged(&permissions, "search_files", &json!({"pattern": "treasure"}));
+    let found = room.checked(&permissions, "search_files", &json!({"pattern": "treasure"}));
     assert!(!found.text.contains("a treasure") && found.text.contains("not shown"), "{}", found.text);
-    let moved = room.judged(&permissions, "move_file", &json!({"from": "conf", "to": "plain"}));
+    let moved = room.checked(&permissions, "move_file", &json!({"from": "conf", "to": "plain"}));
     assert_eq!(moved.kind, OutcomeKind::Denied, "{}", moved.text);
-    let listed = room.judged(&permissions, "list_directory", &json!({"path": "conf"}));
+    let listed = room.checked(&permissions, "list_directory", &json!({"path": "conf"}));
     assert!(!listed.text.contains("real.env"), "{}", listed.text);
-    assert_eq!(room.judged(&permissions, "read_file", &json!({"path": "notes"})).kind, OutcomeKind::Ok);
+    assert_eq!(room.checked(&permissions, "read_file", &json!({"path": "notes"})).kind, OutcomeKind::Ok);
 }
 
 // proves X5
@@ -145,12 +145,12 @@ fn what_must_not_be_written_is_changed_by_no_tool() {
             let room = furnished();
             let before = tree(&room.root());
             for (tool, arguments) in ways_to_write(path) {
-                let outcome = room.judged(&permissions, tool, &arguments);
+                let outcome = room.checked(&permissions, tool, &arguments);
                 assert_eq!(outcome.kind, OutcomeKind::Denied, "{name}: {tool} {arguments}: {}", outcome.text);
             }
             assert_eq!(tree(&room.root()), before, "{path}");
         }
-        let read = furnished().judged(&permissions, "read_file", &json!({"path": "secrets/key"}));
+        let read = furnished().checked(&permissions, "read_file", &json!({"path": "secrets/key"}));
         assert_eq!(read.kind == OutcomeKind::Ok, name != "*", "{name}: {}", read.text);
     }
 }
@@ -168,12 +168,13 @@ fn a_folder_is_not_moved_with_what_must_stay_in_it_or_must_not_come_into_it() {
     ] {
         let room = furnished();
         let before = tree(&room.root());
-        let outcome = room.judged(&denying(&[rule]), "move_file", &json!({"from": from, "to": to}));
+        let outcome = room.checked(&denying(&[rule]), "move_file", &json!({"from": from, "to": to}));
         assert_eq!(outcome.kind, OutcomeKind::Denied, "{rule}: {}", outcome.text);
         assert!(outcome.text.contains(rule), "{}", outcome.text);
         assert_eq!(tree(&room.root()), before, "{rule}");
     }
-    let outcome = furnished().judged(&denying(&["read(**/.env)"]), "move_file", &json!({"from": "secrets", "to": "s"}));
+    let outcome =
+        furnished().checked(&denying(&["read(**/.env)"]), "move_file", &json!({"from": "secrets", "to": "s"}));
     assert_eq!(outcome.kind, OutcomeKind::Ok, "{}", outcome.text);
 }
 
@@ -185,12 +186,12 @@ fn a_folder_too_large_to_look_through_is_taken_to_hold_what_a_rule_names() {
     for number in 0..5_001 {
         std::fs::write(room.root().join(format!("many/{number}")), "").unwrap();
     }
-    let moved = |rule: &str| room.judged(&denying(&[rule]), "move_file", &json!({"from": "many", "to": "more"})).kind;
+    let moved = |rule: &str| room.checked(&denying(&[rule]), "move_file", &json!({"from": "many", "to": "more"})).kind;
     assert_eq!(moved("write(**/.env)"), OutcomeKind::Denied);
     assert_eq!(moved("write(more/x/y)"), OutcomeKind::Denied);
     assert_eq!(moved("write(secrets/)"), OutcomeKind::Denied, "it may hold a protected path, so it asks");
     let bypass = Permissions { mode: Mode::Bypass, ..denying(&["write(secrets/)"]) };
-    assert_eq!(room.judged(&bypass, "move_file", &json!({"from": "many", "to": "more"})).kind, OutcomeKind::Ok);
+    assert_eq!(room.checked(&bypass, "move_file", &json!({"from": "many", "to": "more"})).kind, OutcomeKind::Ok);
 }
 
 // proves X5
@@ -201,27 +202,27 @@ fn a_search_and_a_listing_leave_out_what_must_not_be_read_and_say_how_many() {
     let forbidden = denying(&["read_file(secrets/)", "read(**/.env)"]);
     let asked = Permissions { ask: rules(&["read(secrets/)", "read_file(**/.env)"]), ..Permissions::default() };
     for permissions in [&forbidden, &asked] {
-        let found = room.judged(permissions, "search_files", &json!({"pattern": "treasure"})).text;
+        let found = room.checked(permissions, "search_files", &json!({"pattern": "treasure"})).text;
         assert_eq!(
             found,
             "open:1: no treasure here\n[2 entries not shown: a rule forbids reading them, or asks first]"
         );
-        let named = room.judged(permissions, "search_files", &json!({"pattern": "", "in": "names"})).text;
+        let named = room.checked(permissions, "search_files", &json!({"pattern": "", "in": "names"})).text;
         assert!(!named.contains("key") && !named.contains(".env") && named.contains("app/main.rs"), "{named}");
-        let listed = room.judged(permissions, "list_directory", &json!({})).text;
+        let listed = room.checked(permissions, "list_directory", &json!({})).text;
         assert_eq!(
             listed,
             "app/\nnotes  6\nopen  17\n[3 entries not shown: a rule forbids reading them, or asks first]"
         );
-        let app = room.judged(permissions, "list_directory", &json!({"path": "app"})).text;
+        let app = room.checked(permissions, "list_directory", &json!({"path": "app"})).text;
         assert_eq!(app, "main.rs  13\n[2 entries not shown: a rule forbids reading them, or asks first]");
     }
     let bypass = Permissions { mode: Mode::Bypass, ..asked.clone() };
-    let found = room.judged(&bypass, "search_files", &json!({"pattern": "treasure"})).text;
+    let found = room.checked(&bypass, "search_files", &json!({"pattern": "treasure"})).text;
     assert!(found.contains("secrets/key:1") && found.contains("app/.env:1"), "{found}");
     let bypass = Permissions { mode: Mode::Bypass, ..forbidden };
-    assert!(!room.judged(&bypass, "search_files", &json!({"pattern": "treasure"})).text.contains("secrets"));
-    let inside = room.judged(&asked, "search_files", &json!({"pattern": "treasure", "path": "secrets"}));
+    assert!(!room.checked(&bypass, "search_files", &json!({"pattern": "treasure"})).text.contains("secrets"));
+    let inside = room.checked(&asked, "search_files", &json!({"pattern": "treasure", "path": "secrets"}));
     assert_eq!(inside.text, "asked");
 }
 
@@ -230,9 +231,9 @@ fn a_search_and_a_listing_leave_out_what_must_not_be_read_and_say_how_many() {
 fn a_search_through_a_link_leaves_out_the_same() {
     let room = furnished();
     let permissions = denying(&["read(secrets/deep/)"]);
-    let found = room.judged(&permissions, "search_files", &json!({"pattern": "treasure", "path": "link"})).text;
+    let found = room.checked(&permissions, "search_files", &json!({"pattern": "treasure", "path": "link"})).text;
     assert!(found.contains("link/key:1") && !found.contains("map"), "{found}");
-    let listed = room.judged(&permissions, "list_directory", &json!({"path": "link"})).text;
+    let listed = room.checked(&permissions, "list_directory", &json!({"path": "link"})).text;
     assert!(listed.contains("key") && !listed.contains("deep/"), "{listed}");
 }
 
@@ -248,7 +249,7 @@ fn an_access_allows_every_tool_that_does_nothing_else() {
             ("move_file", json!({"from": "app/main.rs", "to": "app/lib.rs"})),
             ("move_file", json!({"from": "app", "to": "lib"})),
         ];
-        calls.map(|(tool, arguments)| room.judged(&permissions, tool, &arguments).kind == OutcomeKind::Ok)
+        calls.map(|(tool, arguments)| room.checked(&permissions, tool, &arguments).kind == OutcomeKind::Ok)
     };
     assert_eq!(kinds(&strict(&[])), [false, false, false, false]);
     assert_eq!(kinds(&strict(&["write_file(app/*)"])), [true, false, false, false]);
@@ -390,7 +391,7 @@ proptest! {
         let before = locked(&room);
         for operation in &operations {
             let (tool, arguments) = operation.call();
-            let outcome = room.judged(&permissions, tool, &arguments);
+            let outcome = room.checked(&permissions, tool, &arguments);
             prop_assert!(!outcome.text.contains("gold"), "{operation:?}: {}", outcome.text);
             prop_assert_eq!(&locked(&room), &before, "{:?}: {}", operation, outcome.text);
         }

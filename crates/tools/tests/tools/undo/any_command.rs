@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
-use windlass_tools::{Bounds, Checkpoints, Secrets};
+use windlass_tools::{Checkpoints, Secrets, SnapshotBounds};
 use windlass_vocab::{Change, Changes, FileState, Hash};
 
 use super::{Room, call};
@@ -121,7 +121,7 @@ fn restore(room: &Room, changes: &Changes, contents: &Contents, mark: &str, deat
 /// it made there is nothing.
 fn recorded(state: &FileState) -> FileState {
     match state {
-        FileState::Folder { .. } => state.clone().anywhere(),
+        FileState::Folder { .. } => state.clone().without_inode(),
         state if *state == FileState::OUT_OF_REACH => FileState::Absent,
         FileState::Absent | FileState::File { .. } | FileState::Link { .. } | FileState::Unkept { .. } => state.clone(),
     }
@@ -140,13 +140,13 @@ proptest! {
         furnish(&room);
         let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
         let before = seen(&room);
-        let kept = checkpoints.before(&workspace, call(0), Bounds::WORKSPACE, &secrets).contents;
+        let kept = checkpoints.before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).contents;
         for deed in &deeds {
             drop(deed.done(room.path()));
         }
         let after = seen(&room);
-        let changes = checkpoints.after(&workspace, call(0), Bounds::WORKSPACE, &secrets).changes;
-        let now = workspace.look_at(changes.keys().map(String::as_str), Bounds::PATHS, &secrets);
+        let changes = checkpoints.after(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).changes;
+        let now = workspace.snapshot_paths(changes.keys().map(String::as_str), SnapshotBounds::PATHS, &secrets);
         let contents: Contents = kept.iter().chain(&now.contents)
             .map(|content| (Hash(*blake3::hash(content).as_bytes()), Arc::clone(content))).collect();
         let back: Changes = changes.iter()

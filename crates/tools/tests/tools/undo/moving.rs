@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use windlass_tools::{Bounds, Checkpoints, Secrets, Workspace};
+use windlass_tools::{Checkpoints, Secrets, SnapshotBounds, Workspace};
 use windlass_vocab::{Changes, FileState, Hash};
 
 use super::{Room, call, inode};
@@ -28,7 +28,7 @@ struct Back {
 impl Back {
     fn of(room: &Room, script: &str) -> Self {
         let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
-        let bounds = Bounds { file_bytes: LARGE, ..Bounds::WORKSPACE };
+        let bounds = SnapshotBounds { file_bytes: LARGE, ..SnapshotBounds::WORKSPACE };
         let before = checkpoints.before(&workspace, call(0), bounds, &secrets);
         shell(room, script);
         let changes = checkpoints.after(&workspace, call(0), bounds, &secrets).changes;
@@ -152,7 +152,7 @@ fn a_file_is_not_taken_for_one_whose_number_it_got() {
 #[test]
 fn what_can_not_be_looked_at_is_left_alone_and_said_to_be() {
     let (room, path) = (Room::new(), "x".repeat(300));
-    let looked = room.workspace().look_at([path.as_str()], Bounds::PATHS, &Secrets::default());
+    let looked = room.workspace().snapshot_paths([path.as_str()], SnapshotBounds::PATHS, &Secrets::default());
     let state = looked.files[&path].clone();
     assert_eq!(state, FileState::OUT_OF_REACH);
     let link = FileState::Link { target: "x".into(), inode: None };

@@ -3,19 +3,19 @@
 use std::borrow::Cow;
 
 /// A part of a page.
-pub(super) enum Piece<'a> {
+pub(super) enum HtmlPiece<'a> {
     /// Text, with its entities read.
     Text(Cow<'a, str>),
-    Tag(Tag<'a>),
+    Tag(HtmlTag<'a>),
 }
 
 /// A tag. Names are in lower case.
-pub(super) enum Tag<'a> {
+pub(super) enum HtmlTag<'a> {
     Open { name: String, attributes: &'a str },
     Close { name: String },
 }
 
-impl Tag<'_> {
+impl HtmlTag<'_> {
     /// The value of an attribute of an opening tag.
     pub(super) fn attribute(&self, wanted: &str) -> Option<String> {
         let Self::Open { attributes, .. } = self else { return None };
@@ -47,35 +47,36 @@ fn value(text: &str) -> (&str, &str) {
 }
 
 /// Elements whose content nobody reads.
-const UNSEEN: &[&str] = &["script", "style", "template", "svg", "math", "iframe", "object", "canvas", "select"];
+const SKIPPED_ELEMENTS: &[&str] =
+    &["script", "style", "template", "svg", "math", "iframe", "object", "canvas", "select"];
 
 /// Takes a page apart.
-pub(super) fn pieces(html: &str) -> Pieces<'_> {
-    Pieces { rest: html }
+pub(super) fn pieces(html: &str) -> HtmlPieces<'_> {
+    HtmlPieces { rest: html }
 }
 
-pub(super) struct Pieces<'a> {
+pub(super) struct HtmlPieces<'a> {
     rest: &'a str,
 }
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = Piece<'a>;
+impl<'a> Iterator for HtmlPieces<'a> {
+    type Item = HtmlPiece<'a>;
 
-    fn next(&mut self) -> Option<Piece<'a>> {
+    fn next(&mut self) -> Option<HtmlPiece<'a>> {
         while !self.rest.is_empty() {
             let text = self.text();
             if !text.is_empty() {
-                return Some(Piece::Text(unescaped(text)));
+                return Some(HtmlPiece::Text(unescaped(text)));
             }
             if let Some(tag) = self.markup() {
-                return Some(Piece::Tag(tag));
+                return Some(HtmlPiece::Tag(tag));
             }
         }
         None
     }
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> HtmlPieces<'a> {
     /// The text up to the next tag.
     fn text(&mut self) -> &'a str {
         let (mut end, bytes) = (0, self.rest.as_bytes());
@@ -102,7 +103,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// What begins with `<` here; `None` for what is not shown.
-    fn markup(&mut self) -> Option<Tag<'a>> {
+    fn markup(&mut self) -> Option<HtmlTag<'a>> {
         if let Some(comment) = self.rest.strip_prefix("<!--") {
             self.rest = comment;
             // `<!-->` is a whole comment.
@@ -128,13 +129,13 @@ impl<'a> Pieces<'a> {
         };
         self.rest = &after[end + 1..];
         if closes {
-            return Some(Tag::Close { name });
+            return Some(HtmlTag::Close { name });
         }
-        if UNSEEN.contains(&name.as_str()) && !after[..end].ends_with('/') {
+        if SKIPPED_ELEMENTS.contains(&name.as_str()) && !after[..end].ends_with('/') {
             self.skip_element(&name);
             return None;
         }
-        Some(Tag::Open { name, attributes: &after[..end] })
+        Some(HtmlTag::Open { name, attributes: &after[..end] })
     }
 
     /// Goes on behind the closing tag of this name; without one the page is over.

@@ -1,0 +1,159 @@
+//! The terminal while the chat has it.
+//!
+//! The keyboard has one reader, this one, from the first prompt to the last: nothing typed is lost
+//! between the prompt and a run. The line editor reads standard input, so while the chat lasts
+//! standard input is the far end of a terminal of ours that is fed with what the editor may see.
+//! Leaving puts everything back, whatever way.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, FdFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use tokio::sync::mpsc;
+
+use super::input_splitter::{InputPiece, InputSplitter};
+
+/// As much of the keyboard's queue as is read at once.
+const READ: usize = 64 * 1024;
+/// The bytes of a key come together; after this long without the next it was the Escape key.
+const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The person's terminal, in raw mode.
+#[derive(Debug)]
+pub(crate) struct RawTerminal {
+    keyboard: Arc<OwnedFd>,
+    /// Held by whoever may read the keyboard.
+    reading: Arc<Mutex<()>>,
+    typed: mpsc::Receiver<Vec<InputPiece>>,
+    original: Termios,
+    /// Where the line editor's keys go in.
+    feed: OwnedFd,
+}
+
+impl RawTerminal {
+    /// Takes the terminal on standard input.
+    pub(crate) fn take() -> io::Result<Self> {
+        let stdin = rustix::stdio::stdin();
+        let original = tcgetattr(stdin)?;
+        let keyboard = Arc::new(rustix::io::fcntl_dupfd_cloexec(stdin, 3)?);
+        let feed = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        rustix::io::fcntl_setfd(&feed, FdFlags::CLOEXEC)?;
+        grantpt(&feed)?;
+        unlockpt(&feed)?;
+        let path = ptsname(&feed, Vec::new())?;
+        let far = open(path.as_c_str(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
+        // What the editor takes for the terminal's own mode is raw too: keys typed before it is ready
+        // must not be echoed or gathered into lines.
+        tcsetattr(&far, OptionalActions::Now, &raw(&tcgetattr(&far)?))?;
+        rustix::stdio::dup2_stdin(&far)?;
+        let (sender, typed) = mpsc::channel(16);
+        let reading = Arc::default();
+        let terminal = Self { keyboard, reading, typed, original, feed };
+        terminal.raw()?;
+        let (keyboard, reading) = (Arc::clone(&terminal.keyboard), Arc::clone(&terminal.reading));
+        std::thread::Builder::new().name("keyboard".into()).spawn(move || watch(&keyboard, &reading, &sender))?;
+        Ok(terminal)
+    }
+
+    fn raw(&self) -> io::Result<()> {
+        Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &raw(&self.original))?)
+    }
+
+    fn restore(&self) -> io::Result<()> {
+        Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &self.original)?)
+    }
+
+    /// What was typed; `None` when the terminal is gone. Nothing is lost when the future is dropped.
+    pub(crate) async fn read(&mut self) -> Option<Vec<InputPiece>> {
+        self.typed.recv().await
+    }
+
+    /// Whether it hung up.
+    pub(crate) fn is_gone(&self) -> bool {
+        tcgetattr(&self.keyboard).is_err()
+    }
+
+    /// Gives the line editor keys.
+    pub(crate) fn feed(&self, mut keys: &[u8]) -> io::Result<()> {
+        while !keys.is_empty() {
+            let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.feed, keys))?;
+            keys = &keys[written..];
+        }
+        Ok(())
+    }
+
+    /// Lets the shell have the terminal until it gives it back (Ctrl-Z).
+    pub(crate) fn suspend(&self) -> io::Result<()> {
+        self.restore()?;
+        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+        self.raw()
+    }
+
+    /// Runs a program that has the terminal to itself.
+    pub(crate) fn lend(&self, mut program: std::process::Command) -> io::Result<std::process::ExitStatus> {
+        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        self.restore()?;
+        let left = self.keyboard.try_clone().and_then(|keyboard| program.stdin(keyboard).status());
+        self.raw()?;
+        left
+    }
+}
+
+impl Drop for RawTerminal {
+    fn drop(&mut self) {
+        // Nothing can be done about a terminal that is gone.
+        let _ = self.restore();
+        let _ = rustix::stdio::dup2_stdin(&*self.keyboard);
+    }
+}
+
+/// Reads the keyboard until it or the reader of `sender` is gone. How long nothing follows an Escape is
+/// measured here, however busy whoever waits for the keys may be.
+fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<InputPiece>>) {
+    let (mut input_splitter, mut bytes) = (InputSplitter::default(), vec![0; READ]);
+    loop {
+        let waits = |limit: Option<&Timespec>| poll(&mut [PollFd::new(keyboard, PollFlags::IN)], limit);
+        match waits(input_splitter.may_be_escape().then_some(&TOGETHER)) {
+            Ok(0) => {
+                input_splitter.drop_escape();
+                continue;
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+        let read = {
+            let _reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+            // Another program may have had the keyboard in the meantime.
+            if waits(Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(0) {
+                continue;
+            }
+            rustix::io::read(keyboard, &mut bytes[..])
+        };
+        match read {
+            Err(Errno::INTR) => {}
+            Ok(0) | Err(_) => return,
+            Ok(length) => {
+                let pieces = input_splitter.pieces(&bytes[..length]);
+                if !pieces.is_empty() && sender.blocking_send(pieces).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// `mode` without echo, lines and keys that make signals; what is written is still ended with CR LF.
+fn raw(mode: &Termios) -> Termios {
+    let mut raw = mode.clone();
+    raw.input_modes -=
+        InputModes::ICRNL | InputModes::INLCR | InputModes::IGNCR | InputModes::IXON | InputModes::ISTRIP;
+    raw.local_modes -= LocalModes::ECHO | LocalModes::ICANON | LocalModes::IEXTEN | LocalModes::ISIG;
+    raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+    raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+    raw
+}

@@ -1,0 +1,20 @@
+//! The data folder, for whoever shows what is in it.
+
+use std::sync::Arc;
+
+use windlass_setup::settings::PlaceSettings;
+use windlass_setup::store;
+use windlass_store::{SessionLog as _, SqliteStore};
+
+use crate::error::CommandError;
+use crate::streams::tell;
+
+/// Opens the data folder, for reading where it can't be written; where commits are missing the person is told that it is
+/// not all.
+pub(super) fn open_to_show(place: &PlaceSettings) -> Result<Arc<SqliteStore>, CommandError> {
+    let store = store::open_to_read(place)?;
+    if let Some(loss) = store.loss() {
+        tell(&format!("windlass: {loss}"));
+    }
+    Ok(store)
+}

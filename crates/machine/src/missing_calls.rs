@@ -1,0 +1,107 @@
+//! Replies without a call where one is needed (L6): the model is sent on, but not for ever with the same words. After
+//! three nudges in a row the text changes to a plainer one with the exact form; after five a person is asked
+//! whether to go on, or, where nobody is there, the run is wrapped up and ends unfinished.
+
+use windlass_vocab::{Dialect, Ending, Nudge, NudgeCause, QuestionAsked, QuestionKind, QuestionOption};
+use windlass_vocab::{Preview, ToolSpec};
+
+use crate::draft::Draft;
+use crate::texts;
+
+/// Nudges in a row with the same text.
+pub(crate) const SAME_NUDGES: u32 = 3;
+/// Nudges in a row in all.
+const NUDGES: u32 = 5;
+
+impl Draft<'_> {
+    /// A reply without a call, or with one that can't be read, goes back to the model and counts as no call.
+    pub(crate) fn send_call_back(&mut self, evidence: &str, told: &str) {
+        match self.run().map_or(0, |run| run.without_call) {
+            0..SAME_NUDGES => self.nudge_for_call(evidence, told),
+            SAME_NUDGES..NUDGES => self.nudge_for_call(evidence, &self.plain_nudge(told)),
+            NUDGES.. => self.give_up_on_calls(),
+        }
+    }
+
+    fn nudge_for_call(&mut self, evidence: &str, text: &str) {
+        self.nudge(NudgeCause::Reply(Nudge::NoToolCall), evidence, text);
+        self.next_turn();
+    }
+
+    fn give_up_on_calls(&mut self) {
+        if self.is_attended() {
+            self.ask_to_go_on(texts::NO_CALLS_QUESTION);
+        } else {
+            self.halt(self.run().map_or(0, |run| run.without_call));
+        }
+    }
+
+    /// Pauses the run until a person says whether it should go on.
+    pub(crate) fn ask_to_go_on(&mut self, title: &str) {
+        self.push(QuestionAsked {
+            question: self.control.next_question(),
+            kind: QuestionKind::Cycle,
+            preview: Some(Preview { title: title.to_owned(), body: String::new(), rule: None }),
+            options: vec![QuestionOption::Once, QuestionOption::No],
+            expires: None,
+            default: QuestionOption::No,
+            elicitation: None,
+            because: None,
+        });
+    }
+
+    /// The person lets the run go on. `without_call` says how many replies in a row had called nothing: then the
+    /// model is told once more what is missing, since a reply of its own stands last.
+    pub(crate) fn go_on_after_pause(&mut self, without_call: u32) {
+        if without_call == 0 {
+            return self.next_turn();
+        }
+        let text = self.plain_nudge(texts::NO_TOOL_CALL);
+        self.nudge_for_call("no tool call", &text);
+    }
+
+    /// The run is wrapped up. `without_call` says which of its troubles the model is told of.
+    pub(crate) fn halt(&mut self, without_call: u32) {
+        let text = if without_call == 0 { texts::HALT } else { texts::NO_CALLS };
+        self.wrap_up(NudgeCause::Halt, text);
+    }
+
+    /// `told` in plainer words: one call in exactly the form this run reads, and the tools that end it.
+    fn plain_nudge(&self, told: &str) -> String {
+        let Some(context) = &self.state.transcript.context else { return told.to_owned() };
+        let endings: Vec<&ToolSpec> = context.offer.iter().filter(|spec| spec.ending.is_some()).collect();
+        let completes = endings.iter().find(|spec| spec.ending == Some(Ending::Completed)).copied();
+        let example = completes.or(context.offer.first()).map(|spec| example_call(context.dialect, spec));
+        texts::no_tool_call_plainly(told, example.as_deref(), &endings)
+    }
+}
+
+/// A call as this run's model must write it; in words where calls are the wire's own.
+fn example_call(dialect: Option<Dialect>, spec: &ToolSpec) -> String {
+    let (server, bare, name) = (spec.name.server(), spec.name.bare(), spec.name.as_str());
+    let field = required_field(spec);
+    let arguments = field.as_ref().map_or("{}".to_owned(), |field| format!("{{\"{field}\": \"...\"}}"));
+    match dialect {
+        None | Some(Dialect::Native | Dialect::Probe) => {
+            format!(
+                "a tool call of `{}` with the arguments {arguments}, made as a call and not as text",
+                spec.wire_name
+            )
+        }
+        Some(Dialect::ToolBlock) => format!(
+            "<tool>\n<server_name>{server}</server_name>\n<tool_name>{bare}</tool_name>\n<arguments>\n{arguments}\n\
+             </arguments>\n</tool>"
+        ),
+        Some(Dialect::Bracket) => {
+            format!("[{name}({})]", field.map(|field| format!("{field}=\"...\"")).unwrap_or_default())
+        }
+        Some(Dialect::Lines) => format!("Tool: {name}\nArguments: {arguments}"),
+        Some(Dialect::BareJson) => format!("{{\"name\": \"{name}\", \"arguments\": {arguments}}}"),
+    }
+}
+
+/// The first argument that a tool can't do without.
+fn required_field(spec: &ToolSpec) -> Option<String> {
+    let schema = spec.schema.to_value();
+    schema.get("required")?.get(0)?.as_str().map(str::to_owned)
+}

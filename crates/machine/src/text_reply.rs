@@ -1,0 +1,77 @@
+//! The judge reads a reply without calls and says what follows (S1, S2). It decides on evidence:
+//! whether there is text, and whether it was cut off.
+
+use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, StopReason, TurnMode};
+
+use crate::blank::is_blank;
+use crate::control::Run;
+use crate::draft::Draft;
+use crate::texts;
+
+const CONTINUATIONS: u32 = 3;
+
+/// What follows a reply without calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterTextReply {
+    /// It is the answer.
+    Complete,
+    /// The model is sent on.
+    Nudge(Nudge),
+    /// Empty again: one call without tools must say what was done.
+    Summarise,
+    /// Empty, and nothing is done about that: the run ends without an answer.
+    NoAnswer,
+}
+
+/// Judges the reply that `run` has just recorded.
+fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> AfterTextReply {
+    let policy = run.policy();
+    let on = |nudge: Nudge| policy.nudges.contains(&nudge);
+    if policy.ends_by == EndsBy::EndingTool && mode == TurnMode::Tools && on(Nudge::NoToolCall) {
+        return AfterTextReply::Nudge(Nudge::NoToolCall);
+    }
+    if is_blank(text) {
+        return match (on(Nudge::Empty), run.empties) {
+            (false, _) => AfterTextReply::NoAnswer,
+            (true, 0) => AfterTextReply::Nudge(Nudge::Empty),
+            (true, _) => AfterTextReply::Summarise,
+        };
+    }
+    if stop == StopReason::Length && on(Nudge::CutOff) && run.continued < CONTINUATIONS {
+        return AfterTextReply::Nudge(Nudge::CutOff);
+    }
+    AfterTextReply::Complete
+}
+
+impl Draft<'_> {
+    /// A reply without calls: the answer, or a reason to go on.
+    pub(crate) fn take_text_reply(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
+        let Some(run) = self.run() else { return };
+        let follows = after_text_reply(run, mode, stop, text);
+        // Words that came in the meantime are unanswered yet (L7); at the cap the answer goes first.
+        let goes_on = !run.unseen.is_empty() && run.turn.0 < run.policy().turn_cap;
+        match follows {
+            AfterTextReply::Complete | AfterTextReply::NoAnswer if goes_on => self.next_turn(),
+            AfterTextReply::Complete => self.complete(misfit),
+            AfterTextReply::NoAnswer if run.started.output.is_some() => self.complete(misfit),
+            AfterTextReply::NoAnswer => self.end_without_answer(),
+            AfterTextReply::Nudge(Nudge::NoToolCall) => self.send_call_back("no tool call", texts::NO_TOOL_CALL),
+            AfterTextReply::Nudge(nudge) => {
+                let (evidence, text) = match nudge {
+                    Nudge::Empty => ("no text and no call", texts::EMPTY),
+                    Nudge::CutOff => ("stopped by the length limit", texts::CUT_OFF),
+                    Nudge::Incomplete | Nudge::Deflection | Nudge::NoToolCall => ("", ""),
+                };
+                self.nudge(NudgeCause::Reply(nudge), evidence, text);
+                self.next_turn();
+            }
+            AfterTextReply::Summarise => self.wrap_up(NudgeCause::Summarise, texts::SUMMARISE),
+        }
+    }
+
+    /// The last reply is empty: whatever was done, nobody was told, so it is not complete (S2).
+    pub(crate) fn end_without_answer(&mut self) {
+        let said = self.run().map(|run| run.answer.to_string()).filter(|answer| !is_blank(answer));
+        self.end(EndReason::Unfinished, said.unwrap_or_else(|| texts::EMPTY_ANSWER.to_owned()), None);
+    }
+}

@@ -1,0 +1,296 @@
+//! What was said: the history as it is sent, what is held back until the open turn is whole, and
+//! what the journal says about plan, grants and cost.
+//!
+//! The history is legal at every moment: a reply with calls enters it together with all its results,
+//! in call order (J10, L9), and words that arrive in mid-turn wait behind it. It only grows, except
+//! at a `Compacted`, which starts a new epoch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use windlass_vocab::{
+    CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelReplied, Part,
+    PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason, TextOrigin,
+};
+
+use crate::blank::is_blank;
+
+/// What was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Transcript {
+    /// The history that is sent.
+    pub history: Vec<Message>,
+    /// Messages before `history[0]` that are no longer sent.
+    pub dropped: u64,
+    /// Changes with every compaction and every new context.
+    pub epoch: u64,
+    /// The prefix and offer in force.
+    pub context: Option<Arc<PinnedContext>>,
+    /// The plan.
+    pub plan: Vec<PlanItem>,
+    /// What a person allowed for this session.
+    pub grants: Vec<Grant>,
+    /// The run each message belongs to: the one that took it up, or the newest retry of that.
+    pub seen: HashMap<MessageId, RunId>,
+    /// The calls whose results came from outside (X4).
+    pub origins: HashMap<CallId, TextOrigin>,
+    /// How often the history was shortened.
+    pub compactions: u32,
+    /// Where in `history` the message stands that began the open run.
+    goal: Option<usize>,
+    turn: OpenTurn,
+    held: Vec<UserWords>,
+    /// Where in `history` the person's newest words stand.
+    last_words: Option<usize>,
+    /// The person's words in `history` that no model has been sent, in order.
+    unsent: Vec<UnsentWords>,
+    runs: u32,
+    open: bool,
+}
+
+/// Words of the user's role, and whose they really are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct UserWords {
+    text: String,
+    by: WordsFrom,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum WordsFrom {
+    Person(MessageId),
+    Machine,
+}
+
+/// Words of a person that no model has been sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct UnsentWords {
+    message_id: MessageId,
+    /// Where in `history` they stand.
+    place: usize,
+    /// What were the person's newest words before them.
+    before: Option<usize>,
+}
+
+/// How far the turn under way is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum OpenTurn {
+    #[default]
+    None,
+    /// The model was asked and has not answered.
+    Asked,
+    /// It asked for calls; some have no result yet.
+    Calls { parts: Vec<Part>, calls: Vec<CallInHistory>, results: Vec<Option<Message>> },
+}
+
+impl Transcript {
+    /// The text of an earlier result, if it is still sent.
+    #[must_use]
+    pub fn result(&self, wanted: CallId) -> Option<&str> {
+        self.history.iter().rev().find_map(|message| match message {
+            Message::Tool { call, text, .. } if *call == wanted => Some(text.as_str()),
+            Message::Tool { .. } | Message::User { .. } | Message::Assistant { .. } => None,
+        })
+    }
+
+    /// The results from outside that are still sent, and where each came from, the newest first.
+    pub fn outside_texts(&self) -> impl Iterator<Item = (&TextOrigin, &str)> {
+        self.history.iter().rev().filter_map(|message| match message {
+            Message::Tool { call, text, .. } => Some((self.origins.get(call)?, text.as_str())),
+            Message::User { .. } | Message::Assistant { .. } => None,
+        })
+    }
+
+    /// Where the message stands that began the open run.
+    #[must_use]
+    pub fn goal(&self) -> Option<usize> {
+        self.goal
+    }
+
+    pub(crate) fn apply(&mut self, record: &Record) {
+        match record {
+            Record::MessageAccepted(accepted) => {
+                self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
+                self.say(UserWords { text: accepted.text.clone(), by: WordsFrom::Person(accepted.message_id.clone()) });
+            }
+            Record::RunStarted(started) => self.begin_run(started),
+            Record::ContextPinned(pinned) => {
+                if let Some(context) = &pinned.context {
+                    self.context = Some(Arc::new(context.clone()));
+                    self.epoch += 1;
+                }
+            }
+            Record::TurnStarted(_) => {
+                self.turn = OpenTurn::Asked;
+                self.unsent.clear();
+            }
+            Record::ModelReplied(replied) => self.reply(replied),
+            Record::CallRequested(requested) => self.request(requested),
+            Record::CallFinished(finished) => {
+                self.origins.extend(finished.origin.clone().map(|origin| (finished.call, origin)));
+                self.finish(finished);
+            }
+            Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
+            Record::Nudged(nudged) => self.say(UserWords { text: nudged.text.clone(), by: WordsFrom::Machine }),
+            Record::Undone(undone) => self.say(UserWords { text: undone.told.clone(), by: WordsFrom::Machine }),
+            Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
+            Record::Compacted(compacted) => self.compact(compacted),
+            Record::RunEnded(ended) => {
+                self.drop_words(&ended.dropped);
+                self.close_turn();
+                self.unsent.clear();
+                self.goal = None;
+                self.open = false;
+            }
+            Record::SessionChanged(changed) if changed.imported.is_some() => {
+                self.grants.clear();
+                self.context = None;
+            }
+            Record::SessionOpened(_)
+            | Record::SessionChanged(_)
+            | Record::LeaseTaken(_)
+            | Record::RunResumed(_)
+            | Record::AttemptFailed(_)
+            | Record::CallStarted(_)
+            | Record::CallPaused(_)
+            | Record::CallSettled(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::QuestionAsked(_)
+            | Record::ToolWithheld(_)
+            | Record::CancelAsked(_)
+            | Record::Unknown(_) => {}
+        }
+    }
+
+    fn begin_run(&mut self, started: &RunStarted) {
+        self.runs += 1;
+        self.open = true;
+        // Whoever asks for the end of a message's run means that of its newest try.
+        for run in self.seen.values_mut().filter(|run| Some(**run) == started.retry_of) {
+            *run = started.run;
+        }
+        // The newest of the person's words is what the run is about; a retry has its words from before.
+        self.goal = self.last_words;
+    }
+
+    /// Adds words of the user's role, or holds them until the open turn is whole.
+    fn say(&mut self, words: UserWords) {
+        match self.turn {
+            OpenTurn::None => self.add(words),
+            OpenTurn::Asked | OpenTurn::Calls { .. } => self.held.push(words),
+        }
+    }
+
+    fn add(&mut self, words: UserWords) {
+        if let WordsFrom::Person(message_id) = words.by {
+            let place = self.history.len();
+            self.unsent.push(UnsentWords { message_id, place, before: self.last_words.replace(place) });
+        }
+        self.history.push(Message::User { text: words.text });
+    }
+
+    /// Takes out words that no model has been sent, so that none is. What was sent stays byte for byte.
+    fn drop_words(&mut self, dropped: &[MessageId]) {
+        if dropped.is_empty() {
+            return;
+        }
+        self.held.retain(|words| !matches!(&words.by, WordsFrom::Person(message_id) if dropped.contains(message_id)));
+        for unsent in std::mem::take(&mut self.unsent).into_iter().rev() {
+            if dropped.contains(&unsent.message_id) && unsent.place < self.history.len() {
+                self.history.remove(unsent.place);
+                self.last_words = unsent.before;
+            }
+        }
+    }
+
+    fn reply(&mut self, replied: &ModelReplied) {
+        let withheld = match replied.stop {
+            StopReason::Filtered | StopReason::Refused | StopReason::Error => true,
+            StopReason::Stop | StopReason::Calls | StopReason::Length => false,
+        };
+        let calls = replied.parts.iter().filter(|part| matches!(part, Part::Call { .. })).count();
+        if calls > 0 && !withheld {
+            let results = vec![None; calls];
+            self.turn = OpenTurn::Calls { parts: replied.parts.clone(), calls: Vec::with_capacity(calls), results };
+            return;
+        }
+        let says_something = replied.parts.iter().any(|part| matches!(part, Part::Text { text } if !is_blank(text)));
+        if says_something && !withheld {
+            self.history.push(Message::Assistant { parts: replied.parts.clone(), calls: Vec::new() });
+        }
+        self.close_turn();
+    }
+
+    fn request(&mut self, requested: &CallRequested) {
+        if let OpenTurn::Calls { calls, .. } = &mut self.turn {
+            calls.push(CallInHistory {
+                call: requested.call,
+                provider_id: requested.provider_id.clone(),
+                name: requested.name.clone(),
+                arguments: requested.arguments.clone(),
+            });
+        }
+    }
+
+    fn finish(&mut self, finished: &CallFinished) {
+        let OpenTurn::Calls { calls, results, .. } = &mut self.turn else { return };
+        let place = calls.iter().position(|call| call.call == finished.call);
+        let Some((call, slot)) = place.and_then(|at| Some((calls.get(at)?, results.get_mut(at)?))) else { return };
+        *slot = Some(Message::Tool {
+            call: call.call,
+            provider_id: call.provider_id.clone(),
+            name: call.name.clone(),
+            outcome: finished.outcome,
+            text: finished.text.clone(),
+        });
+        if results.iter().all(Option::is_some) {
+            self.close_turn();
+        }
+    }
+
+    /// Moves the whole turn into the history, then the words held behind it.
+    fn close_turn(&mut self) {
+        if let OpenTurn::Calls { parts, calls, results } = std::mem::take(&mut self.turn) {
+            self.history.push(Message::Assistant { parts, calls });
+            self.history.extend(results.into_iter().flatten());
+        }
+        for words in std::mem::take(&mut self.held) {
+            self.add(words);
+        }
+    }
+
+    fn compact(&mut self, compacted: &Compacted) {
+        self.epoch += 1;
+        self.compactions += 1;
+        let gone = usize::try_from(compacted.through.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
+        let gone = gone.min(self.history.len());
+        // The words that began the open run stay, whatever their age: without them nothing makes sense.
+        let kept_goal = self.goal.filter(|goal| *goal < gone).map(|goal| self.history[goal].clone());
+        self.history.drain(..gone);
+        self.dropped = self.dropped.max(compacted.through);
+        self.goal = self.goal.and_then(|goal| goal.checked_sub(gone));
+        self.last_words = self.last_words.and_then(|words| words.checked_sub(gone));
+        if let Some(goal) = kept_goal {
+            self.history.insert(0, goal);
+            self.dropped = self.dropped.saturating_sub(1);
+            self.goal = Some(0);
+            self.last_words = Some(self.last_words.map_or(0, |words| words + 1));
+        }
+        if let Some(chars) = compacted.result_chars {
+            self.shrink_results(chars);
+        }
+    }
+
+    fn shrink_results(&mut self, chars: u32) {
+        for message in &mut self.history {
+            if let Message::Tool { text, .. } = message {
+                let limit = usize::try_from(chars).unwrap_or(usize::MAX);
+                if let Some((cut, _)) = text.char_indices().nth(limit) {
+                    text.truncate(cut);
+                    text.push_str(crate::texts::SHRUNK);
+                }
+            }
+        }
+    }
+}

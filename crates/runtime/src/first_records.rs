@@ -1,0 +1,24 @@
+//! The first records of a session: what opens it, and the message it is opened for.
+
+use windlass_machine::Fact;
+use windlass_store::StoreError;
+
+use crate::driver::Driver;
+use crate::session::{FirstMessage, SendOutcome};
+
+impl Driver {
+    /// Begins the journal: with what opens it, and the message it is opened for.
+    pub(crate) async fn begin(
+        &mut self,
+        opened: Fact,
+        words: Option<&FirstMessage>,
+    ) -> Result<Option<SendOutcome>, StoreError> {
+        let message = words.map(|FirstMessage { message_id, text }| {
+            let run_settings = Box::new(self.run_settings());
+            Fact::Message { message_id: message_id.clone(), text: text.clone(), run_settings }
+        });
+        let envelopes = self.session_writer().begin(std::iter::once(opened).chain(message)).await?;
+        self.publish_stored(&envelopes);
+        Ok(self.open_run().map(SendOutcome::TakenUp))
+    }
+}

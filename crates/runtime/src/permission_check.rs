@@ -1,0 +1,60 @@
+//! Whether a call may run, by the rules of this process: it may not be the one that recorded the call (X6).
+
+use windlass_machine::{CallApproval, CallResult, Fact, Run, State};
+use windlass_tools::{CallPermission, Offer, Permissions, Secrets};
+use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName};
+
+use crate::scrub::scrub_preview;
+
+/// What calls are judged by.
+pub(crate) struct PermissionCheck<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) offer: &'a Offer,
+    pub(crate) permissions: &'a Permissions,
+    pub(crate) secrets: &'a Secrets,
+}
+
+impl PermissionCheck<'_> {
+    /// What the rules say. What a person said yes to stays so unless a rule forbids it; if they said so to another
+    /// process, only if they would be shown the same now.
+    pub(crate) fn check_permission(
+        &self,
+        tool: &ToolName,
+        arguments: &Json,
+        approved: &CallApproval,
+    ) -> CallPermission {
+        let Self { state, offer, permissions, .. } = self;
+        if *approved == CallApproval::Yes {
+            return offer.check_approved_call(tool, arguments, permissions);
+        }
+        let asks =
+            state.control.run.as_ref().map(Run::policy).is_some_and(|rows| rows.outside_text == OutsideText::Ask);
+        let texts = state.transcript.outside_texts().filter(|_| asks);
+        match (offer.check_permission(tool, arguments, permissions, &state.transcript.grants, texts), approved) {
+            (CallPermission::Ask { preview: Some(preview), .. }, CallApproval::IfShown(seen))
+                if self.shows(&preview, seen) =>
+            {
+                offer.check_approved_call(tool, arguments, permissions)
+            }
+            (clearance, _) => clearance,
+        }
+    }
+
+    /// Whether a person would be shown what they have seen, whatever rule is offered with it.
+    fn shows(&self, preview: &Preview, seen: &Preview) -> bool {
+        let mut shown = preview.clone();
+        scrub_preview(self.secrets, &mut shown);
+        (&shown.title, &shown.body) == (&seen.title, &seen.body)
+    }
+}
+
+/// What it means for a call that was waiting to be judged.
+pub(crate) fn permission_fact(call: CallId, clearance: CallPermission) -> Fact {
+    match clearance {
+        CallPermission::Run(_) => Fact::CallAllowed { call },
+        CallPermission::Ask { preview, because } => Fact::CallNeedsApproval { call, preview, because },
+        CallPermission::Refused { reason, remedy } => {
+            Fact::CallDone { call, finished: CallResult { remedy, ..CallResult::new(OutcomeKind::Denied, reason) } }
+        }
+    }
+}

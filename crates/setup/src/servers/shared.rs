@@ -1,0 +1,42 @@
+//! The servers of a process that serves many requests, in several folders: kept between them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{AttachedServers, ServerNews};
+
+/// Servers by the folder they work in. Those whose settings were changed since stay for the runs that
+/// have them.
+#[derive(Debug, Default)]
+pub struct SharedServers(Mutex<Vec<(PathBuf, AttachedServers)>>);
+
+impl SharedServers {
+    /// The servers that run in a folder already, where they are those that are wanted now.
+    pub fn in_place_of(&self, fresh: AttachedServers, folder: &Path) -> AttachedServers {
+        let mut servers = self.servers();
+        match servers.iter().find(|(known, attached)| known == folder && attached.is_like(&fresh)) {
+            Some((_, attached)) => attached.clone(),
+            None => {
+                servers.push((folder.to_owned(), fresh.clone()));
+                fresh
+            }
+        }
+    }
+
+    /// What they have told since this was last asked.
+    pub fn news(&self) -> Vec<ServerNews> {
+        self.servers().iter().flat_map(|(_, attached)| attached.news()).collect()
+    }
+
+    /// Lets them go.
+    pub async fn close(&self) {
+        let servers = std::mem::take(&mut *self.servers());
+        for (_, attached) in servers {
+            attached.close().await;
+        }
+    }
+
+    fn servers(&self) -> MutexGuard<'_, Vec<(PathBuf, AttachedServers)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,65 @@
+//! Why nothing was fetched, told to the model.
+
+use std::net::IpAddr;
+
+use windlass_vocab::{Outcome, OutcomeKind, Remedy};
+
+use crate::CertainFailure;
+use crate::address::Address;
+
+/// Why nothing was fetched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FetchFailure {
+    /// It is not allowed.
+    Denied(String),
+    /// The address is private, and this host of it is not one a person has named.
+    Private { told: String, host: String },
+    /// It can't be fetched by this tool, or the server said no.
+    Refused(String),
+    /// There is no such page, or no such host.
+    NotFound(String),
+    /// The network or the server failed.
+    Unreachable(String),
+    /// It took too long.
+    Late(String),
+}
+
+impl FetchFailure {
+    pub(super) fn private(address: &Address, ip: IpAddr, what: &str) -> Self {
+        let host = address.host();
+        let named = match address.url().port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        let is = if host.trim_matches(['[', ']']) == ip.to_string() { String::new() } else { format!(" ({ip})") };
+        let told = format!(
+            "`{host}`{is} is {what}, which is not fetched from unless a person has allowed it. Do without it, or tell them \
+             what it is for. A server that you start yourself is asked by the same run_command."
+        );
+        Self::Private { told, host: named }
+    }
+}
+
+impl From<FetchFailure> for CertainFailure {
+    fn from(fetch_failure: FetchFailure) -> Self {
+        let Outcome { text, remedy, .. } = fetch_failure.into();
+        Self { reason: text, remedy }
+    }
+}
+
+impl From<FetchFailure> for Outcome {
+    fn from(fetch_failure: FetchFailure) -> Self {
+        let (kind, text) = match fetch_failure {
+            FetchFailure::Private { told, host } => {
+                let remedy = Some(Remedy::FetchPrivate { host });
+                return Self { remedy, ..Self::new(OutcomeKind::Denied, told) };
+            }
+            FetchFailure::Denied(text) => (OutcomeKind::Denied, text),
+            FetchFailure::Refused(text) => (OutcomeKind::ToolError, text),
+            FetchFailure::NotFound(text) => (OutcomeKind::NotFound, text),
+            FetchFailure::Unreachable(text) => (OutcomeKind::InfrastructureError, text),
+            FetchFailure::Late(text) => (OutcomeKind::TimedOut, text),
+        };
+        Self::new(kind, text)
+    }
+}

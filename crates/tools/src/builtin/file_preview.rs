@@ -1,0 +1,133 @@
+//! What a person is shown of a change to a file before it happens (T8).
+//!
+//! The file is looked at as it is when the model asks, which may be before an earlier call of the same
+//! reply has changed it. What can't be seen yet is said, and is no reason to refuse; a path that no
+//! tool may touch is. A preview is whole: whoever shows it may show a part first, and must have the rest at hand.
+
+use windlass_vocab::Preview;
+
+use crate::cut::thousands;
+use crate::diff::{DiffLimits, compare, unified};
+use crate::shorten::shorten;
+use crate::workspace::FileContent;
+use crate::{Workspace, shown_path};
+
+/// Files above this are named by their size alone.
+const LARGEST: u64 = 4 << 20;
+/// Of a path in a title.
+const PATH: usize = 200;
+
+/// A file that gets this content.
+pub(super) fn write_preview(workspace: &Workspace, path: &str, content: &str) -> Result<Preview, String> {
+    let (name, new) = (title_path(path), thousands(content.len()));
+    let (title, body) = match workspace.read_for_people(path, LARGEST)? {
+        FileContent::Nothing => (format!("Create {name} ({new} bytes)"), new_file_diff(workspace, path, content)),
+        FileContent::Content(old) if old == content.as_bytes() => {
+            (format!("Write {name}"), "It has this content already: nothing changes.".to_owned())
+        }
+        FileContent::Content(old) => {
+            let size = thousands(old.len());
+            let body = match text(&old) {
+                Some(old) => diff_of(workspace, path, old, content),
+                None => replaced_by(&format!("All {size} bytes of binary data"), workspace, path, content),
+            };
+            (format!("Overwrite {name} ({size} → {new} bytes)"), body)
+        }
+        FileContent::Large(size) => {
+            let size = thousands(usize::try_from(size).unwrap_or(usize::MAX));
+            let body = replaced_by(&format!("All {size} bytes"), workspace, path, content);
+            (format!("Overwrite {name} ({size} → {new} bytes)"), body)
+        }
+    };
+    Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
+}
+
+/// A file in which one text takes the place of another.
+pub(super) fn edit_preview(
+    workspace: &Workspace,
+    path: &str,
+    (old_text, new_text): (&str, &str),
+    apply: impl FnOnce(&str) -> Option<String>,
+) -> Result<Preview, String> {
+    let alone = |why: &str| format!("{why}\n{}", diff_of(workspace, path, old_text, new_text));
+    let body = match workspace.read_for_people(path, LARGEST)? {
+        FileContent::Nothing => alone("There is no such file yet. It would change so:"),
+        FileContent::Large(_) => alone("The file is too large to be shown. It would change so:"),
+        FileContent::Content(content) => match String::from_utf8(content) {
+            Err(_) => alone("The file is binary data: it can't be edited. As text it would change so:"),
+            Ok(text) => match apply(&text) {
+                Some(after) => diff_of(workspace, path, &text, &after),
+                None => alone("The text to replace is not in the file, or not there once. It would change so:"),
+            },
+        },
+    };
+    let title = format!("Edit {}", title_path(path));
+    Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
+}
+
+/// A file or folder that gets another path.
+pub(super) fn move_preview(
+    workspace: &Workspace,
+    from: &str,
+    to: &str,
+    replaces: Overwrite,
+) -> Result<Preview, String> {
+    let there = workspace.kind(to)?;
+    let mut notes = Vec::new();
+    if [from, to].iter().any(|path| title_path(path) != shown_path(path)) {
+        notes.push(format!("From: {}\nTo: {}", shown_path(from), shown_path(to)));
+    }
+    if workspace.kind(from)?.is_none() {
+        notes.push(format!("There is no {} yet.", title_path(from)));
+    }
+    match (there, replaces) {
+        (Some(what), Overwrite::Yes) => notes.push(format!("It takes the place of {what}, which is lost.")),
+        (Some(what), Overwrite::No) => notes.push(format!("There is {what} already: nothing would be moved.")),
+        (None, _) => {}
+    }
+    let title = format!("Move {} to {}", title_path(from), title_path(to));
+    Ok(Preview { title, body: notes.join("\n"), rule: None })
+}
+
+/// A path in a title, which is one line. A longer one stands whole in the body.
+fn title_path(path: &str) -> String {
+    shorten(&shown_path(path), PATH)
+}
+
+/// The content as text, if it is any.
+fn text(content: &[u8]) -> Option<&str> {
+    std::str::from_utf8(content).ok().filter(|_| !content.contains(&0))
+}
+
+/// What becomes of a text, whole, without the secrets in either: they are taken out before lines are told apart. A
+/// NUL character is shown by the sign for it.
+fn diff_of(workspace: &Workspace, path: &str, old: &str, new: &str) -> String {
+    let seen = |text: &str| workspace.secrets().scrub(text).replace('\0', "␀");
+    unified(&seen(old), &seen(new), &shown_path(path), DiffLimits::WHOLE)
+}
+
+/// A text where there was no file.
+fn new_file_diff(workspace: &Workspace, path: &str, content: &str) -> String {
+    let seen = workspace.secrets().scrub(content).replace('\0', "␀");
+    compare(None, Some(seen.as_bytes()), &shown_path(path), DiffLimits::WHOLE)
+}
+
+/// A text in the place of what can't be shown.
+fn replaced_by(what: &str, workspace: &Workspace, path: &str, content: &str) -> String {
+    format!("{what} that are there are replaced by these:\n{}", new_file_diff(workspace, path, content))
+}
+
+/// Whether a move may take the place of what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overwrite {
+    Yes,
+    No,
+}
+
+/// Where a path really leads, if a link leads it elsewhere.
+fn link_note(workspace: &Workspace, path: &str) -> String {
+    match workspace.leads_to(path) {
+        Some(real) => format!("By a link this is {}.\n", shown_path(&real.to_string_lossy())),
+        None => String::new(),
+    }
+}

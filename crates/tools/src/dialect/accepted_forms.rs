@@ -1,0 +1,78 @@
+//! Which forms of a call are read in a run.
+
+use windlass_vocab::{Dialect, Parallel};
+
+/// The forms a call may have in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CallForms {
+    /// `<tool>` blocks.
+    pub(super) block: bool,
+    /// `[server.tool(k="v")]`.
+    pub(super) bracket: bool,
+    /// `Tool:` and `Arguments:`.
+    pub(super) lines: bool,
+    /// JSON, bare or in the tags small models put round it.
+    pub(super) json: bool,
+}
+
+impl CallForms {
+    const ALL: Self = Self { block: true, bracket: true, lines: true, json: true };
+
+    pub(super) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+}
+
+/// How many calls a reply may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallLimit {
+    /// The first; what follows it was made up and is dropped.
+    One,
+    /// All of them.
+    Several,
+}
+
+/// Calls that run one after the other are asked for one by one.
+impl From<Parallel> for CallLimit {
+    fn from(parallel: Parallel) -> Self {
+        match parallel {
+            Parallel::Off => Self::One,
+            Parallel::On | Parallel::Safe => Self::Several,
+        }
+    }
+}
+
+/// What is read in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AcceptedForms {
+    /// Read wherever it stands by itself.
+    pub(super) anywhere: CallForms,
+    /// Read where it is the whole reply.
+    pub(super) alone: CallForms,
+    /// How many.
+    pub(super) calls: CallLimit,
+}
+
+impl AcceptedForms {
+    /// What a run with these `dialects` reads, `pinned` being the one its prefix explains. Nothing where
+    /// the wire's own calls are all there is.
+    #[must_use]
+    pub fn of(dialects: &[Dialect], pinned: Option<Dialect>, parallel: Parallel) -> Option<Self> {
+        let mut anywhere = CallForms::default();
+        let mut probes = false;
+        for dialect in dialects.iter().chain(&pinned) {
+            match dialect {
+                Dialect::Native => {}
+                Dialect::ToolBlock => anywhere.block = true,
+                Dialect::Bracket => anywhere.bracket = true,
+                Dialect::Lines => anywhere.lines = true,
+                Dialect::BareJson => anywhere.json = true,
+                Dialect::Probe => probes = true,
+            }
+        }
+        if anywhere.is_empty() && !probes {
+            return None;
+        }
+        Some(Self { anywhere, alone: CallForms::ALL, calls: parallel.into() })
+    }
+}

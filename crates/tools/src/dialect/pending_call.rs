@@ -1,0 +1,191 @@
+//! Text that is held back because it may be a call.
+
+use super::opening::{CallForm, TOOL, TOOL_CLOSE};
+use super::scan::{Brackets, Parentheses, TagScan};
+use super::text_end::TextEnd;
+
+/// A fence of code: its mark and how often that stands there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fence {
+    pub(super) mark: u8,
+    pub(super) times: usize,
+}
+
+impl Fence {
+    /// Whether `line` closes it.
+    pub(super) fn is_closed_by(self, line: &str) -> bool {
+        let marks = line.trim_start().bytes().take_while(|byte| *byte == self.mark).count();
+        marks >= self.times && line.trim_start()[marks..].trim_end().is_empty()
+    }
+}
+
+/// Where a call must stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallPosition {
+    /// Anywhere; what follows does not matter.
+    Free,
+    /// On lines of its own.
+    OwnLines,
+    /// Last: only white space follows.
+    Last,
+}
+
+/// Text that is held back.
+#[derive(Clone, Debug)]
+pub(super) struct PendingCall {
+    /// Where it begins.
+    pub(super) start: usize,
+    /// Where the call begins in it; later than that in a fence.
+    pub(super) body: usize,
+    pub(super) kind: CallForm,
+    pub(super) stand: CallPosition,
+    pub(super) fence: Option<Fence>,
+    /// Bytes that will be looked at again although this was a call.
+    pub(super) waste: usize,
+    scan: EndScan,
+    end: Option<CallEndPosition>,
+}
+
+#[derive(Clone, Debug)]
+enum EndScan {
+    Brackets(Brackets),
+    Tag(TagScan),
+}
+
+/// Where a call ends.
+#[derive(Clone, Copy, Debug)]
+struct CallEndPosition {
+    /// The last byte that is part of it.
+    inner: usize,
+    /// Where the text goes on, as far as it has been looked at.
+    behind: usize,
+    /// Whether the fence is closed.
+    fence: FenceState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FenceState {
+    None,
+    Open,
+    Closed,
+}
+
+/// How far a held text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PendingProgress {
+    /// More must come.
+    More,
+    /// It is no call: something stands where nothing may, at this place.
+    No(usize),
+    /// It is whole.
+    Whole {
+        /// Where the call ends.
+        inner: usize,
+        /// Where the text goes on.
+        behind: usize,
+    },
+    /// The text is over and it is not.
+    Unfinished,
+}
+
+impl PendingCall {
+    pub(super) fn new(start: usize, body: usize, kind: CallForm, stand: CallPosition, fence: Option<Fence>) -> Self {
+        let scan = match kind {
+            CallForm::Block => EndScan::Tag(TagScan::new(TOOL_CLOSE, body + TOOL.len())),
+            CallForm::Wrapped(close) => EndScan::Tag(TagScan::new(close, body + open_tag(close))),
+            CallForm::Function => EndScan::Tag(TagScan::new("</function>", body)),
+            CallForm::Json(_) => EndScan::Brackets(Brackets::new(body, Parentheses::Ignore)),
+            CallForm::Bracket => EndScan::Brackets(Brackets::new(body, Parentheses::Count)),
+            CallForm::Lines { arguments } => EndScan::Brackets(Brackets::new(body + arguments, Parentheses::Ignore)),
+        };
+        Self { start, body, kind, stand, fence, waste: 0, scan, end: None }
+    }
+
+    /// Where the part begins that is read: within the tags, where there are any.
+    pub(super) fn inner(&self) -> usize {
+        match self.kind {
+            CallForm::Block => self.body + TOOL.len(),
+            CallForm::Wrapped(close) => self.body + open_tag(close),
+            CallForm::Function | CallForm::Json(_) | CallForm::Bracket | CallForm::Lines { .. } => self.body,
+        }
+    }
+
+    /// Looks at what has come.
+    pub(super) fn progress(&mut self, text: &str, over: Option<TextEnd>) -> PendingProgress {
+        let Some(mut end) = self.end.or_else(|| self.find_end(text, over)) else {
+            return if over.is_some() { PendingProgress::Unfinished } else { PendingProgress::More };
+        };
+        let progress = end.tail(text, self.stand, self.fence, over);
+        self.end = Some(end);
+        progress
+    }
+
+    fn find_end(&mut self, text: &str, over: Option<TextEnd>) -> Option<CallEndPosition> {
+        let fence = if self.fence.is_some() { FenceState::Open } else { FenceState::None };
+        match &mut self.scan {
+            EndScan::Brackets(scan) => {
+                scan.end(text.as_bytes()).map(|end| CallEndPosition { inner: end, behind: end, fence })
+            }
+            EndScan::Tag(scan) => {
+                let (inner, behind) = match (scan.end(text.as_bytes()), over) {
+                    (Some(found), _) => found,
+                    (None, None) => return None,
+                    // A tag that seemed to stand in JSON or CDATA is the end, if there is no other.
+                    (None, Some(_)) => {
+                        let found =
+                            self.body + memchr::memmem::find(&text.as_bytes()[self.body..], scan.close().as_bytes())?;
+                        self.waste = text.len() - found;
+                        (found, found + scan.close().len())
+                    }
+                };
+                Some(CallEndPosition { inner, behind, fence })
+            }
+        }
+    }
+}
+
+impl CallEndPosition {
+    /// Looks at what stands behind the call.
+    fn tail(
+        &mut self,
+        text: &str,
+        stand: CallPosition,
+        fence: Option<Fence>,
+        over: Option<TextEnd>,
+    ) -> PendingProgress {
+        if stand == CallPosition::Free && fence.is_none() {
+            return PendingProgress::Whole { inner: self.inner, behind: self.behind };
+        }
+        loop {
+            let rest = &text[self.behind..];
+            let Some(c) = rest.chars().next() else {
+                let whole = PendingProgress::Whole { inner: self.inner, behind: self.behind };
+                return if over.is_some() { whole } else { PendingProgress::More };
+            };
+            if c == '\n' && stand == CallPosition::OwnLines && fence.is_none() {
+                return PendingProgress::Whole { inner: self.inner, behind: self.behind };
+            }
+            if c.is_whitespace() {
+                self.behind += c.len_utf8();
+                continue;
+            }
+            let Some(of) = fence.filter(|_| self.fence == FenceState::Open) else {
+                return PendingProgress::No(self.behind);
+            };
+            let marks = rest.bytes().take_while(|byte| *byte == of.mark).count();
+            if marks == rest.len() && over.is_none() {
+                return PendingProgress::More;
+            }
+            if marks < of.times {
+                return PendingProgress::No(self.behind);
+            }
+            self.behind += marks;
+            self.fence = FenceState::Closed;
+        }
+    }
+}
+
+/// How long the tag is that `close` closes.
+fn open_tag(close: &str) -> usize {
+    close.len() - 1
+}

@@ -1,0 +1,38 @@
+//! What a look at files left out, and why.
+
+use std::collections::BTreeMap;
+
+use windlass_vocab::{Coverage, shown_path};
+
+/// What was left out, told in a sentence of bounded length.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OmittedFiles {
+    kinds: BTreeMap<&'static str, (usize, Vec<String>)>,
+}
+
+impl OmittedFiles {
+    /// Examples that are named of each kind.
+    const NAMED: usize = 5;
+
+    pub(super) fn add(&mut self, why: &'static str, path: &str) {
+        let (count, examples) = self.kinds.entry(why).or_default();
+        *count += 1;
+        if examples.len() < Self::NAMED {
+            examples.push(shown_path(path).into_owned());
+        }
+    }
+
+    pub(super) fn coverage(&self) -> Coverage {
+        self.sentence().map_or(Coverage::Full, |left_out| Coverage::Partial { left_out })
+    }
+
+    /// The sentence; none where nothing was left out.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let told = self.kinds.iter().map(|(why, (count, examples))| {
+            let more =
+                if *count > examples.len() { format!(" and {} more", count - examples.len()) } else { String::new() };
+            format!("{why}: {}{more}", examples.join(", "))
+        });
+        (!self.kinds.is_empty()).then(|| told.collect::<Vec<_>>().join("; "))
+    }
+}

@@ -1,0 +1,374 @@
+//! What a builder has gathered, apart from its types, and what it comes to.
+
+#[cfg(feature = "commands")]
+use std::collections::BTreeSet;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use windlass_machine::preset;
+#[cfg(feature = "mcp")]
+use windlass_mcp::ServerConfig;
+use windlass_provider::openai::{OpenAiConfig, OpenAiModel, ResponseFormat};
+use windlass_provider::{HttpClient, HttpConfig, Model};
+use windlass_runtime::{Clock, Models, SystemClock};
+#[cfg(feature = "commands")]
+use windlass_sandbox::Surroundings;
+use windlass_store::{MemoryStore, Store};
+#[cfg(feature = "sqlite")]
+use windlass_store::{SqliteOptions, SqliteStore};
+#[cfg(not(feature = "commands"))]
+use windlass_tools::file_tools;
+#[cfg(feature = "commands")]
+use windlass_tools::{Commands, GuardProgram, Sandbox, builtins};
+#[cfg(feature = "fetch")]
+use windlass_tools::{FetchSettings, HostPattern, fetch_url};
+use windlass_tools::{Mode, Permissions, Registry, Rule, Secrets, Tool, ToolServers, Workspace, ending_tools};
+use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
+
+use crate::asking::QuestionHandler;
+use crate::build_error::BuildError;
+use crate::declaration::Approval;
+use crate::environment::Environment;
+#[cfg(feature = "mcp")]
+use crate::mcp_servers::{ServerSurroundings, servers};
+use crate::model_name::{RequestedModel, ServedModel, served};
+use crate::typed::BoundTool;
+
+/// Where journals are kept.
+#[derive(Clone)]
+pub(crate) enum JournalPlace {
+    /// Nothing was said.
+    Default,
+    Memory,
+    #[cfg(feature = "sqlite")]
+    Folder(PathBuf),
+    Store(Arc<dyn Store>, PathBuf),
+}
+
+/// The folder journals are kept in where none is named, in the current folder.
+#[cfg(feature = "sqlite")]
+const DEFAULT_FOLDER: &str = "windlass-data";
+
+/// Everything but the types.
+#[derive(Clone)]
+pub(crate) struct AgentParts {
+    pub(crate) name: String,
+    pub(crate) model: RequestedModel,
+    pub(crate) environment: Environment,
+    pub(crate) custom_model: Option<(ModelName, Arc<dyn Model>)>,
+    pub(crate) named_models: HashMap<ModelName, Arc<dyn Model>>,
+    pub(crate) preset: String,
+    pub(crate) whole_policy: Option<Policy>,
+    pub(crate) patches: Vec<PolicyPatch>,
+    pub(crate) workspace: Option<PathBuf>,
+    pub(crate) keeping: JournalPlace,
+    #[cfg(feature = "sqlite")]
+    pub(crate) sqlite: SqliteOptions,
+    pub(crate) tools: Vec<BoundTool>,
+    pub(crate) servers: Option<Arc<dyn ToolServers>>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp_servers: Vec<(String, ServerConfig)>,
+    pub(crate) on_question: Option<QuestionHandler>,
+    pub(crate) response_format: Option<ResponseFormat>,
+    pub(crate) system: Option<String>,
+    pub(crate) permissions: Permissions,
+    pub(crate) rules: Vec<(PermissionSide, String)>,
+    #[cfg(feature = "commands")]
+    pub(crate) sandbox: Option<Surroundings>,
+    #[cfg(feature = "fetch")]
+    pub(crate) fetch_private: Vec<HostPattern>,
+    pub(crate) closed: Vec<PathBuf>,
+    pub(crate) secrets: Vec<(String, String)>,
+    #[cfg(feature = "commands")]
+    pub(crate) hide_env: BTreeSet<String>,
+    #[cfg(feature = "commands")]
+    pub(crate) keep_env: BTreeSet<String>,
+    #[cfg(feature = "commands")]
+    pub(crate) guard: Option<GuardProgram>,
+    pub(crate) attendance: Attendance,
+    pub(crate) deadline_ms: Option<u64>,
+    pub(crate) owner: String,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The model of an agent, and where models come from.
+pub(crate) struct ChosenModels {
+    pub(crate) name: ModelName,
+    pub(crate) models: Arc<dyn Models>,
+    /// The address of their server, where they have one.
+    pub(crate) server: Option<String>,
+}
+
+/// What the built-in tools work with.
+#[cfg_attr(not(feature = "commands"), expect(dead_code, reason = "most of it is for commands"))]
+struct WorkspaceParts<'a> {
+    workspace: Arc<Workspace>,
+    /// Paths that are not for tools.
+    closed: Vec<PathBuf>,
+    secrets: &'a Secrets,
+    permissions: &'a Permissions,
+    guard_locks: Option<&'a Path>,
+}
+
+/// Which side of the permissions a rule stands on.
+#[derive(Clone, Copy)]
+pub(crate) enum PermissionSide {
+    Allow,
+    Deny,
+}
+
+impl Default for AgentParts {
+    fn default() -> Self {
+        Self {
+            name: "Windlass".to_owned(),
+            model: RequestedModel::default(),
+            environment: Environment::default(),
+            custom_model: None,
+            named_models: HashMap::new(),
+            preset: "default".to_owned(),
+            whole_policy: None,
+            patches: Vec::new(),
+            workspace: None,
+            keeping: JournalPlace::Default,
+            #[cfg(feature = "sqlite")]
+            sqlite: SqliteOptions::default(),
+            tools: Vec::new(),
+            servers: None,
+            #[cfg(feature = "mcp")]
+            mcp_servers: Vec::new(),
+            on_question: None,
+            response_format: None,
+            system: None,
+            permissions: Permissions::default(),
+            rules: Vec::new(),
+            #[cfg(feature = "commands")]
+            sandbox: None,
+            #[cfg(feature = "fetch")]
+            fetch_private: Vec::new(),
+            closed: Vec::new(),
+            secrets: Vec::new(),
+            #[cfg(feature = "commands")]
+            hide_env: BTreeSet::new(),
+            #[cfg(feature = "commands")]
+            keep_env: BTreeSet::new(),
+            #[cfg(feature = "commands")]
+            guard: crate::own_guard(),
+            attendance: Attendance::Unattended,
+            deadline_ms: None,
+            owner: "local".to_owned(),
+            clock: Arc::new(SystemClock),
+        }
+    }
+}
+
+/// One server that knows its models itself: a run taken up again names the model it began with,
+/// whatever is configured now.
+struct SingleServer {
+    config: OpenAiConfig,
+    client: HttpClient,
+    known: Mutex<HashMap<ModelName, Arc<dyn Model>>>,
+}
+
+impl Models for SingleServer {
+    fn model(&self, name: &ModelName) -> Option<Arc<dyn Model>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = known.get(name) {
+            return Some(Arc::clone(model));
+        }
+        let config = OpenAiConfig { model: name.0.clone(), ..self.config.clone() };
+        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &self.client).ok()?);
+        known.insert(name.clone(), Arc::clone(&model));
+        Some(model)
+    }
+}
+
+impl AgentParts {
+    pub(crate) fn take_policy(&mut self) -> Result<Policy, BuildError> {
+        let of_preset = || preset(&self.preset).ok_or_else(|| BuildError::Preset { name: self.preset.clone() });
+        let mut policy = match (self.whole_policy.take(), self.attendance) {
+            (Some(policy), _) => policy,
+            (None, Attendance::Unattended) => of_preset()?,
+            // A person is never kept waiting for a server (P2).
+            (None, Attendance::Attended) => Policy { server_wait_ms: 0, ..of_preset()? },
+        };
+        for patch in &self.patches {
+            patch.check()?;
+            policy = policy.with(patch);
+        }
+        Ok(policy)
+    }
+
+    /// Whether somebody answers the questions of runs.
+    pub(crate) fn attendance_of_runs(&self) -> Attendance {
+        if self.on_question.is_some() { Attendance::Attended } else { self.attendance }
+    }
+
+    pub(crate) fn take_models(&mut self) -> Result<ChosenModels, BuildError> {
+        let mut known = std::mem::take(&mut self.named_models);
+        let request = std::mem::take(&mut self.model);
+        if let Some((name, model)) = self.custom_model.take() {
+            known.insert(name.clone(), model);
+            return Ok(ChosenModels { name, models: Arc::new(known), server: request.base_url });
+        }
+        let ServedModel { base_url, id, key } = served(request, &self.environment)?;
+        let usual = OpenAiConfig::new(&base_url, &id);
+        let response_format = self.response_format.unwrap_or(usual.response_format);
+        let config = OpenAiConfig { api_key: key, response_format, ..usual };
+        let client = HttpClient::new(HttpConfig::default())?;
+        let name = ModelName(id);
+        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);
+        known.entry(name.clone()).or_insert(model);
+        let models = Arc::new(SingleServer { config, client, known: Mutex::new(known) });
+        Ok(ChosenModels { name, models, server: Some(base_url) })
+    }
+
+    pub(crate) fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
+        Ok(match &self.keeping {
+            #[cfg(feature = "sqlite")]
+            JournalPlace::Default => self.folder(Path::new(DEFAULT_FOLDER))?,
+            #[cfg(not(feature = "sqlite"))]
+            JournalPlace::Default => return Err(BuildError::NoStore),
+            JournalPlace::Memory => (Arc::new(MemoryStore::new()), None),
+            JournalPlace::Store(store, dir) => (Arc::clone(store), Some(dir.clone())),
+            #[cfg(feature = "sqlite")]
+            JournalPlace::Folder(dir) => self.folder(dir)?,
+        })
+    }
+
+    #[cfg(feature = "sqlite")]
+    fn folder(&self, dir: &Path) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
+        Ok((Arc::new(SqliteStore::open(dir, self.sqlite.clone())?), Some(dir.to_owned())))
+    }
+
+    pub(crate) fn registry(
+        &mut self,
+        secrets: &Secrets,
+        permissions: &Permissions,
+        data_dir: Option<&Path>,
+        guard_locks: Option<&Path>,
+    ) -> Result<(Registry, Option<Arc<Workspace>>), BuildError> {
+        let mut registry = Registry::new();
+        let mut opened = None;
+        if let Some(dir) = &self.workspace {
+            // The journal is written by the driver alone.
+            let closed: Vec<PathBuf> = data_dir.map(Path::to_owned).into_iter().chain(self.closed.clone()).collect();
+            let workspace = closed.iter().try_fold(Workspace::open(dir)?, |workspace, path| workspace.without(path))?;
+            let workspace = Arc::new(workspace.hiding(secrets.clone()));
+            let in_workspace = WorkspaceParts { workspace, closed, secrets, permissions, guard_locks };
+            for tool in self.tools_in(&in_workspace) {
+                registry.add(tool)?;
+            }
+            opened = Some(in_workspace.workspace);
+        }
+        for tool in ending_tools().into_iter().chain(self.tools.drain(..).map(|bound| bound.tool)) {
+            registry.add(tool)?;
+        }
+        if let Some(servers) = self.take_servers(secrets, data_dir)? {
+            registry.serve(servers);
+        }
+        Ok((registry, opened))
+    }
+
+    /// The built-in tools that are compiled in.
+    fn tools_in(&mut self, at: &WorkspaceParts<'_>) -> Vec<Arc<dyn Tool>> {
+        #[cfg(feature = "commands")]
+        let mut tools = builtins(Arc::clone(&at.workspace), self.take_commands(at));
+        #[cfg(not(feature = "commands"))]
+        let mut tools = file_tools(Arc::clone(&at.workspace));
+        tools.extend(self.take_fetching(at));
+        tools
+    }
+
+    #[cfg(feature = "commands")]
+    fn take_commands(&mut self, at: &WorkspaceParts<'_>) -> Commands {
+        let lock_dir = at.guard_locks.map_or_else(std::env::temp_dir, Path::to_owned);
+        let mut commands = Commands::new(self.guard.clone(), lock_dir);
+        commands.secrets = at.secrets.clone();
+        commands.hide_env = std::mem::take(&mut self.hide_env);
+        commands.keep_env = std::mem::take(&mut self.keep_env);
+        commands.sandbox = self.sandbox.take().map(|mut surroundings| {
+            surroundings.workspace = at.workspace.root().to_owned();
+            surroundings.unreadable.extend(at.closed.iter().cloned());
+            Sandbox::new(surroundings, Arc::new(at.permissions.clone()))
+        });
+        commands
+    }
+
+    #[cfg(feature = "fetch")]
+    fn take_fetching(&mut self, at: &WorkspaceParts<'_>) -> Option<Arc<dyn Tool>> {
+        let private = std::mem::take(&mut self.fetch_private);
+        let (permissions, secrets) = (at.permissions.clone(), at.secrets.clone());
+        Some(fetch_url(FetchSettings { private, permissions, secrets }))
+    }
+
+    #[cfg(not(feature = "fetch"))]
+    fn take_fetching(&mut self, _: &WorkspaceParts<'_>) -> Option<Arc<dyn Tool>> {
+        None
+    }
+
+    #[cfg(feature = "mcp")]
+    fn take_servers(
+        &mut self,
+        secrets: &Secrets,
+        data_dir: Option<&Path>,
+    ) -> Result<Option<Arc<dyn ToolServers>>, BuildError> {
+        let (guard, workspace) = (self.guard.clone(), self.workspace.clone());
+        let shared = ServerSurroundings { data_dir, guard, secrets, workspace };
+        match (self.servers.take(), servers(std::mem::take(&mut self.mcp_servers), shared)?) {
+            (Some(_), Some(_)) => Err(BuildError::TwoKindsOfServers),
+            (given, named) => Ok(given.or(named)),
+        }
+    }
+
+    #[cfg(not(feature = "mcp"))]
+    fn take_servers(&mut self, _: &Secrets, _: Option<&Path>) -> Result<Option<Arc<dyn ToolServers>>, BuildError> {
+        Ok(self.servers.take())
+    }
+
+    pub(crate) fn take_permissions(&mut self) -> Result<Permissions, BuildError> {
+        let mut permissions = std::mem::take(&mut self.permissions);
+        for (side, text) in self.rules.drain(..) {
+            let rule: Rule = text.parse()?;
+            match side {
+                PermissionSide::Allow => permissions.allow.push(rule),
+                PermissionSide::Deny => permissions.deny.push(rule),
+            }
+        }
+        for bound in &self.tools {
+            match (bound.approval, permissions.mode) {
+                (Approval::Given, Mode::Default) => permissions.allow.push(bound.name.as_str().parse()?),
+                (Approval::Asked, _) => permissions.ask.push(bound.name.as_str().parse()?),
+                (Approval::Given, Mode::Strict | Mode::Bypass) | (Approval::ByRules, _) => {}
+            }
+        }
+        Ok(permissions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{NotBuilt, Planning};
+
+    use super::*;
+
+    // proves P2: a person is never kept waiting, unless whoever builds the agent says so
+    #[test]
+    fn an_attended_agent_waits_for_no_server_unless_it_is_told_to() {
+        let wait = |attendance, patch: PolicyPatch| {
+            let mut gathered = AgentParts { attendance, patches: vec![patch], ..AgentParts::default() };
+            gathered.take_policy().map(|policy| policy.server_wait_ms).ok()
+        };
+        let told = PolicyPatch { server_wait_ms: Some(7), ..PolicyPatch::default() };
+        assert_eq!(wait(Attendance::Unattended, PolicyPatch::default()), Some(5_000));
+        assert_eq!(wait(Attendance::Attended, PolicyPatch::default()), Some(0));
+        assert_eq!(wait(Attendance::Attended, told), Some(7));
+    }
+
+    #[test]
+    fn a_rule_that_would_do_nothing_is_refused() {
+        let patch = PolicyPatch { planning: Some(Planning::Optional), ..PolicyPatch::default() };
+        let refused = AgentParts { patches: vec![patch], ..AgentParts::default() }.take_policy();
+        assert!(matches!(refused, Err(BuildError::NotBuilt(NotBuilt { row: "planning", .. }))), "{refused:?}");
+    }
+}

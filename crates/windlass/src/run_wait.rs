@@ -1,0 +1,172 @@
+//! The way to a run's end: events as they come, and the end however late it is asked for.
+
+use std::sync::Arc;
+
+use windlass_runtime::{Session, SessionActivity, SessionClosed, Subscription};
+use windlass_store::{Store, StoreError};
+use windlass_vocab::{Event, Record, RunEnded};
+
+use crate::asking::{HandlerOutcome, QuestionAnswering, QuestionHandler};
+use crate::ended::{AwaitedEnd, end_awaited};
+use crate::follow_error::FollowError;
+
+/// What comes next on the way.
+#[derive(Debug)]
+pub(crate) enum AwaitStep {
+    /// Something happened.
+    Event(Event),
+    /// The run is over, or only a person can move it on.
+    End(Result<RunEnded, FollowError>),
+}
+
+/// Where somebody stands who awaits a run's end.
+#[derive(Debug)]
+enum WaitStage {
+    /// The run was not seen to begin, and the journal not looked at.
+    Fresh,
+    /// The end is yet to come.
+    Awaiting,
+    /// The end was in the journal, as the record of this number; what was told up to it comes first.
+    Found(u64, RunEnded),
+    /// The end was the last event.
+    Seen(RunEnded),
+}
+
+/// Awaits the end of a run.
+pub(crate) struct RunWait {
+    store: Arc<dyn Store>,
+    awaited: AwaitedEnd,
+    /// Where the run begins that takes the message up.
+    begins: Option<u64>,
+    stage: WaitStage,
+    asking: QuestionAnswering,
+}
+
+impl RunWait {
+    /// Whoever waits is told of questions.
+    pub(crate) fn new(store: Arc<dyn Store>, awaited: AwaitedEnd) -> Self {
+        Self::answering(store, awaited, None)
+    }
+
+    /// The handler, where there is one, answers questions.
+    pub(crate) fn answering(store: Arc<dyn Store>, awaited: AwaitedEnd, handler: Option<QuestionHandler>) -> Self {
+        Self { store, awaited, begins: None, stage: WaitStage::Fresh, asking: QuestionAnswering::new(handler) }
+    }
+
+    /// The end.
+    pub(crate) async fn end(&mut self, session: &Session, events: &mut Subscription) -> Result<RunEnded, FollowError> {
+        loop {
+            if let AwaitStep::End(ended) = self.next(session, events).await {
+                return ended;
+            }
+        }
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What comes next. Nothing is lost if the future is dropped.
+    pub(crate) async fn next(&mut self, session: &Session, events: &mut Subscription) -> AwaitStep {
+        self.try_next(session, events).await.unwrap_or_else(|error| AwaitStep::End(Err(error)))
+    }
+
+    async fn try_next(&mut self, session: &Session, events: &mut Subscription) -> Result<AwaitStep, FollowError> {
+        loop {
+            match &self.stage {
+                // Whoever subscribed before the run began sees it begin, and need not look for its end.
+                WaitStage::Fresh => match events.try_next() {
+                    Some(event) => {
+                        self.notice(&event);
+                        return Ok(AwaitStep::Event(event));
+                    }
+                    None => self.stage = self.look(session).await?.unwrap_or(WaitStage::Awaiting),
+                },
+                WaitStage::Found(seq, ended) => {
+                    let next = if events.position() < *seq { events.next().await } else { None };
+                    return Ok(next.map_or_else(|| AwaitStep::End(Ok(ended.clone())), AwaitStep::Event));
+                }
+                WaitStage::Seen(ended) => return Ok(AwaitStep::End(Ok(ended.clone()))),
+                WaitStage::Awaiting => {
+                    if let Some(next) = self.wait(session, events).await? {
+                        return Ok(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for the next event or for the session to settle; nothing when the stage changed instead.
+    async fn wait(&mut self, session: &Session, events: &mut Subscription) -> Result<Option<AwaitStep>, FollowError> {
+        tokio::select! {
+            biased;
+            event = events.next() => {
+                let Some(event) = event else { return Err(FollowError::Closed(closed(session))) };
+                self.notice(&event);
+                Ok(Some(AwaitStep::Event(event)))
+            }
+            activity = settled(&mut self.asking, session) => match activity? {
+                SessionActivity::Waiting(questions) => Ok(Some(AwaitStep::End(Err(FollowError::Waiting(questions))))),
+                SessionActivity::Closed(why) => Err(why.into()),
+                SessionActivity::Idle => match self.look(session).await? {
+                    Some(found) => {
+                        self.stage = found;
+                        Ok(None)
+                    }
+                    None => Ok(Some(events.try_next().map_or(AwaitStep::End(Err(FollowError::Dropped)), AwaitStep::Event))),
+                },
+                SessionActivity::Working => Ok(None),
+            },
+        }
+    }
+
+    /// The end, if the journal has it.
+    async fn look(&mut self, session: &Session) -> Result<Option<WaitStage>, StoreError> {
+        let found = end_awaited(self.store.as_ref(), session.id(), &mut self.awaited).await?;
+        Ok(found.map(|(envelope, ended)| WaitStage::Found(envelope.seq, ended)))
+    }
+
+    /// Takes an event into account: the run that takes the message up, and its end.
+    fn notice(&mut self, event: &Event) {
+        let Event::Record(envelope) = event else { return };
+        match (&envelope.record, &self.awaited) {
+            (Record::MessageAccepted(accepted), AwaitedEnd::Message(id)) if accepted.message_id == *id => {
+                self.begins = Some(envelope.seq + 1);
+                if let Some(run) = envelope.run {
+                    self.awaited = AwaitedEnd::Run(run);
+                    self.stage = WaitStage::Awaiting;
+                }
+            }
+            (Record::RunStarted(started), AwaitedEnd::Message(_)) if self.begins == Some(envelope.seq) => {
+                self.awaited = AwaitedEnd::Run(started.run);
+                self.stage = WaitStage::Awaiting;
+            }
+            (Record::RunStarted(started), AwaitedEnd::Run(run)) if started.run == *run => {
+                self.stage = WaitStage::Awaiting;
+            }
+            (Record::RunEnded(ended), AwaitedEnd::Run(run)) if envelope.run == Some(*run) => {
+                self.stage = WaitStage::Seen(ended.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Waits until the session settles, and has questions answered meanwhile.
+async fn settled(asking: &mut QuestionAnswering, session: &Session) -> Result<SessionActivity, FollowError> {
+    loop {
+        let activity = session.settled().await;
+        let SessionActivity::Waiting(questions) = &activity else { return Ok(activity) };
+        match asking.answer(session, questions).await? {
+            HandlerOutcome::Done => {}
+            HandlerOutcome::Not => return Ok(activity),
+        }
+    }
+}
+
+fn closed(session: &Session) -> SessionClosed {
+    match session.activity() {
+        SessionActivity::Closed(why) => why,
+        SessionActivity::Idle | SessionActivity::Working | SessionActivity::Waiting(_) => SessionClosed::Closed,
+    }
+}

@@ -1,0 +1,80 @@
+//! A type's name stands for one thing: no two types of the crates have the same, in one crate or in two.
+
+use std::collections::BTreeMap;
+
+use super::problem::Problem;
+use super::tokens::tokens;
+use crate::tree::Tree;
+
+/// Names that stand more than once and still mean one thing: an alias that each library defines alike, and types with a
+/// stand-in for builds without a feature.
+const ONE_MEANING: &[&str] = &["Address", "AddressPattern", "BoxFuture", "Locks", "RuleSide", "SchemaCheck"];
+
+pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, text) in tree.ending(".rs").filter(|(path, _)| is_source(path)) {
+        for name in defined(&tokens(text)) {
+            places.entry(name).or_default().push(path);
+        }
+    }
+    let twice = places.into_iter().filter(|(name, paths)| paths.len() > 1 && !ONE_MEANING.contains(name));
+    twice
+        .map(|(name, paths)| Problem::in_file(paths[0], format!("`{name}` is also the name of a type in {}", paths[1])))
+        .collect()
+}
+
+/// Sources of the crates, without files that only tests have.
+fn is_source(path: &str) -> bool {
+    let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
+    path.starts_with("crates/") && path.contains("/src/") && !is_test
+}
+
+/// The types a file defines. What stands in an `impl` or a `trait` (`type Output = …`) belongs to that.
+fn defined<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    let mut depth = 0_usize;
+    for window in tokens.windows(2) {
+        match window {
+            ["{", _] => depth += 1,
+            ["}", _] => depth = depth.saturating_sub(1),
+            ["struct" | "enum" | "union" | "trait", name] if is_type(name) => names.push(*name),
+            ["type", name] if depth == 0 && is_type(name) => names.push(*name),
+            _ => {}
+        }
+    }
+    names
+}
+
+fn is_type(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::problems;
+    use crate::tree::Tree;
+
+    fn found(files: [(&str, &str); 2]) -> Vec<String> {
+        problems(&Tree::from(files)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_name_that_stands_for_two_types_is_a_problem_in_one_crate_and_across_crates() {
+        let wanted = |path: &str| vec![format!("crates/a/src/one.rs: `Step` is also the name of a type in {path}")];
+        for path in ["crates/a/src/two.rs", "crates/b/src/lib.rs"] {
+            assert_eq!(found([("crates/a/src/one.rs", "struct Step;"), (path, "pub enum Step { One }")]), wanted(path));
+        }
+    }
+
+    #[test]
+    fn associated_types_tests_and_variants_are_none() {
+        let one = ("crates/a/src/one.rs", "impl Future for Walk { type Output = u8; }\nenum Next { Step }");
+        let other =
+            "impl Future for Talk { type Output = u8; }\n#[cfg(test)]\nmod tests { struct Step; }\nstruct Step;";
+        assert_eq!(found([one, ("crates/b/src/two.rs", other)]), Vec::<String>::new());
+        assert_eq!(
+            found([("crates/a/src/a.rs", "struct A;"), ("crates/a/tests/a.rs", "struct A;")]),
+            Vec::<String>::new()
+        );
+    }
+}
