@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds what is measured as it is released (the `dist` profile), and runs `windlass-bench`.
+//! `cargo xtask bench`: builds the measured programs with the release settings (`dist` profile), runs `windlass-bench`.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ const BUILD: &[&str] =
     &["build", "--profile=dist", "--locked", "-p", "windlass-cli", "-p", "windlass-testkit", "-p", "windlass-bench"];
 const RUN: &[&str] = &["run", "--profile=dist", "--locked", "--quiet", "-p", "windlass-bench", "--"];
 
-/// The variable by which the counter of instructions finds its runner.
+/// The variable that holds the path of the runner for the instruction counts.
 const RUNNER: &str = "GUNGRAUN_RUNNER";
 
-/// Builds and measures; `words` go to the bench.
+/// Builds and measures; `words` are passed to `windlass-bench`.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     cargo(root, BUILD, &[])?;
     let run: Vec<&str> = RUN.iter().copied().chain(words.iter().map(String::as_str)).collect();
@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     cargo(root, &run, &[(RUNNER, &runner(root)?)])
 }
 
-/// The runner of the counter, of the version the lock file has, installed under `target` once.
+/// The runner for the instruction counts, in the version of the lock file, installed under `target` once.
 fn runner(root: &Path) -> Result<String, String> {
     const NAME: &str = "gungraun-runner";
     let lock = std::fs::read_to_string(root.join("Cargo.lock")).map_err(|error| format!("Cargo.lock: {error}"))?;

@@ -1,12 +1,12 @@
-//! The cargo that runs us, and where it puts what it builds.
+//! The cargo that runs this program, and its target folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A variable of the environment, and what it says.
+/// The name and the value of an environment variable.
 pub(crate) type Variable<'a> = (&'a str, &'a str);
 
-/// Runs cargo in the workspace, told something more by `variables`.
+/// Runs cargo in the workspace, with these additional environment variables.
 pub(crate) fn cargo(root: &Path, words: &[&str], variables: &[Variable<'_>]) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

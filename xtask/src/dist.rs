@@ -1,5 +1,5 @@
-//! `cargo xtask dist`: the release as people download it. Builds the `dist` profile, static where the
-//! toolchain can, refuses what is too large, and packs the binary with its papers and a checksum.
+//! `cargo xtask dist`: the release for download. Builds the `dist` profile, statically linked if the
+//! toolchain can, refuses a binary that is too large, and packs it with its documents and a checksum.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,15 +8,15 @@ use std::process::Command;
 
 use crate::cargo::{cargo, target_dir};
 
-/// The largest binary that is released, in bytes.
+/// The largest size of a released binary, in bytes.
 const LARGEST: u64 = 25_000_000;
 
 const PAPERS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
 
-/// Shells and the names their completions go by.
+/// Shells and the file names of their completions.
 const SHELLS: &[(&str, &str)] = &[("bash", "windlass.bash"), ("zsh", "_windlass"), ("fish", "windlass.fish")];
 
-/// Builds, checks and packs; `--target NAME` for another target than the one chosen.
+/// Builds, checks and packs; `--target NAME` sets another target than the default.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     let host = host()?;
     let target = match words {
@@ -48,8 +48,8 @@ fn host() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| "rustc does not say its host".to_owned())
 }
 
-/// A static target where there is a C compiler for it (SQLite and the cryptography need one) and the
-/// toolchain has the target or can get it; else the host's own.
+/// Chooses a static target if there is a C compiler for it (SQLite and the cryptography need one) and the
+/// toolchain has the target or can install it; else the host's own.
 fn choose(host: &str) -> String {
     let Some(musl) = host.ends_with("-linux-gnu").then(|| host.replace("-gnu", "-musl")) else {
         return host.to_owned();
@@ -65,7 +65,7 @@ fn choose(host: &str) -> String {
     host.to_owned()
 }
 
-/// Where sources were on the machine that builds is nobody's business.
+/// Compiler flags that remove the source paths of the build machine from the binary.
 fn rustflags(root: &Path) -> String {
     let home = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cargo = home("CARGO_HOME").or_else(|| Some(home("HOME")?.join(".cargo")));
@@ -82,7 +82,7 @@ fn build(root: &Path, target: &str) -> Result<PathBuf, String> {
     Ok(target_dir(root).join(target).join("dist").join("windlass"))
 }
 
-/// The number in `windlass 0.1.0 (commit day)`.
+/// The version number in `windlass 0.1.0 (commit day)`.
 fn version(binary: &Path) -> Result<String, String> {
     let said = output(binary, &["--version"], None)?;
     let number = said.split_whitespace().nth(1).map(str::to_owned);
@@ -90,7 +90,7 @@ fn version(binary: &Path) -> Result<String, String> {
     number.ok_or_else(|| format!("`{}` is no version", said.trim()))
 }
 
-/// Lays out what goes into the archive.
+/// Copies the contents of the archive into `folder`.
 fn fill(root: &Path, binary: &Path, folder: &Path) -> Result<(), String> {
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(|error| at(folder, &error))?;
@@ -111,7 +111,7 @@ fn fill(root: &Path, binary: &Path, folder: &Path) -> Result<(), String> {
     output(binary, &["man", "--dir", &pages.to_string_lossy()], None).map(drop)
 }
 
-/// The same bytes for the same contents: no owner, no order of the disk.
+/// Packs reproducibly: without file owners, and with the files sorted by name.
 fn pack(out: &Path, name: &str) -> Result<PathBuf, String> {
     let archive = format!("{name}.tar.gz");
     let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-czf", &archive, name];
@@ -129,7 +129,7 @@ fn sum(out: &Path, archive: &Path) -> Result<String, String> {
     Ok(line.trim().to_owned())
 }
 
-/// What a program prints.
+/// Runs a program and returns its output.
 fn output(program: impl AsRef<OsStr>, words: &[&str], folder: Option<&Path>) -> Result<String, String> {
     let name = program.as_ref().to_string_lossy().into_owned();
     let mut command = Command::new(program);

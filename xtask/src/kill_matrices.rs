@@ -1,16 +1,16 @@
-//! `cargo xtask kill-matrices`: runs the kill matrices, and writes down anew how many ways to die they try: each in
+//! `cargo xtask kill-matrices`: runs the kill matrices, and updates the numbers of kill points they try: each in
 //! docs/kill-matrices.md, the sums in the README. `tidy` compares the two; each matrix compares its own row.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The table.
+/// The page with the table of numbers.
 pub(crate) const TABLE: &str = "docs/kill-matrices.md";
 
-/// Where the sums stand.
+/// The page with the sums.
 pub(crate) const README: &str = "README.md";
 
-/// Under it the matrices only print their rows.
+/// If this variable is set, the matrices only print their rows.
 const RENEWING: &str = "WINDLASS_RENEW_KILL_MATRICES";
 
 const WORDS: &[&str] = &[
@@ -38,7 +38,7 @@ tolerated, because parallel calls finish in any order.
 |---|---|---|
 ";
 
-/// What is killed: the word in the table, and what stands before the sum in the README.
+/// What is killed: its name in the table, and the text before the sum in the README.
 pub(crate) const SUMS: [(&str, &str); 2] =
     [("binary", "with SIGKILL in **"), ("in process", "the loop in process in **")];
 
@@ -50,7 +50,7 @@ pub(crate) struct Row {
     ways: usize,
 }
 
-/// The rows among the lines of a text.
+/// Parses the table rows among the lines of a text.
 pub(crate) fn rows(text: &str) -> Vec<Row> {
     let row = |line: &str| {
         let cells: Vec<&str> = line.trim().strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
@@ -61,7 +61,7 @@ pub(crate) fn rows(text: &str) -> Vec<Row> {
     text.lines().filter_map(row).collect()
 }
 
-/// The sum of the rows about this, as people write it.
+/// The sum of the rows for this target, formatted as in the README.
 pub(crate) fn sum(rows: &[Row], killed: &str) -> String {
     let ways: usize = rows.iter().filter(|row| row.killed == killed).map(|row| row.ways).sum();
     let digits = ways.to_string();
@@ -69,7 +69,7 @@ pub(crate) fn sum(rows: &[Row], killed: &str) -> String {
     groups.collect::<Vec<_>>().join(",")
 }
 
-/// What the README states behind `before`.
+/// The number in the README after the text `before`.
 pub(crate) fn stated<'a>(readme: &'a str, before: &str) -> Option<&'a str> {
     readme.split_once(before)?.1.split_once("**").map(|(number, _)| number)
 }

@@ -13,8 +13,8 @@ mod tree;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// A command: its name, what it does, and how, given the folder and the words behind the name. The error
-/// says what is wrong.
+/// A command: its name, its description, and its function, which gets the workspace folder and the arguments after the
+/// name. The error says what is wrong.
 type Command = (&'static str, &'static str, fn(&Path, &[String]) -> Result<(), String>);
 
 const COMMANDS: &[Command] = &[
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// For commands that take no words.
+/// Refuses arguments, for commands that take none.
 fn alone(words: &[String]) -> Result<(), String> {
     if words.is_empty() { Ok(()) } else { Err(format!("it takes no words, but was given `{}`", words.join(" "))) }
 }

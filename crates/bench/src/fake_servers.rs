@@ -1,4 +1,4 @@
-//! Fake MCP servers as figures configure them.
+//! Configurations of fake MCP servers for the figures.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use windlass_tools::GuardProgram;
 
 use crate::figures::setup::Setup;
 
-/// Servers that play these scripts, by name.
+/// Configures servers that play these scripts, by name.
 pub fn configured(
     setup: &Setup,
     scripts: impl IntoIterator<Item = (String, McpScript)>,
@@ -27,7 +27,7 @@ pub fn configured(
     scripts.into_iter().map(server).collect()
 }
 
-/// What they share: the guard is Windlass itself, as everywhere, and nothing is remembered.
+/// The options of these servers: the guard is Windlass itself, as in production, and no tool list is remembered.
 #[must_use]
 pub fn options(setup: &Setup) -> McpOptions {
     let guard = GuardProgram { program: setup.programs.windlass.clone(), args: vec![GUARD_ARGUMENT.to_owned()] };

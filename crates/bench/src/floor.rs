@@ -1,4 +1,4 @@
-//! The floors: the least that the same requests, and the same commits, need.
+//! The floors: programs that do only the minimum that the same requests, and the same commits, need.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -16,7 +16,7 @@ use windlass_store::Durability;
 
 use crate::trace::{Trace, TraceStep};
 
-/// Where a floor's requests go.
+/// The HTTP client of a floor.
 #[derive(Clone, Debug)]
 pub struct FloorWire {
     client: Client,
@@ -24,9 +24,9 @@ pub struct FloorWire {
 }
 
 impl FloorWire {
-    /// One keep-alive client for the API that begins at `base_url`.
+    /// One keep-alive client for the API at `base_url`.
     pub fn new(base_url: &str) -> Result<Self> {
-        // As ours: plain addresses need no certificates, and loading them is no part of a floor.
+        // As in Windlass: plain addresses need no certificates, and loading them is not part of a floor.
         let tls = ClientConfig::builder_with_provider(ring::default_provider().into())
             .with_safe_default_protocol_versions()?
             .with_root_certificates(RootCertStore::empty())
@@ -35,8 +35,8 @@ impl FloorWire {
         Ok(Self { client: client.build()?, url: format!("{base_url}/chat/completions").parse()? })
     }
 
-    /// Makes a request and drains the answer. The body is copied once: a loop that shared its bodies
-    /// with a thousand others would be no floor but a trick.
+    /// Makes a request and reads the answer to its end. The body is copied once: a loop that shared its bodies
+    /// with a thousand others would do less than any real client must.
     pub async fn request(&self, body: &Bytes) -> Result<()> {
         let body = Bytes::copy_from_slice(body);
         let request = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
@@ -61,7 +61,7 @@ pub async fn bare(wire: &FloorWire, trace: &Trace) -> Result<()> {
     Ok(())
 }
 
-/// The second floor for one session: each commit is made on the spot.
+/// The second floor for one session: each commit is made immediately.
 pub async fn committing(wire: &FloorWire, trace: &Trace, ledger: &BatchTable, session: u64) -> Result<()> {
     for (seq, step) in (0..).zip(&trace.0) {
         match step {
@@ -72,7 +72,7 @@ pub async fn committing(wire: &FloorWire, trace: &Trace, ledger: &BatchTable, se
     Ok(())
 }
 
-/// The second floor for many sessions: one thread commits what has come together.
+/// The second floor for many sessions: one thread commits all waiting batches together.
 pub async fn committing_together(
     wire: &FloorWire,
     trace: &Trace,
@@ -88,12 +88,12 @@ pub async fn committing_together(
     Ok(())
 }
 
-/// A table of batches, and nothing else.
+/// A database with a table of batches, and nothing else.
 #[derive(Debug)]
 pub struct BatchTable(Connection);
 
 impl BatchTable {
-    /// A fresh one in `dir`, with the journal's settings.
+    /// Creates one in `dir`, with the journal's settings.
     pub fn open(dir: &Path, durability: Durability) -> Result<Self> {
         let connection = Connection::open(dir.join("floor.db"))?;
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
@@ -102,7 +102,7 @@ impl BatchTable {
             Durability::Normal => "NORMAL",
         };
         connection.pragma_update(None, "synchronous", synchronous)?;
-        // Checkpoints are left aside.
+        // The log is not checkpointed during a measurement.
         connection.pragma_update(None, "wal_autocheckpoint", 65_536)?;
         connection.execute_batch(
             "CREATE TABLE batches (session INTEGER, seq INTEGER, bytes BLOB, PRIMARY KEY (session, seq))",
@@ -126,7 +126,7 @@ impl BatchTable {
     }
 }
 
-/// A batch on its way into the ledger.
+/// A batch that waits to be committed.
 struct PendingBatch {
     session: u64,
     seq: u64,
@@ -134,7 +134,7 @@ struct PendingBatch {
     done: oneshot::Sender<()>,
 }
 
-/// A thread that commits everything that waits, at once.
+/// A thread that commits all waiting batches together.
 #[derive(Debug)]
 pub struct FloorCommitter {
     entries: Option<mpsc::Sender<PendingBatch>>,

@@ -1,13 +1,12 @@
-//! Measures Windlass against floors written beside it.
+//! Measures Windlass against floors.
 //!
-//! A floor does the least that the same work needs. The first ([`floor::bare`]) makes the requests of
-//! a run and drains the answers; the second ([`floor::committing`]) also commits what the journal
-//! commits, as often and as much. What both do is taken from a run of Windlass itself ([`trace`]), so
-//! that requests and commits are the same to the byte. Ours and the floor take turns in one run, and
-//! the medians are compared ([`pace`]).
+//! A floor does the minimum that the same work needs. The first ([`floor::bare`]) makes the requests of
+//! a run and reads the answers; the second ([`floor::committing`]) also commits the same batches as the journal.
+//! Both repeat a recorded run of Windlass itself ([`trace`]), so that requests and commits are the same to the
+//! byte. Windlass and the floor alternate in one process, and the medians are compared ([`pace`]).
 //!
-//! The scripted model server runs as a process of its own ([`server`]), on a core of its own where
-//! there is one. What is measured of a whole process is measured in a fresh one ([`child`]).
+//! The scripted model server runs as a separate process ([`server`]), on a separate core if there
+//! is one. Figures about a whole process are measured in a fresh one ([`child`]).
 
 pub mod child;
 pub mod fake_servers;

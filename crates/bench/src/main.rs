@@ -12,7 +12,7 @@ use windlass_bench::programs::Programs;
 use windlass_bench::table::HEAD;
 use windlass_vocab::Timestamp;
 
-/// As the program has it; for the floors too.
+/// The same allocator as in the `windlass` program; the floors use it too.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

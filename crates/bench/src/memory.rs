@@ -1,4 +1,4 @@
-//! What processes hold and use, as the kernel counts it.
+//! Memory and processor time of processes, as the kernel counts them.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use anyhow::{Context as _, Result};
 /// Memory of a process, in KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessMemory {
-    /// Held now.
+    /// Memory in use now.
     pub resident: u64,
-    /// The most it ever held.
+    /// The most memory that was ever in use.
     pub peak: u64,
 }
 
-/// What this process holds.
+/// The memory of this process.
 pub fn of_this_process() -> Result<ProcessMemory> {
     let status = std::fs::read_to_string("/proc/self/status").context("memory can be read on Linux only")?;
     let field = |name| field(&status, name).with_context(|| format!("/proc/self/status does not tell {name}"));
@@ -25,16 +25,16 @@ fn field(status: &str, name: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// The kernel counts processor time in hundredths of a second, whatever its own clock is.
+/// The kernel reports processor time in hundredths of a second, whatever its own clock is.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The processor time a process has taken, in the kernel and outside.
+/// The processor time that a process has used, in kernel and user mode.
 pub fn processor_time(process: u32) -> Result<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).context("the program is gone")?;
     ticks(&stat).map(|ticks| TICK * ticks).context("/proc/PID/stat does not tell the time")
 }
 
-/// The fourteenth and fifteenth field; the second is a name in brackets that may hold anything.
+/// The sum of the fourteenth and fifteenth field; the second is a name in parentheses that may contain any character.
 fn ticks(stat: &str) -> Option<u32> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     Some(fields.next()?.parse::<u32>().ok()? + fields.next()?.parse::<u32>().ok()?)

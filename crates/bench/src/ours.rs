@@ -1,4 +1,4 @@
-//! Windlass as it is measured: through the facade, with one tool that does nothing.
+//! Windlass as measured: through the facade, with one tool that does nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use windlass_vocab::{EffectClass, Json, MessageId, Outcome, ToolName, ToolSpec};
 /// The tool's name on the wire.
 pub const TOOL: &str = "bench__haul";
 
-/// What the person says.
+/// The message of the person.
 const PROMPT: &str = "Haul.";
 
-/// More turns than any figure takes.
+/// More turns than any figure needs.
 const TURN_CAP: u32 = 10_000;
 
 /// A tool that does nothing.
 struct NoOpTool(ToolSpec);
 
-/// What the model is told of the tool.
+/// The specification of the tool that the model gets.
 #[must_use]
 pub fn tool_spec() -> ToolSpec {
     ToolSpec {
@@ -50,7 +50,7 @@ impl Tool for NoOpTool {
     }
 }
 
-/// An agent whose journals are in `dir`.
+/// Builds an agent whose journals are in `dir`.
 pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent> {
     let agent = Agent::builder()
         .base_url(base_url)
@@ -63,12 +63,12 @@ pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent
     Ok(agent)
 }
 
-/// One run in a session of its own, from opening to closing.
+/// Makes one run in a new session, from opening to closing.
 pub async fn run(agent: &Agent, key: &str) -> Result<()> {
     whole(&agent.session(key).run_full(PROMPT).await?)
 }
 
-/// One run in a session of its own, which stays open.
+/// Makes one run in a new session, which stays open.
 pub async fn run_open(agent: &Agent, key: &str) -> Result<Session> {
     let opening = agent.session_saying(key, MessageId("bench".to_owned()), PROMPT, Interest::Runs);
     let (session, mut events, awaited) = opening.await?;
@@ -76,7 +76,7 @@ pub async fn run_open(agent: &Agent, key: &str) -> Result<Session> {
     Ok(session)
 }
 
-/// One run in an open session.
+/// Makes one run in an open session.
 pub async fn run_in(agent: &Agent, session: &Session) -> Result<()> {
     let message_id = MessageId("bench".to_owned());
     let mut events = session.runs();
@@ -84,7 +84,7 @@ pub async fn run_in(agent: &Agent, session: &Session) -> Result<()> {
     whole(&agent.follow(session, &mut events, awaited, |_| {}).await?)
 }
 
-/// A run that did not do its work was not measured.
+/// Fails if a run did not complete, because then its work was not measured.
 fn whole(ended: &RunEnded) -> Result<()> {
     ensure!(ended.reason == EndReason::Completed, "a run ended as {:?}: {:?}", ended.reason, ended.failure);
     Ok(())

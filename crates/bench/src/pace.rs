@@ -1,28 +1,27 @@
-//! Taking turns: the floor and ours, round by round, and the median of each.
+//! Runs the floor and Windlass alternately, round by round, and takes the median of each.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-/// What the floor and ours took.
+/// The times of the floor and of Windlass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FloorComparison {
     /// The floor's median.
     pub floor: Duration,
-    /// Our median.
+    /// The median of Windlass.
     pub ours: Duration,
 }
 
 impl FloorComparison {
-    /// How many times the floor ours took.
+    /// The time of Windlass as a multiple of the floor's.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.ours.as_secs_f64() / self.floor.as_secs_f64()
     }
 }
 
-/// Runs both by turns, `rounds` times after one that does not count. Each is told the number of the
-/// round.
+/// Runs both alternately, `rounds` times after a warm-up round that does not count. Each gets the round number.
 pub async fn compare(
     rounds: usize,
     mut floor: impl AsyncFnMut(usize) -> Result<()>,
@@ -42,7 +41,7 @@ pub async fn compare(
     Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut all_ours) })
 }
 
-/// The middle one.
+/// The median of some times.
 #[must_use]
 pub fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();

@@ -1,21 +1,21 @@
-//! The programs that are measured, built beside this one.
+//! The measured programs, built beside this one.
 
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// Where the programs are.
+/// The paths of the programs.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// This one.
+    /// This program.
     pub own: PathBuf,
-    /// The folder they are in; data of measurements goes here too, because it is on a real disk.
+    /// The folder they are in; measurement data goes here too, because it is on a real disk.
     pub folder: PathBuf,
-    /// The command line of Windlass.
+    /// The `windlass` binary.
     pub windlass: PathBuf,
     /// The scripted model server.
     pub model_server: PathBuf,
-    /// Fake MCP servers.
+    /// The fake MCP server.
     pub mcp_fake: PathBuf,
     /// The floor of a cold start.
     pub first_request: PathBuf,
@@ -26,7 +26,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Finds them next to this program.
+    /// Finds the programs next to this one.
     pub fn find() -> Result<Self> {
         let own = std::env::current_exe()?;
         let folder = own.parent().context("this program is in no folder")?.to_owned();

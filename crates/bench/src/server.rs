@@ -1,4 +1,4 @@
-//! The scripted model server, in a process of its own.
+//! The scripted model server, in a separate process.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -9,32 +9,32 @@ use serde_json::{Value, json};
 use crate::ours;
 use crate::programs::Programs;
 
-/// What the model does.
+/// The behaviour of the model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelBehaviour {
-    /// Replies in all, each but the last with a call.
+    /// Total number of replies, each except the last with a call.
     pub turns: usize,
-    /// Text in each.
+    /// Bytes of text in each reply.
     pub text_bytes: usize,
-    /// The wait before each.
+    /// The delay before each reply.
     pub latency_ms: u64,
 }
 
-/// A running server; it ends when this is dropped.
+/// A running server; dropping this stops it.
 #[derive(Debug)]
 pub struct BenchServer {
     child: Child,
     base_url: String,
 }
 
-/// The arguments of each call: never the same twice, so that no guard takes the run for stuck.
+/// The arguments of each call: different every time, so that no guard takes the run for stuck.
 #[must_use]
 pub fn arguments() -> Value {
     json!({"n": "$STEP"})
 }
 
 impl BenchServer {
-    /// Starts one.
+    /// Starts a server.
     pub fn start(programs: &Programs, behaviour: ModelBehaviour) -> Result<Self> {
         let mut child = Command::new(&programs.model_server)
             .args(["--preset", "turns", "--quick", "--with-stdin", "--tool", ours::TOOL])
@@ -52,7 +52,7 @@ impl BenchServer {
         Ok(Self { base_url: format!("{address}/v1"), child })
     }
 
-    /// Where the API begins.
+    /// The base URL of the API.
     #[must_use]
     pub fn base_url(&self) -> &str {
         &self.base_url
@@ -61,7 +61,7 @@ impl BenchServer {
 
 impl Drop for BenchServer {
     fn drop(&mut self) {
-        // Its standard input closes and so it ends.
+        // Closing its standard input makes the server exit.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

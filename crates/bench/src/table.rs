@@ -1,38 +1,38 @@
-//! The table: one line per figure.
+//! The table of results: one row per figure.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::pace::FloorComparison;
 
-/// Whether a figure keeps to its limit.
+/// Whether a figure is within its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// It does.
+    /// It is.
     Met,
-    /// It does not.
+    /// It is not.
     Missed,
     /// It has no limit, or could not be measured.
     Noted,
 }
 
 impl Mark {
-    /// What was measured against its upper limit.
+    /// Compares a measured value with its upper limit.
     fn of(measured: f64, limit: f64) -> Self {
         if measured <= limit { Self::Met } else { Self::Missed }
     }
 }
 
-/// A figure and what was measured.
+/// A figure and the measured value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measurement {
-    /// What it is about.
+    /// What the figure is about.
     pub figure: String,
-    /// Its limit.
+    /// The limit.
     pub target: String,
-    /// What was measured.
+    /// The measured value.
     pub measured: String,
-    /// How the two compare.
+    /// Whether the limit is met.
     pub mark: Mark,
 }
 
@@ -51,7 +51,7 @@ impl Measurement {
         Self::noted(figure, format!("{:.2} × ({ours} / {floor})", compared.ratio()))
     }
 
-    /// A measure with an upper limit.
+    /// A measured value with an upper limit.
     #[must_use]
     pub fn at_most(figure: &str, limit: f64, measured: f64, unit: &str) -> Self {
         let mark = Mark::of(measured, limit);
@@ -59,14 +59,14 @@ impl Measurement {
         Self { figure: figure.to_owned(), target, measured, mark }
     }
 
-    /// Something to know, without a limit.
+    /// A value for information, without a limit.
     #[must_use]
     pub fn noted(figure: &str, measured: impl Into<String>) -> Self {
         Self { figure: figure.to_owned(), target: "–".to_owned(), measured: measured.into(), mark: Mark::Noted }
     }
 }
 
-/// As a row of a Markdown table.
+/// Formats it as a row of a Markdown table.
 impl fmt::Display for Measurement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let met = match self.mark {
@@ -78,10 +78,10 @@ impl fmt::Display for Measurement {
     }
 }
 
-/// The rows above the lines.
+/// The header rows of the table.
 pub const HEAD: &str = "| figure | target | measured (ours / floor) | met |\n|---|---|---|---|";
 
-/// A duration as people read it.
+/// A duration in a readable unit.
 #[must_use]
 pub fn readable(duration: Duration) -> String {
     let micros = duration.as_secs_f64() * 1e6;

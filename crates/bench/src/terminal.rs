@@ -1,4 +1,4 @@
-//! A program at a pseudo-terminal, and how long it takes until it shows what is waited for.
+//! Runs a program in a pseudo-terminal, and measures how long it takes until an expected text is displayed.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -13,14 +13,14 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::memory;
 
-/// Nothing that is measured takes as long.
+/// The timeout; longer than anything that is measured.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Ctrl-D: a person leaves.
+/// Ctrl-D, which leaves the chat.
 const LEAVE: &[u8] = b"\x04";
 
-/// Starts `command` at a terminal of its own and stops the clock when `mark` is on it. Then the person
-/// leaves, and the program must end well.
+/// Starts `command` in a new terminal and returns the time until `mark` is displayed. Then sends
+/// Ctrl-D, and the program must exit successfully.
 pub fn until_shown(command: Command, mark: &str) -> Result<Duration> {
     let begun = Instant::now();
     let mut seat = TerminalSeat::take(command)?;
@@ -30,17 +30,17 @@ pub fn until_shown(command: Command, mark: &str) -> Result<Duration> {
     Ok(took)
 }
 
-/// A person's place at a terminal with a program in it.
+/// The person's side of a terminal in which a program runs.
 #[derive(Debug)]
 pub struct TerminalSeat {
     person: File,
-    /// What was shown and not yet waited for.
+    /// Output that was displayed and not yet waited for.
     shown: Vec<u8>,
     child: Child,
 }
 
 impl TerminalSeat {
-    /// Starts the program.
+    /// Starts the program in a new terminal.
     pub fn take(mut command: Command) -> Result<Self> {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let person = openpt(flags)?;
@@ -49,12 +49,12 @@ impl TerminalSeat {
         tcsetwinsize(&person, Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 })?;
         let end = || -> Result<OwnedFd> { Ok(ioctl_tiocgptpeer(&person, flags)?) };
         command.stdin(end()?).stdout(end()?).stderr(end()?);
-        // The command goes with its ends of the terminal: while we had them, the child's end was never seen.
+        // Dropping the command closes our copies of the child's end; while they are open, its exit can't be seen.
         let child = command.spawn().with_context(|| format!("{command:?} can't be started"))?;
         Ok(Self { person: File::from(person), shown: Vec::new(), child })
     }
 
-    /// Waits until `mark` is shown, and lets go of everything up to it.
+    /// Waits until `mark` is displayed, and discards all output up to it.
     pub fn wait_for(&mut self, mark: &str) -> Result<()> {
         loop {
             if let Some(place) = memchr::memmem::find(&self.shown, mark.as_bytes()) {
@@ -65,30 +65,30 @@ impl TerminalSeat {
         }
     }
 
-    /// Takes in what is shown next; 0 when the program is gone.
+    /// Reads the next output; 0 when the program has exited.
     fn look(&mut self) -> Result<usize> {
         let ready = poll(&mut [PollFd::new(&self.person, PollFlags::IN)], Some(&Timespec::try_from(PATIENCE)?))?;
         ensure!(ready > 0, "nothing happens: {}", String::from_utf8_lossy(&self.shown));
         let mut bytes = [0; 4096];
-        // Once nobody has the other end open, this is an error.
+        // An error means that nobody has the other end open any more.
         let read = self.person.read(&mut bytes).unwrap_or_default();
         self.shown.extend_from_slice(&bytes[..read]);
         Ok(read)
     }
 
-    /// Types.
+    /// Types `keys`.
     pub fn press(&mut self, keys: &str) -> Result<()> {
         Ok(self.person.write_all(keys.as_bytes())?)
     }
 
-    /// The processor time the program has taken so far.
+    /// The processor time that the program has used so far.
     pub fn processor_time(&self) -> Result<Duration> {
         memory::processor_time(self.child.id())
     }
 
-    /// The person leaves; the program must end well.
+    /// Sends Ctrl-D; the program must exit successfully.
     pub fn leave(mut self) -> Result<()> {
-        // A program that is gone needs no telling.
+        // If the program has already exited, this fails, which does no harm.
         let _ = self.person.write_all(LEAVE);
         while self.look()? > 0 {}
         let status = self.child.wait()?;

@@ -1,5 +1,5 @@
-//! What a run does to the outside, in order: its requests and its commits, recorded from a run of
-//! Windlass, for the floors to do again.
+//! The external actions of a run in order, its requests and its commits: recorded from a run of
+//! Windlass, for the floors to repeat.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use windlass_testkit::{ModelServer, RecordedRequest, Script, ScriptedCall, Serve
 
 use crate::{ours, server};
 
-/// One thing done to the outside.
+/// One external action.
 #[derive(Clone, Debug)]
 pub enum TraceStep {
     /// A batch of this content was committed.
@@ -19,11 +19,11 @@ pub enum TraceStep {
     Request(Bytes),
 }
 
-/// What a run does, in order.
+/// The external actions of a run, in order.
 #[derive(Clone, Debug)]
 pub struct Trace(pub Vec<TraceStep>);
 
-/// Runs `turns` turns with `text_bytes` of text in each, and records what was done.
+/// Runs `turns` turns with `text_bytes` of text in each, and records the requests and commits.
 pub async fn record(turns: usize, text_bytes: usize, folder: &Path) -> Result<Trace> {
     let call = ScriptedCall { name: ours::TOOL.to_owned(), arguments: server::arguments(), id: None };
     let script = Script::turns(turns, text_bytes, &call);
@@ -49,7 +49,7 @@ pub async fn record(turns: usize, text_bytes: usize, folder: &Path) -> Result<Tr
     Ok(Trace(steps))
 }
 
-/// A request's body, as long as it was on the wire. The order of its fields may differ.
+/// A request's body, of the same length as on the wire. The order of its fields may differ.
 fn body(request: &RecordedRequest) -> Result<Bytes> {
     let body = serde_json::to_vec(&request.body)?;
     let length = request.headers.iter().find(|(name, _)| name == "content-length").map(|(_, value)| value.as_str());

@@ -1,13 +1,13 @@
-//! A terminal for tests that can change its size, which the emulator of the whole-screen tests can't do as real
-//! ones do. It keeps every row from the first that scrolled away to the last on the screen, and knows the
-//! sequences a chat sends. All characters are one column wide.
+//! A terminal emulator for tests whose size can change; the emulator of the whole-screen tests does not resize as real
+//! terminals do. It keeps every row, from the start of the scrollback to the last on the screen, and implements the
+//! escape sequences a chat sends. All characters are one column wide.
 
-/// What becomes of the rows when the size changes.
+/// What happens to the rows when the size changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResizeBehaviour {
-    /// Lines are wrapped anew, and rows come back from the scrollback (tmux, VTE, Konsole).
+    /// Lines are rewrapped, and rows come back from the scrollback (tmux, VTE, Konsole).
     Reflows,
-    /// Lines are wrapped anew, and a higher screen has empty rows at its bottom (kitty).
+    /// Lines are rewrapped, and a taller screen gets empty rows at its bottom (kitty).
     ReflowsAndPads,
     /// Rows on the screen are cut off (xterm, GNU screen).
     Cuts,
@@ -16,7 +16,7 @@ pub(crate) enum ResizeBehaviour {
 #[derive(Clone, Debug, Default)]
 struct EmulatorRow {
     cells: Vec<char>,
-    /// Whether the next row goes on with this line.
+    /// Whether the line continues in the next row.
     wrapped: bool,
 }
 
@@ -31,10 +31,10 @@ pub(crate) struct Emulator {
     /// The cursor: its row counted from the first in the scrollback, and its column.
     row: usize,
     column: usize,
-    /// The last column was written; the next character begins another row if rows wrap.
+    /// The last column was written; the next character begins a new row if rows wrap.
     full: bool,
     wraps: bool,
-    /// A sequence that is not whole yet.
+    /// The part of an incomplete escape sequence received so far.
     sequence: Option<String>,
 }
 
@@ -45,12 +45,12 @@ impl Emulator {
         Self { kind, width, height, rows, top: 0, row: 0, column: 0, full: false, wraps, sequence }
     }
 
-    /// Every line, those that were wrapped in one piece.
+    /// Returns every line; wrapped lines are joined.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.logical().iter().map(|cells| cells.iter().collect::<String>().trim_end().to_owned()).collect()
     }
 
-    /// Takes in what was written.
+    /// Processes output written to the terminal.
     pub(crate) fn feed(&mut self, text: &str) {
         for c in text.chars() {
             match (self.sequence.take(), c) {
@@ -63,7 +63,7 @@ impl Emulator {
         }
     }
 
-    /// Another size.
+    /// Changes the size.
     pub(crate) fn resize(&mut self, width: usize, height: usize) {
         let old_top = self.top;
         match self.kind {
@@ -118,7 +118,7 @@ impl Emulator {
             if let Some(line) = lines.last_mut() {
                 line.extend(&row.cells);
             }
-            // The last row may be one that was wrapped and whose second half was erased.
+            // The last row may be marked as wrapped although its continuation was erased.
             if !row.wrapped || index + 1 == self.rows.len() {
                 lines.push(Vec::new());
             }

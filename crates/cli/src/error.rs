@@ -1,4 +1,4 @@
-//! Why a command could not be done, with the exit code it leaves with.
+//! Why a command failed, and with which exit code.
 
 use std::io;
 
@@ -12,44 +12,44 @@ use crate::exit::Exit;
 use crate::output::advice::with_workspace;
 use crate::prompt::PromptError;
 
-/// A command could not be done.
+/// A command failed.
 #[derive(Debug)]
 pub struct CommandError {
-    /// How to leave.
+    /// The exit code.
     pub exit: Exit,
-    /// What to tell the person.
+    /// The message for the person.
     pub message: String,
-    /// What the store said, where it was the store.
+    /// The store's error, where the store caused this one.
     pub store: Option<StoreError>,
 }
 
 impl CommandError {
-    /// An error that leaves with `exit`.
+    /// Returns an error with the exit code `exit`.
     #[must_use]
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), store: None }
     }
 
-    /// A name that would be written down holds a secret (X1).
+    /// Returns the error for a name that would be recorded and contains a secret (X1).
     #[must_use]
     pub fn secret_in(what: &str) -> Self {
         let text = format!("{what} contains a secret, and would be written down; choose another name");
         Self::new(Exit::Usage, text)
     }
 
-    /// A standard stream takes or gives nothing more.
+    /// Returns the error for a standard stream that can't be written.
     #[must_use]
     pub fn output(error: &io::Error) -> Self {
         Self::new(Exit::Failed, format!("standard output can't be written: {error}"))
     }
 
-    /// Whether something that was stored can't be read.
+    /// Whether stored data can't be read.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(self.store, Some(StoreError::Damaged { .. } | StoreError::Broken { .. }))
     }
 
-    /// Whether nothing more can be written down: the store is gone.
+    /// Whether nothing more can be stored: the store is gone.
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self.store, Some(StoreError::Gone { .. }))
@@ -68,7 +68,7 @@ impl From<PromptError> for CommandError {
     }
 }
 
-/// What a command gives back.
+/// The result of a command.
 pub type CommandResult = Result<Exit, CommandError>;
 
 impl From<BuildError> for CommandError {
@@ -81,7 +81,7 @@ impl From<BuildError> for CommandError {
             | BuildError::Server(_)
             | BuildError::Rule(_)
             | BuildError::Workspace(_) => Exit::Usage,
-            // The library may grow errors of its own, and so has no last one.
+            // The library may add error variants, hence the `_`.
             BuildError::Tool(_) | BuildError::Http(_) | _ => Exit::Failed,
         };
         let message = match &error {

@@ -1,19 +1,19 @@
-//! Exit codes: part of the contract for scripts, never to change.
+//! Exit codes: part of the contract with scripts, never to change.
 
 use std::process::ExitCode;
 
 use windlass_vocab::{EndReason, FailureClass, RunEnded};
 
-/// How the process leaves.
+/// The outcome of the process, as its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// 0: completed, asked or conversed.
+    /// 0: the run completed, ended with a question to the person, or was conversation only.
     Done,
     /// 1: the run, or the command, failed.
     Failed,
-    /// 2: wrong use: arguments, settings, prompt.
+    /// 2: wrong usage: arguments, settings, prompt.
     Usage,
-    /// 3: turn cap, budget spent, or ended unfinished.
+    /// 3: turn cap reached, budget spent, or ended unfinished.
     Unfinished,
     /// 4: stopped by a person or the deadline.
     Cancelled,
@@ -21,12 +21,12 @@ pub enum Exit {
     Store,
     /// 6: waiting for a person.
     Waiting,
-    /// As the command that was run: `windlass sandbox` only.
+    /// The exit code of the command that was run: `windlass sandbox` only.
     OfCommand(u8),
 }
 
 impl Exit {
-    /// The number a script sees.
+    /// Returns the number a script sees.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -83,7 +83,7 @@ mod tests {
         Exit::from(&ended(reason, "", failure)).code()
     }
 
-    // proves W2: each end has its exit code
+    // proves W2: each end of a run has its exit code
     #[test]
     fn every_end_of_a_run_has_the_exit_code_of_the_contract() {
         for (reason, expected) in [

@@ -1,6 +1,5 @@
-//! A form a tool wants filled in (P4): a flat object of texts, numbers, choices and yes or no, asked
-//! one line per field, in the order in which the server wrote them. What is asked comes from a server and
-//! is shown as data.
+//! A form that a tool wants filled in (P4): a flat object of texts, numbers, choices and yes or no, asked one line per
+//! field in the order in which the server wrote the fields. Its texts come from a server and are displayed as data.
 
 use std::fmt;
 
@@ -13,7 +12,7 @@ use crate::output::{harmless_line, short_line};
 
 const TEXT: usize = 200;
 
-/// What is filled in, field by field.
+/// A form and the values filled in so far.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ElicitationForm {
     fields: Vec<FormField>,
@@ -45,7 +44,7 @@ enum FieldKind {
     Integer,
     Number,
     YesNo,
-    /// One of these, shown by their titles.
+    /// One of these, displayed by their titles.
     Choice(Vec<FormChoice>),
     /// Any of these.
     Choices(Vec<FormChoice>),
@@ -58,7 +57,7 @@ struct FormChoice {
 }
 
 impl ElicitationForm {
-    /// The form a question asks for, if it asks for one that can be filled in by lines.
+    /// Returns the form of a question, if it has one that can be filled in line by line.
     pub(crate) fn of(asked: &QuestionAsked) -> Option<Self> {
         Self::new(asked.form()?)
     }
@@ -82,17 +81,17 @@ impl ElicitationForm {
         Some(Self { fields, content: Map::new(), at: 0 })
     }
 
-    /// What it asks, one for each field.
+    /// Returns the prompts of all fields.
     pub(crate) fn questions(&self) -> Vec<String> {
         self.fields.iter().map(FormField::question).collect()
     }
 
-    /// What is asked next; nothing when all is filled in.
+    /// Returns the prompt of the next field; none when all are filled in.
     pub(crate) fn question(&self) -> Option<String> {
         self.fields.get(self.at).map(FormField::question)
     }
 
-    /// Takes the answer to that, or says what is wrong with it.
+    /// Takes the answer for the next field, or returns what is wrong with it.
     pub(crate) fn fill(&mut self, line: &str) -> Result<(), String> {
         let Some(field) = self.fields.get(self.at) else { return Ok(()) };
         let value = match (line.trim(), &field.usual, field.need) {
@@ -108,14 +107,14 @@ impl ElicitationForm {
         Ok(())
     }
 
-    /// Everything that was filled in.
+    /// Returns all values filled in.
     pub(crate) fn content(self) -> Json {
         Json::from(&Value::Object(self.content))
     }
 }
 
 impl FormField {
-    /// What is asked for it.
+    /// Returns the prompt of the field.
     fn question(&self) -> String {
         let kind = match &self.kind {
             FieldKind::Text { .. } => String::new(),
@@ -134,7 +133,7 @@ impl FormField {
     }
 }
 
-/// What of a schema makes a form.
+/// The parts of a JSON schema that make up a form.
 #[derive(Deserialize)]
 struct FormSchema {
     #[serde(default)]
@@ -143,7 +142,7 @@ struct FormSchema {
     required: Value,
 }
 
-/// The fields in the order in which they were written: a [`Map`] has them by the alphabet.
+/// The fields in the order in which they were written; a [`Map`] would sort them by name.
 #[derive(Default)]
 struct Properties(Vec<(String, Value)>);
 
@@ -214,7 +213,7 @@ impl FieldKind {
     }
 }
 
-/// The values a schema allows, as the revisions of the protocol write them.
+/// Returns the values a schema allows, in any notation of the protocol's revisions.
 fn choices(schema: &Value) -> Option<Vec<FormChoice>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(titled) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
@@ -258,7 +257,7 @@ mod tests {
         ElicitationForm::new(&Json::from(schema)).expect("a form")
     }
 
-    // proves P4: a form reads as its author meant it
+    // proves P4: the fields are in their author's order
     #[test]
     fn fields_are_asked_in_the_order_the_server_wrote_them() {
         let schema = r#"{"type": "object", "properties": {

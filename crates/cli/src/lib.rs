@@ -1,8 +1,8 @@
 //! The command line of Windlass.
 //!
 //! The protocol: parse the arguments ([`args`]) → gather and resolve the settings ([`windlass_setup`]) →
-//! do the command ([`commands`]) → leave with the exit code of its outcome ([`exit`]). Only this
-//! crate reads the arguments and the terminal; everything below is given what it needs.
+//! run the command ([`commands`]) → exit with the code of its outcome ([`exit`]). Only this crate reads the arguments
+//! and the terminal; the crates below get everything they need passed in.
 //!
 //! What scripts may rely on: the answer alone on standard output, everything else on standard
 //! error, and the exit codes of [`exit::Exit`].
@@ -34,21 +34,21 @@ use std::process::ExitCode;
 
 use windlass_setup::{secrets, settings};
 
-/// Keeps commands from reading the key out of this process: its environment and memory are closed to
-/// others of the same user (X1).
+/// Keeps commands that the agent runs from reading the API key out of this process: closes its environment and memory
+/// to other processes of the same user (X1).
 fn hide_memory() {
     #[cfg(target_os = "linux")]
-    // Where the system refuses, things are as they always were.
+    // If the system refuses, the process stays readable as by default.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
-/// An error as the person reads it. What the parser of arguments says begins with a word of its own.
+/// Renders an error for the person. Messages of the argument parser already begin with `error:`.
 fn error_text(message: &str) -> String {
     let text = output::harmless_lines(message);
     if text.starts_with("error: ") { text.trim_end().to_owned() } else { format!("windlass: {text}") }
 }
 
-/// Does what the process's arguments say.
+/// Runs the command named by the process's arguments.
 #[must_use]
 pub fn main() -> ExitCode {
     if let Some(code) = windlass::init() {

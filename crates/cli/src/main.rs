@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// Sessions are moved between threads and their batches freed by the writer's; it is made for that (0007).
+/// Sessions move between threads and the writer thread frees their batches; mimalloc is made for that (0007).
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

@@ -1,7 +1,7 @@
-//! Standard input beside a prompt: read to its end, but neither in silence nor for ever.
+//! Reads standard input to its end when there is also a prompt, but neither silently nor for ever.
 //!
-//! A script may inherit an input that stays open and says nothing. After a moment we say that we read,
-//! so that a hang explains itself, and after a long silence we give up.
+//! A script may inherit an input that stays open without data. After a moment we print that we are reading, so that a
+//! hang explains itself; after a long silence we give up.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read};
@@ -12,21 +12,21 @@ use std::time::Duration;
 
 use crate::prompt::{LONGEST, PromptError, StdinKind};
 
-/// How long a silent input is waited for.
+/// How long to wait for a silent input.
 #[derive(Clone, Copy, Debug)]
 pub struct StdinWait {
-    /// Silence after which the person is told what is awaited.
+    /// Silence after which the person is told what we wait for.
     pub note_after: Duration,
-    /// Silence after which it is given up.
+    /// Silence after which reading is given up.
     pub limit: Duration,
 }
 
 impl StdinWait {
-    /// A build or a test run may be silent for minutes before its first word.
+    /// A build or a test run may be silent for minutes before its first output.
     pub const USUAL: Self = Self { note_after: Duration::from_secs(1), limit: Duration::from_secs(600) };
 }
 
-/// What standard input is connected to.
+/// Returns what standard input is connected to.
 pub fn connected() -> StdinKind {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -39,7 +39,7 @@ pub fn connected() -> StdinKind {
     }
 }
 
-/// All bytes up to the end of `input`, at most one over [`LONGEST`]. `note` is called once, if at all.
+/// Reads all bytes of `input`, at most one more than [`LONGEST`]. Calls `note` once, if at all.
 pub fn read_to_end(
     input: impl Read + Send + 'static,
     patience: StdinWait,
@@ -65,7 +65,7 @@ pub fn read_to_end(
     }
 }
 
-/// Reads in a thread of its own, which ends with the input, or with the process if that never ends.
+/// Reads in its own thread, which ends with the input, or with the process if the input never ends.
 fn parts(mut input: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, parts) = channel();
     std::thread::spawn(move || {

@@ -1,14 +1,14 @@
-//! The request: the argument, or standard input for `-` and for no argument with a pipe. With both an
-//! argument and a pipe the request is the argument, followed by the piped text as data.
+//! Reads the prompt: the argument, or standard input for `-` and for a pipe without an argument. With both an argument
+//! and a pipe the prompt is the argument, followed by the piped text as data.
 
 use std::io::{self, Read};
 
 use crate::piped::{self, StdinWait};
 
-/// The longest prompt taken.
+/// The longest accepted prompt, in bytes.
 pub const LONGEST: usize = 64 * 1024 * 1024;
 
-/// Stands between the prompt and the piped text.
+/// Separates the prompt from the piped text.
 const LABEL: &str = "Standard input (data for the request above):";
 
 /// What standard input is connected to.
@@ -16,7 +16,7 @@ const LABEL: &str = "Standard input (data for the request above):";
 pub enum StdinKind {
     /// A person's keyboard.
     Terminal,
-    /// Another character device, which is `/dev/null` or the like: nothing that belongs to a prompt.
+    /// Another character device, such as `/dev/null`: no part of a prompt.
     Device,
     /// A pipe, a socket or a file.
     Piped,
@@ -42,20 +42,20 @@ pub enum PromptError {
     /// Over the limit.
     #[error("the prompt is longer than {} MiB: put it in a file in the workspace and name the file", LONGEST / 1024 / 1024)]
     TooLong,
-    /// It stays open and nothing comes.
+    /// Standard input stays open without data.
     #[error(
         "standard input is open, but nothing came for {seconds} s: give `< /dev/null` where there is none, or put slow output in a file first and give `< FILE`"
     )]
     Silent {
-        /// How long was waited.
+        /// How long we waited.
         seconds: u64,
     },
-    /// It could not be read.
+    /// Standard input could not be read.
     #[error("standard input could not be read: {0}")]
     Unreadable(#[from] io::Error),
 }
 
-/// The prompt of `windlass run`. `note` tells the person that standard input is being read.
+/// Reads the prompt of `windlass run`. `note` tells the person that standard input is being read.
 pub fn read(
     argument: Option<&str>,
     input: StdinKind,
@@ -74,8 +74,8 @@ pub fn read(
     if text.trim().is_empty() { Err(PromptError::Empty) } else { Ok(text) }
 }
 
-/// The prompt, then the data in a fenced block. The fence is longer than any run of backticks in the data, so
-/// nothing in it can end the block.
+/// Returns the prompt, then the data in a fenced block. The fence is longer than any run of backticks in the data, so
+/// nothing in the data can end the block.
 fn with_data(prompt: &str, data: &str) -> Result<String, PromptError> {
     if data.trim().is_empty() {
         return Ok(prompt.to_owned());
@@ -86,7 +86,7 @@ fn with_data(prompt: &str, data: &str) -> Result<String, PromptError> {
     if text.len() > LONGEST { Err(PromptError::TooLong) } else { Ok(text) }
 }
 
-/// All of standard input, without the line breaks at its end.
+/// Reads all of standard input, without the line breaks at its end.
 fn read_text(stdin: impl Read) -> Result<String, PromptError> {
     let mut bytes = Vec::new();
     stdin.take(LONGEST as u64 + 1).read_to_end(&mut bytes)?;
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// An input whose parts come as they are sent, and which ends when the sender is dropped.
+    /// An input that returns parts as they are sent, and ends when the sender is dropped.
     struct SlowInput(Receiver<&'static [u8]>);
 
     impl Read for SlowInput {
@@ -191,7 +191,7 @@ mod tests {
     fn a_slow_pipe_is_read_to_its_end() {
         let (sender, parts) = channel();
         let patience = StdinWait { note_after: Duration::from_millis(5), limit: Duration::from_secs(60) };
-        // Nothing comes before the person was told.
+        // Sends the input only after the person was notified.
         let note = move || {
             for part in [&b"late"[..], b" words"] {
                 sender.send(part).unwrap();

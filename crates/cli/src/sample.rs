@@ -1,4 +1,4 @@
-//! Records as tests tell them: of run 1, with what does not matter left at its usual.
+//! Builds records for tests: all of run 1, with default values for what does not matter.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use windlass_vocab::{
     SessionId, SnapshotKind, StopReason, Timestamp, TurnId, Usage, Verdict,
 };
 
-/// A record as subscribers see it.
+/// Returns a record as subscribers receive it.
 pub(crate) fn event(turn: TurnId, record: impl Into<Record>) -> Event {
     Event::Record(Arc::new(Envelope {
         v: 1,
@@ -67,7 +67,7 @@ pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u6
     }
 }
 
-/// A command that ended like this.
+/// Returns the record of a finished command with this exit.
 pub(crate) fn exited(index: u32, exit: CommandExit, text: &str, took_ms: u64) -> CallFinished {
     CallFinished { exit: Some(exit), ..finished(index, OutcomeKind::Ok, text, took_ms) }
 }

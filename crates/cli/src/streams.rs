@@ -1,11 +1,10 @@
-//! What commands write: what was asked for on standard output, anything else for people on standard
-//! error.
+//! Output of the commands: the requested result on standard output, everything else for people on standard error.
 
 use std::io::{self, Write as _};
 
 use crate::error::CommandError;
 
-/// Writes to standard output; a reader that went away has seen enough.
+/// Writes to standard output; a reader that closed the pipe is no error.
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::output(&error)),
@@ -13,8 +12,8 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// Tells the person at standard error a line.
+/// Prints a line on standard error for the person.
 pub(crate) fn tell(line: &str) {
-    // Nobody is left to tell when standard error is gone.
+    // Nobody reads it if standard error is closed.
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -1,14 +1,14 @@
-//! A browser whose person agrees to every login: it opens the address and goes where it is sent.
+//! A browser whose user agrees to every login: it opens the address and follows the redirects.
 
 use anyhow::{Context as _, Result, bail};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
 
-/// How often it goes where it is sent.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// Opens the address, in the background.
+/// Opens the address in the background.
 pub(crate) fn agree(address: &str) {
     let address = address.to_owned();
     tokio::spawn(async move {
@@ -29,7 +29,7 @@ async fn visit(address: &str) -> Result<()> {
     bail!("it sends its visitors about without end")
 }
 
-/// The head of the answer. Everything the suite plays is on this machine, without TLS.
+/// Returns the head of the answer. All servers of the suite are on this machine, without TLS.
 async fn get(url: &Url) -> Result<String> {
     let host = url.host_str().context("an address without a host")?;
     let port = url.port_or_known_default().context("an address without a port")?;
@@ -43,7 +43,7 @@ async fn get(url: &Url) -> Result<String> {
     Ok(answer.split("\r\n\r\n").next().unwrap_or_default().to_owned())
 }
 
-/// Where a redirect goes.
+/// Returns the target of a redirect.
 fn redirect(head: &str) -> Option<String> {
     head.split(' ').nth(1)?.strip_prefix('3')?;
     head.lines().find_map(|line| {

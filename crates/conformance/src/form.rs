@@ -1,4 +1,4 @@
-//! Values that fit a schema: its defaults, and for the rest anything of the type.
+//! Generates values that match a schema: its defaults, and otherwise any value of the type.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 use windlass_tools::Tool;
 use windlass_vocab::ToolSpec;
 
-/// The form filled in: every field, by its default where it has one.
+/// Fills in a form: every field, with its default if it has one.
 pub(crate) fn filled(schema: &Value) -> Value {
     let fields = schema["properties"].as_object().into_iter().flatten();
     Value::Object(fields.map(|(name, field)| (name.clone(), value(field))).collect())
 }
 
-/// The arguments a tool can't do without. A tool that wants a schema is given another's, to the letter.
+/// Generates a tool's required arguments. An argument that is a schema gets another tool's schema, literally.
 pub(crate) fn arguments(of: &ToolSpec, tools: &[Arc<dyn Tool>]) -> Result<Value> {
     let schema: Value = serde_json::from_str(of.schema.as_str()).context("a schema is no JSON")?;
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);

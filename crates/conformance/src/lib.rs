@@ -1,10 +1,9 @@
-//! Windlass's own MCP client, as the protocol's conformance suite runs it.
+//! Windlass's own MCP client, as run by the protocol's conformance suite.
 //!
-//! The suite plays a server and watches what comes. It says which scenario it is in the environment,
-//! but a client that behaves needs to know little of that: whatever the server has is listed and
-//! called, whatever it asks is answered, and where it wants a login somebody agrees. So there is one
-//! course of events for all scenarios ([`play`]), and what the suite gives as a user would configure it
-//! is put where a user would put it. Everything else is the client's.
+//! The suite acts as a server and checks what the client sends. The environment names the scenario, but a correct
+//! client needs little of that: all tools of the server are listed and called, its questions are answered, and its
+//! logins are agreed to. So all scenarios run the same code ([`play`]); settings that the suite supplies on behalf of
+//! a user are passed as a user would configure them. Everything else is the client's own behaviour.
 
 mod browser;
 mod form;
@@ -21,12 +20,12 @@ use windlass_vocab::OutcomeKind;
 
 use crate::scenario::Scenario;
 
-/// The word that makes the program a guard.
+/// The argument that makes the program a guard.
 pub const GUARD: &str = "guard";
-/// What the program calls itself when it says why it failed.
+/// The program's name in its error messages.
 pub const NAME: &str = "windlass-conformance";
 
-/// Plays the scenario that the environment names, with the server at `url`.
+/// Runs the scenario that the environment names, with the server at `url`.
 #[tokio::main(flavor = "current_thread")]
 pub async fn play(url: &str) -> Result<()> {
     ensure!(url.starts_with("http"), "the last word must be the address of the suite's server, not `{url}`");
@@ -46,7 +45,7 @@ pub async fn play(url: &str) -> Result<()> {
     played
 }
 
-/// Calls what the scenario wants called, else everything.
+/// Makes the calls of the scenario, or else calls every tool.
 async fn call_all(scenario: &Scenario, tools: &[Arc<dyn Tool>]) -> Result<()> {
     let mut failures = Vec::new();
     for (tool, arguments) in scenario.calls(tools).context("the scenario's calls can't be made")? {

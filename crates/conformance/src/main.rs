@@ -1,5 +1,5 @@
-//! `windlass-conformance URL`: the client, as the suite runs it. `windlass-conformance guard`: the guard
-//! of the servers that the tests of this crate start.
+//! `windlass-conformance URL`: the client, as run by the suite. `windlass-conformance guard`: the guard of the
+//! servers that this crate's tests start.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! A call as somebody makes it who agrees to everything a server asks in the meantime.
+//! A tool call by a person who agrees to everything a server asks meanwhile.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,25 +8,25 @@ use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, Outcome, Questi
 
 use crate::form;
 
-/// A call that was made.
+/// A completed call.
 #[derive(Clone, Debug)]
 pub struct MadeCall {
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What was shown while it ran.
+    /// The progress reported while it ran.
     pub progress: String,
-    /// What was asked while it ran.
+    /// The questions asked while it ran.
     pub asked: Vec<Elicitation>,
 }
 
-/// What is seen of a call while it runs.
+/// Collects the progress and the questions of a running call.
 #[derive(Clone, Default)]
 struct CallSightings {
     progress: Arc<Mutex<String>>,
     asked: Arc<Mutex<Vec<Elicitation>>>,
 }
 
-/// Makes the call, and again with the answers as often as the server wants some first.
+/// Makes the call, and repeats it with the answers as often as the server asks for input.
 pub async fn call(tool: &dyn Tool, arguments: &Value) -> MadeCall {
     let seen = CallSightings::default();
     let mut resumed = None;
@@ -43,7 +43,7 @@ pub async fn call(tool: &dyn Tool, arguments: &Value) -> MadeCall {
 }
 
 impl CallSightings {
-    /// The form filled in, or the page visited.
+    /// Answers a question: fills in the form, or visits the page.
     fn answer(&self, asked: Elicitation) -> Answer {
         let content = match &asked.wants {
             ElicitationKind::Form { schema } => {

@@ -1,4 +1,4 @@
-//! What the suite says of a scenario: its name, and what a user of it would have configured or asked for.
+//! The suite's description of a scenario: its name, and what a user would have configured or requested.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use windlass_tools::Tool;
 
 use crate::form;
 
-/// The tests let the suite wait a little longer.
+/// The suite's own limit in the tests is a little longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The address of a client metadata document that the suite's authorization servers know.
+/// The address of a client metadata document known to the suite's authorization servers.
 const METADATA: &str = "https://conformance-test.local/client-metadata.json";
 
 /// A scenario of the suite.
@@ -24,7 +24,7 @@ pub(crate) struct Scenario {
     context: Context,
 }
 
-/// What a scenario gives its client.
+/// The data a scenario supplies to its client.
 #[derive(Debug, Default, Deserialize)]
 struct Context {
     client_id: Option<String>,
@@ -49,7 +49,7 @@ impl Scenario {
         Ok(Self { name: variable("SCENARIO").unwrap_or_default(), context })
     }
 
-    /// The suite's server, configured as its scenario says.
+    /// Returns the configuration of the suite's server for this scenario.
     pub(crate) fn server(&self, url: &str) -> ServerConfig {
         let oauth = OAuth {
             client_id: self.context.client_id.clone(),
@@ -66,7 +66,7 @@ impl Scenario {
         ServerConfig { startup_timeout: PATIENCE, call_timeout: PATIENCE, ..ServerConfig::new(reach) }
     }
 
-    /// What is to be called, and with what: what the scenario says, else every tool once.
+    /// Returns the calls to make with their arguments: those of the scenario, else every tool once.
     pub(crate) fn calls(&self, tools: &[Arc<dyn Tool>]) -> Result<Vec<(Arc<dyn Tool>, Value)>> {
         if self.context.calls.is_empty() {
             return tools.iter().map(|tool| Ok((Arc::clone(tool), form::arguments(tool.spec(), tools)?))).collect();

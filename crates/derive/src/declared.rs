@@ -1,4 +1,4 @@
-//! What a type and its `#[tool(…)]` say, and the implementation that follows from it.
+//! Parses a type and its `#[tool(…)]` attributes, and generates the implementation of `ToolArgs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -8,14 +8,14 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Expr, ExprLit, Lit, LitInt, LitStr, Meta, Result, Token, parenthesized,
 };
 
-/// What is said of a tool.
+/// The parsed declaration of a tool.
 struct ToolDeclaration {
     name: String,
     description: String,
     effect: Option<Ident>,
     timeout_ms: Option<u64>,
     tags: Vec<LitStr>,
-    /// The other words, each a method of `Declaration`.
+    /// The other attribute words, each a method of `Declaration`.
     words: Vec<Ident>,
 }
 
@@ -110,7 +110,7 @@ impl ToolDeclaration {
     }
 }
 
-/// The doc comment, its lines joined as they stand.
+/// Returns the doc comment with its lines joined unchanged.
 fn doc_comment(attributes: &[Attribute]) -> String {
     let line = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
@@ -123,7 +123,7 @@ fn doc_comment(attributes: &[Attribute]) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// `ReadFile` → `read_file`; a row of capitals is one word: `HTTPGet` → `http_get`.
+/// Converts `ReadFile` to `read_file`; consecutive capitals are one word: `HTTPGet` → `http_get`.
 fn snake_case(name: &str) -> String {
     let letters: Vec<char> = name.trim_start_matches("r#").chars().collect();
     let mut snake = String::with_capacity(name.len() + 4);

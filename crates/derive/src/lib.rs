@@ -1,19 +1,19 @@
-//! A tool from the type of its arguments.
+//! Declares a tool by the type of its arguments.
 //!
-//! `#[derive(ToolArgs)]` writes down what the model is told of a tool: its name (the type's, in snake
-//! case), what it does (the type's doc comment), and what `#[tool(…)]` says beside it:
+//! `#[derive(ToolArgs)]` generates the tool's declaration for the model: its name (the type's, in snake case), its
+//! description (the type's doc comment), and the settings in `#[tool(…)]`:
 //!
 //! | word | means |
 //! |---|---|
 //! | `name = "server.tool"` | another name |
 //! | `description = "…"` | another description than the doc comment |
-//! | `read_only`, `idempotent`, `verifiable` | what running it twice would mean; without one it runs once |
-//! | `timeout_ms = 5000` | how long it may take |
-//! | `repeatable` | a poll: exempt from the progress guards |
+//! | `read_only`, `idempotent`, `verifiable` | the effect of running it twice; without one it runs at most once |
+//! | `timeout_ms = 5000` | timeout of a call |
+//! | `repeatable` | a poll: repeated calls are exempt from the progress guards |
 //! | `ask_first` | a person is asked before it runs |
-//! | `tags("web", "reading")` | what it is for: a run may offer the tools of some tags alone |
+//! | `tags("web", "reading")` | its purpose: a run may be offered only the tools with certain tags |
 //!
-//! The macro is used as `windlass::ToolArgs`, and documented there by example.
+//! Programs use the macro as `windlass::ToolArgs`, whose documentation has examples.
 
 #![deny(missing_docs)]
 

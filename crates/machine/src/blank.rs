@@ -1,6 +1,6 @@
-//! Texts that say nothing.
+//! Recognises texts without visible content.
 
-/// Whether a text says nothing: blanks, and characters that take no room.
+/// Whether a text has no visible content: only whitespace and zero-width characters.
 pub(crate) fn is_blank(text: &str) -> bool {
     let takes_no_room = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}');
     text.chars().all(|c| c.is_whitespace() || takes_no_room(c))

@@ -1,4 +1,4 @@
-//! A call of the turn under way: how far it is, and what it waits for.
+//! A call of the current turn: its state, and what it waits for.
 
 use std::sync::Arc;
 
@@ -9,89 +9,89 @@ use windlass_vocab::{
 
 use crate::snapshot_state::SnapshotState;
 
-/// A call of the turn under way.
+/// A call of the current turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What was asked for.
+    /// The call as the model requested it.
     pub request: Arc<CallRequested>,
-    /// Arguments a person put in place of the model's.
+    /// Arguments with which a person replaced the model's.
     pub edited: Option<Json>,
-    /// How far it is.
+    /// Its progress.
     pub state: CallState,
-    /// A question it asks while it runs.
+    /// A question that its tool asks while it runs.
     pub asks: Option<Arc<QuestionAsked>>,
-    /// Where it was given up for now, and what the person has answered since.
+    /// Set after the tool suspended the call: the pause, and the person's answers since.
     pub pause: Option<Arc<PausedCall>>,
-    /// Whether the files it may change are kept.
+    /// Whether the files it may change were saved.
     pub kept: SnapshotState,
-    /// Whether a person said yes to this very call.
+    /// Whether a person approved this very call.
     pub approved: CallApproval,
-    /// The last question that asked a person to approve it.
+    /// The last question that asked a person to approve the call.
     pub approval: Option<Arc<QuestionAsked>>,
-    /// Which process asked it.
+    /// Which process asked that question.
     pub asked_by: AskedBy,
 }
 
 /// Which process asked a person about a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AskedBy {
-    /// The one that has the run now.
+    /// The process that has the run now.
     #[default]
     ThisProcess,
-    /// One that had the run before.
+    /// A process that had the run before.
     AnEarlierOne,
 }
 
-/// Whether a person said yes to a call.
+/// Whether a person approved a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum CallApproval {
-    /// Nobody did, or nobody was asked.
+    /// Nobody approved it, or nobody was asked.
     #[default]
     No,
-    /// A person did, to what this process showed them.
+    /// A person approved the preview that this process displayed.
     Yes,
-    /// A person did, to what another process showed them: it counts if the same would be shown now (X6).
+    /// A person approved the preview that another process displayed: it counts if the preview is the same now (X6).
     IfShown(Arc<Preview>),
 }
 
-/// A call that was given up for now until the person has answered.
+/// A call that its tool suspended until the person has answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PausedCall {
-    /// What its tool said.
+    /// The pause that the tool reported.
     pub at: CallPaused,
-    /// The answers so far, by the keys of what was asked.
+    /// The answers so far, by the keys of the requests.
     pub answers: Vec<(String, Answer)>,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
-    /// Needs a person's approval, which is asked for when its turn comes.
+    /// Needs a person's approval; the person is asked when the call is next to start.
     NeedsApproval,
-    /// Needs the judgement of the process that took the run up, when its turn comes. It has not run.
+    /// Needs a permission check by the process that resumed the run, when the call is next to start. It has not run.
     NeedsPermissionCheck,
-    /// May run when its turn comes.
+    /// May run when it is next to start.
     Ready,
-    /// A person is asked, for approval or settlement.
+    /// A person is being asked, for approval or settlement.
     Asking(Arc<QuestionAsked>),
     /// May have started.
     Started,
-    /// Was given up for now; the person is asked, and then it is run again.
+    /// Suspended by its tool; a person is being asked, and then it is run again.
     Paused,
-    /// The tool is asked whether it took place.
+    /// The tool is being asked whether the effect took place.
     Verifying,
-    /// Has its result.
+    /// Has a result.
     Finished(OutcomeKind),
 }
 
 impl Call {
-    /// Whether it has its result.
+    /// Whether it has a result.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(self.state, CallState::Finished(_))
     }
 
-    /// The question about it that waits for an answer.
+    /// Returns the question about it that waits for an answer.
     #[must_use]
     pub fn question(&self) -> Option<&Arc<QuestionAsked>> {
         match &self.state {
@@ -106,21 +106,21 @@ impl Call {
         }
     }
 
-    /// What it is run again with, after a pause.
+    /// Returns the input with which it is run again after a pause.
     #[must_use]
     pub fn resumption(&self) -> Option<Resumption> {
         let paused = self.pause.as_ref()?;
         Some(Resumption { state: paused.at.state.clone(), answers: paused.answers.clone() })
     }
 
-    /// Another process has the run now: a yes was to what an earlier one showed.
+    /// Another process has the run now: an approval only counts for the preview that an earlier process displayed.
     pub(crate) fn leave_process(&mut self) {
         if self.approved == CallApproval::Yes {
             self.approved = self.approved_earlier();
         }
     }
 
-    /// A yes to what a person was last shown of it; none where they were not asked.
+    /// Returns an approval of the preview that the person saw last; `No` where nobody was asked.
     fn approved_earlier(&self) -> CallApproval {
         let asked = self.approval.as_ref().and_then(|asked| asked.preview.as_ref());
         asked.map_or(CallApproval::No, |shown| CallApproval::IfShown(Arc::new(shown.clone())))
@@ -150,7 +150,7 @@ impl Call {
                             AskedBy::AnEarlierOne => self.approved_earlier(),
                         }
                     }
-                    // Whether to run it again was asked, and its preview was not shown again.
+                    // The question was whether to run it again, and did not display the preview again.
                     QuestionOption::RunAgain => self.approved_earlier(),
                     QuestionOption::No
                     | QuestionOption::Interrupt

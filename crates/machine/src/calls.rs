@@ -1,5 +1,4 @@
-//! The calls of a reply: which may start, which are answered without running, what follows when all
-//! have their results.
+//! The calls of a reply: which may start, which get a result without running, and what follows when all have results.
 
 use windlass_vocab::{
     CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause, OutcomeKind,
@@ -12,18 +11,18 @@ use crate::draft::Draft;
 use crate::guard::Finding;
 use crate::texts;
 
-/// No rule lets a protected path be changed for good.
+/// The options for a protected path: no rule can allow changing one permanently.
 const PROTECTED: [QuestionOption; 4] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Edit];
 
-/// The next call is asked about again.
+/// The options where only this call can be allowed: the next call is asked about again.
 const THIS_CALL: [QuestionOption; 3] = [QuestionOption::No, QuestionOption::Once, QuestionOption::Edit];
 
 const APPROVAL: [QuestionOption; 5] =
     [QuestionOption::No, QuestionOption::Once, QuestionOption::Session, QuestionOption::Always, QuestionOption::Edit];
 
 impl Draft<'_> {
-    /// Records the calls of a reply, answers those that can't run, and starts those that can.
+    /// Records the calls of a reply, gives a result to those that can't run, and starts those that can.
     pub(crate) fn take_calls(&mut self, calls: Vec<PreparedCall>) {
         let Some((run, turn)) = self.run().map(|run| (run.id, run.turn)) else { return };
         for (index, prepared) in (0u32..).zip(calls) {
@@ -38,7 +37,7 @@ impl Draft<'_> {
         self.go_on_with_calls();
     }
 
-    /// Answers a call that must not run.
+    /// Gives a refused call its result.
     fn answer_refused_call(&mut self, request: &CallRequested) {
         let call = request.call;
         match &request.verdict {
@@ -59,14 +58,14 @@ impl Draft<'_> {
         }
     }
 
-    /// Asks a person to approve a call; `because` where another reason was found than it was recorded with.
+    /// Asks a person to approve a call. `because` is set where the reason differs from the recorded one.
     fn ask_approval(&mut self, request: &CallRequested, preview: Option<Preview>, because: Option<VerdictReason>) {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         let options = match because.as_ref().or(request.because.as_ref()) {
             Some(VerdictReason::Protected { .. }) => PROTECTED.to_vec(),
             Some(VerdictReason::OutsideText { .. }) => THIS_CALL.to_vec(),
             Some(VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. }) | None => {
-                // Without a rule there is nothing that could be allowed for longer.
+                // Without a rule there is nothing that could be allowed beyond this call.
                 let lasts = preview.as_ref().is_none_or(|preview| preview.rule.is_some());
                 if lasts { APPROVAL.to_vec() } else { THIS_CALL.to_vec() }
             }
@@ -83,7 +82,7 @@ impl Draft<'_> {
         });
     }
 
-    /// Starts what may start now, or asks for what needs asking; with every result in, closes the turn.
+    /// Starts the calls that may start now, or asks a person about them; closes the turn when every call has a result.
     pub(crate) fn go_on_with_calls(&mut self) {
         loop {
             let Some(run) = self.run() else { return };
@@ -117,7 +116,7 @@ impl Draft<'_> {
         StartStep::Refused
     }
 
-    /// A call whose turn had come must be asked about after all: the rules are not those it was judged by.
+    /// Asks about a call that was next to start, because the permission rules changed since they allowed it.
     pub(crate) fn require_approval(&mut self, call: CallId, preview: Option<Preview>, because: Option<VerdictReason>) {
         let held = self.running(call).filter(|running| running.state != CallState::Verifying);
         let Some(request) = held.map(|running| running.request.clone()) else { return };
@@ -129,7 +128,7 @@ impl Draft<'_> {
         self.go_on_with_calls();
     }
 
-    /// A call that another process judged may run.
+    /// Starts a call that another process had checked: the rules of this process allow it too.
     pub(crate) fn allow_call(&mut self, call: CallId) {
         let is_it = |known: &&Call| known.request.call == call && known.state == CallState::NeedsPermissionCheck;
         let cleared = self.run().and_then(|run| startable(run).find(is_it)).map(|cleared| cleared.edited.clone());
@@ -138,7 +137,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A loop-ending call has succeeded: the run ends with its result.
+    /// Ends the run with the result of a loop-ending call that succeeded.
     pub(crate) fn end_by_call(&mut self, ending: Ending, text: String) {
         self.cancel_calls(texts::SIBLING_ENDED);
         let reason = match ending {
@@ -149,7 +148,7 @@ impl Draft<'_> {
         self.end(reason, text, None);
     }
 
-    /// All results are in: the guards look at the turn, then the next one starts.
+    /// Applies the guards to the turn once every call has a result, then starts the next turn.
     fn close_turn(&mut self) {
         let Some(run) = self.run() else { return };
         let findings = run.watch.findings(run.policy(), run.calls());
@@ -176,7 +175,7 @@ impl Draft<'_> {
         self.next_turn();
     }
 
-    /// Tells the model what it keeps getting wrong with tools that work.
+    /// Tells the model that it repeatedly misuses tools that work.
     fn correct_use(&mut self, tools: &[ToolName]) {
         let names: Vec<&str> = tools.iter().map(ToolName::bare).collect();
         let names = names.join(", ");
@@ -184,7 +183,7 @@ impl Draft<'_> {
         self.nudge(NudgeCause::ErrorTurns, evidence, &texts::misused(&names));
     }
 
-    /// Tells the model which tools it has lost, why, and which are left.
+    /// Tells the model which tools were withheld, why, and which are left.
     fn tell_withheld(&mut self, reasons: &[String]) {
         let offer = self.state.transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
         let is_left = |spec: &&ToolSpec| self.run().is_none_or(|run| run.watch.refusal(&spec.name).is_none());
@@ -202,8 +201,8 @@ impl Draft<'_> {
     }
 }
 
-/// Why a call that would have to be asked about was not run where nobody can answer, and what a person could change
-/// about that.
+/// Returns why a call that needs approval was not run where nobody can answer, and what a person could change about
+/// that.
 fn unanswered(because: Option<&VerdictReason>, preview: Option<&Preview>) -> (String, Option<Remedy>) {
     match because {
         Some(VerdictReason::Protected { path, pattern }) => {
@@ -216,7 +215,7 @@ fn unanswered(because: Option<&VerdictReason>, preview: Option<&Preview>) -> (St
     }
 }
 
-/// The rule that a person was, or would have been, offered.
+/// Returns the rule that a person was, or would have been, offered to allow.
 pub(crate) fn rule_to_allow(preview: Option<&Preview>) -> Option<Remedy> {
     let rule = preview?.rule.clone()?;
     Some(Remedy::Allow { rule })
@@ -243,7 +242,7 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
     }
 }
 
-/// What became of a call whose turn came.
+/// What happened to a call that was next to start.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StartStep {
     Started,
@@ -251,10 +250,10 @@ pub(crate) enum StartStep {
     Refused,
 }
 
-/// How many calls of a reply run at once: a reply may ask for thousands.
+/// How many calls of a reply run in parallel at most: a reply may contain thousands.
 const ABREAST: usize = 16;
 
-/// The calls whose turn it is (L9). A loop-ending call waits for those before it.
+/// Returns the calls that may start now (L9). A loop-ending call waits for those before it.
 pub(crate) fn startable(run: &Run) -> impl Iterator<Item = &Call> {
     let parallel = run.policy().parallel;
     let (mut all_before_finished, mut blocked) = (true, false);

@@ -1,6 +1,6 @@
-//! The last check before a history is sent (J10): every call has its result right behind it, no
-//! result stands alone, and the first message is a person's. The book keeps it so; a history that
-//! came from elsewhere may not be, and is repaired on a copy.
+//! The last check before a history is sent (J10): every call is followed by its result, no result lacks its call, and
+//! the first message is a person's. `Transcript` guarantees this; an imported history may violate it, and is repaired
+//! on a copy.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use windlass_vocab::{CallInHistory, Message, OutcomeKind};
 
 use crate::texts;
 
-/// The history, or a repaired copy of it.
+/// Returns the history, or a repaired copy of it.
 #[must_use]
 pub fn legal(history: &[Message]) -> Cow<'_, [Message]> {
     if is_legal(history) { Cow::Borrowed(history) } else { Cow::Owned(repaired(history)) }

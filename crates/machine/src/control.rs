@@ -1,4 +1,4 @@
-//! Where the loop stands: small, so that deciding can work on a copy.
+//! The state of the loop: small, so that `decide` can work on a copy.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
 use crate::guard::ProgressWatch;
 use crate::snapshot_state::SnapshotState;
 
-/// Where the loop stands.
+/// The state of the loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoopState {
-    /// How the session was opened.
+    /// The record that opened the session.
     pub opened: Option<Arc<SessionOpened>>,
-    /// Runs so far.
+    /// Number of runs so far.
     pub runs: u32,
-    /// Questions so far.
+    /// Number of questions so far.
     pub questions: u32,
     /// The open run.
     pub run: Option<Run>,
     /// How the last run ended.
     pub last: Option<(RunId, Arc<RunEnded>)>,
-    /// Models whose server takes no tools: calls are written as text (T4).
+    /// Models whose server supports no tools: calls are written as text (T4).
     pub toolless: BTreeSet<ModelName>,
-    /// Undos so far.
+    /// Number of undos so far.
     pub undos: u32,
-    /// The undo under way.
+    /// The undo in progress.
     pub undo: Option<Arc<UndoStarted>>,
-    /// Set when the journal holds a record of a newer version: it may be read, not written.
+    /// Set when the journal holds a record of a newer version: this binary may read but not write it.
     pub unknown: Option<Arc<str>>,
 }
 
@@ -42,76 +42,76 @@ pub struct LoopState {
 pub struct Run {
     /// Its number.
     pub id: RunId,
-    /// Its rules and models.
+    /// The record with its policy and models.
     pub started: Arc<RunStarted>,
-    /// When it must be over.
+    /// The time by which it must end.
     pub deadline: Option<Timestamp>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
-    /// The turn under way.
+    /// The current turn.
     pub turn: TurnId,
-    /// What is waited for.
+    /// What it waits for.
     pub phase: Phase,
-    /// A question that holds up the whole run.
+    /// A question that blocks the whole run.
     pub parked: Option<Arc<QuestionAsked>>,
-    /// A stop that was asked for.
+    /// Who asked for a stop, if anybody.
     pub stop: Option<StopBy>,
-    /// Messages taken up since the turn began, which no model has seen.
+    /// Messages accepted since the turn began, which no model has seen.
     pub unseen: Vec<MessageId>,
-    /// Resumes since anything was achieved.
+    /// Resumes since the last progress.
     pub idle_resumes: u32,
-    /// Empty replies in a row.
+    /// Consecutive empty replies.
     pub empties: u32,
-    /// Continuations of replies that were cut off.
+    /// Continuations of replies that the length limit cut off.
     pub continued: u32,
-    /// Replies in a row that were sent back because they called nothing, or nothing that can be read.
+    /// Consecutive replies that were sent back because they had no call, or none that could be parsed.
     pub without_call: u32,
-    /// Outputs sent back to the model because they did not fit.
+    /// Outputs sent back to the model because they did not fit the schema.
     pub corrections: u32,
-    /// The answer so far: the last reply's text, joined to those that were cut off before it.
+    /// The answer so far: the text of the last reply, appended to those that were cut off before it.
     pub answer: Arc<str>,
-    /// Set while a reply that was cut off is being continued.
+    /// Set while a cut-off reply is being continued.
     continuing: bool,
-    /// Servers whose tools joined the offer after it was pinned.
+    /// Servers whose tools were added to the offer after it was pinned.
     pub joined: BTreeSet<String>,
     /// The tools called.
     pub tools: Arc<BTreeSet<ToolName>>,
-    /// What it cost.
+    /// The tokens used.
     pub usage: Usage,
-    /// What the progress guards have seen.
+    /// What the progress guards have observed.
     pub watch: Arc<ProgressWatch>,
 }
 
 /// What a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The prefix and the offer.
+    /// The prefix and the offered tools.
     Pinning,
     /// A model's reply.
     Modelling(Attempt),
-    /// The calls of a reply.
+    /// The results of a reply's calls.
     Calling(Vec<Call>),
-    /// Nothing: a decision is in the making, or a person is asked whether the run should go on. Never the phase at
-    /// the end of a batch of an open run that is not parked.
+    /// Nothing: `decide` is at work, or a person is asked whether the run should continue. At the end of a batch an
+    /// open run is never in this phase unless it is parked.
     Between,
 }
 
-/// A model call that is owed.
+/// A model call to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// Its number in the turn, from 1.
     pub number: u32,
-    /// Its number with this model, from 1; whole answers and shortenings don't count.
+    /// Its number with this model, from 1; non-streaming calls and shortened histories don't count.
     pub tries: u32,
-    /// The model's place in the chain.
+    /// The model's index in the chain.
     pub model: usize,
-    /// What the turn is for.
+    /// The purpose of the turn.
     pub mode: TurnMode,
     /// Set when it must not stream.
     pub whole: bool,
-    /// When it may begin.
+    /// The earliest time it may start.
     pub not_before: Option<Timestamp>,
-    /// Set when the context must be pinned anew first, with calls written as text.
+    /// Set when the context must be pinned again first, with calls written as text.
     pub unpinned: bool,
 }
 
@@ -141,19 +141,19 @@ impl Run {
         }
     }
 
-    /// The rules.
+    /// Returns the policy.
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.started.policy
     }
 
-    /// The model at this place of the chain.
+    /// Returns the model at this index of the chain.
     #[must_use]
     pub fn model(&self, place: usize) -> ModelName {
         self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
     }
 
-    /// Whether prefix and offer must be gathered before anything else.
+    /// Whether prefix and offer must be collected before anything else.
     #[must_use]
     pub fn wants_context(&self) -> bool {
         match &self.phase {
@@ -163,7 +163,7 @@ impl Run {
         }
     }
 
-    /// The calls of the turn under way.
+    /// Returns the calls of the current turn.
     #[must_use]
     pub fn calls(&self) -> &[Call] {
         match &self.phase {
@@ -192,7 +192,7 @@ impl Run {
                     self.idle_resumes += 1;
                 }
                 self.attendance = resumed.attendance;
-                // A deadline is its caller's, and that caller is gone.
+                // A deadline belongs to the caller that set it, and that caller is gone.
                 self.deadline = resumed.deadline;
                 self.leave_process(resumed);
             }
@@ -252,7 +252,7 @@ impl Run {
             Phase::Pinning => self.phase = Phase::Between,
             Phase::Modelling(attempt) => {
                 attempt.unpinned = false;
-                // There was no tool to offer when the turn began, and now there is (L1).
+                // No tool was available when the turn began, but now there is one (L1).
                 if attempt.mode == TurnMode::Talk && !pinned.joined.is_empty() {
                     attempt.mode = TurnMode::Tools;
                 }
@@ -270,7 +270,7 @@ impl Run {
         match why {
             NudgeCause::Reply(Nudge::Empty) => {
                 self.empties += 1;
-                // Nothing was added to what was cut off before; it still waits for its rest.
+                // The empty reply added nothing to the cut-off text, which still needs its continuation.
                 self.continuing = !self.answer.is_empty();
             }
             NudgeCause::Reply(Nudge::CutOff) => {
@@ -296,7 +296,7 @@ impl Run {
         self.say(&replied.parts);
     }
 
-    /// Adds what a reply says to the answer.
+    /// Adds the text of a reply to the answer.
     fn say(&mut self, parts: &[Part]) {
         let texts = || {
             parts.iter().filter_map(|part| match part {
@@ -372,7 +372,7 @@ impl Run {
         }
     }
 
-    /// Moves a call on; one that has its result stays as it is.
+    /// Sets the state of a call, unless it has a result already.
     fn move_call(&mut self, wanted: CallId, state: CallState) {
         if let Some(call) = self.call(wanted).filter(|call| !call.is_finished()) {
             call.state = state;
@@ -387,7 +387,7 @@ impl Run {
                 let asked = Arc::new(asked.clone());
                 self.move_call(*call, CallState::Asking(Arc::clone(&asked)));
                 if let Some(call) = self.call(*call) {
-                    // What a person said before was about something else.
+                    // Earlier approvals were about another question.
                     (call.approved, call.approval, call.asked_by) =
                         (CallApproval::No, Some(asked), AskedBy::ThisProcess);
                 }
@@ -403,7 +403,7 @@ impl Run {
                 }
             }
             QuestionKind::Cycle => {
-                // The same question stands for replies without a call, which are no cycle.
+                // The same question is used for replies without a call, which are not a cycle.
                 if self.without_call == 0 {
                     self.watch().asked();
                 }
@@ -431,13 +431,13 @@ impl Run {
 }
 
 impl LoopState {
-    /// The next question's number.
+    /// Returns the number of the next question.
     #[must_use]
     pub fn next_question(&self) -> QuestionId {
         QuestionId(self.questions + 1)
     }
 
-    /// Folds one record in.
+    /// Applies one record.
     pub fn apply(&mut self, record: &Record) {
         match record {
             Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),

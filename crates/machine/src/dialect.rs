@@ -1,5 +1,5 @@
-//! Calls written as text (T4): which dialect a run's context is pinned in, and what happens where a server
-//! turns out to take no tools.
+//! Calls written as text (T4): the dialect in which a run's context is pinned, and what follows when a server turns out
+//! to support no tools.
 
 use windlass_vocab::{Dialect, Policy};
 
@@ -7,7 +7,7 @@ use crate::control::LoopState;
 use crate::draft::Draft;
 
 impl LoopState {
-    /// The dialect the open run's calls are to be written in; nothing where they are the wire's own.
+    /// Returns the dialect for the open run's calls; `None` where they use the wire's own format.
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
         let run = self.run.as_ref()?;
@@ -16,13 +16,13 @@ impl LoopState {
     }
 }
 
-/// Whether the wire's own calls are tried first.
+/// Whether the wire's own format is tried first.
 fn is_native(policy: &Policy) -> bool {
     policy.dialects.iter().all(|dialect| !is_textual(*dialect)) || policy.dialects.contains(&Dialect::Native)
 }
 
-/// How calls are written where the wire has none: as the policy says, or in blocks where it leaves that
-/// to what works.
+/// Returns the dialect to use where the wire supports no calls: the one the policy names, or `<tool>` blocks where it
+/// names `probe`.
 fn fallback(policy: &Policy) -> Option<Dialect> {
     let named = policy.dialects.iter().copied().find(|dialect| is_textual(*dialect));
     named.or_else(|| policy.dialects.contains(&Dialect::Probe).then_some(Dialect::ToolBlock))
@@ -36,8 +36,8 @@ fn is_textual(dialect: Dialect) -> bool {
 }
 
 impl Draft<'_> {
-    /// How the run goes on where a server takes no tools; nothing where calls are text already, or the
-    /// policy knows no other way.
+    /// Returns the dialect with which the run continues when a server supports no tools; `None` where calls are text
+    /// already, or the policy has no text dialect.
     pub(crate) fn other_dialect(&self) -> Option<Dialect> {
         let native = self.state.transcript.context.as_ref().is_some_and(|context| context.dialect.is_none());
         self.run().filter(|_| native).and_then(|run| fallback(run.policy()))

@@ -1,4 +1,4 @@
-//! A batch in the making: records so far, and where the loop would stand after them.
+//! A batch under construction: its records so far, and the state of the loop after them.
 
 use windlass_vocab::{
     Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Part, Record, Remedy,
@@ -9,13 +9,13 @@ use crate::control::{LoopState, Phase, Run};
 use crate::state::State;
 use crate::texts;
 
-/// A batch in the making.
+/// A batch under construction.
 pub(crate) struct Draft<'a> {
     /// The state before the input.
     pub(crate) state: &'a State,
-    /// Where the loop stands after `records`.
+    /// The state of the loop after `records`.
     pub(crate) control: LoopState,
-    /// When the input came.
+    /// When the input arrived.
     pub(crate) at: Timestamp,
     /// The batch.
     pub(crate) records: Vec<Record>,
@@ -26,14 +26,14 @@ impl<'a> Draft<'a> {
         Self { state, control: state.control.clone(), at, records: Vec::new() }
     }
 
-    /// Adds a record and takes it into account.
+    /// Adds a record and applies it to `control`.
     pub(crate) fn push(&mut self, record: impl Into<Record>) {
         let record = record.into();
         self.control.apply(&record);
         self.records.push(record);
     }
 
-    /// The open run.
+    /// Returns the open run.
     pub(crate) fn run(&self) -> Option<&Run> {
         self.control.run.as_ref()
     }
@@ -42,12 +42,12 @@ impl<'a> Draft<'a> {
         self.run().is_some_and(|run| run.attendance == Attendance::Attended)
     }
 
-    /// Records a result that no tool gave.
+    /// Records a result that did not come from a tool.
     pub(crate) fn finish(&mut self, call: CallId, outcome: OutcomeKind, text: impl Into<String>) {
         self.refuse(call, outcome, text, None);
     }
 
-    /// The same with what a person could change about it.
+    /// Like `finish`, with what a person could change so that the call would run.
     pub(crate) fn refuse(
         &mut self,
         call: CallId,
@@ -69,12 +69,12 @@ impl<'a> Draft<'a> {
         });
     }
 
-    /// Ends the run. Calls without a result get `cancelled` first, so that the history stays whole.
+    /// Ends the run. Calls without a result are cancelled first, so that the history stays complete.
     pub(crate) fn end(&mut self, reason: EndReason, answer: impl Into<String>, failure: Option<Failure>) {
         self.end_with(reason, answer, failure, None);
     }
 
-    /// The same with the output that was asked for.
+    /// Like `end`, with the requested output.
     pub(crate) fn end_with(
         &mut self,
         reason: EndReason,
@@ -103,7 +103,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The calls without a result.
+    /// Returns the calls without a result.
     pub(crate) fn open_calls(&self) -> Vec<CallId> {
         let calls = self.run().map(Run::calls).unwrap_or_default();
         calls.iter().filter(|call| !call.is_finished()).map(|call| call.request.call).collect()
@@ -113,12 +113,12 @@ impl<'a> Draft<'a> {
         self.push(Nudged { why, evidence: evidence.into(), text: text.to_owned() });
     }
 
-    /// Starts the next turn with tools if there are any, or does what the policy says at the cap.
+    /// Starts the next turn, with tools if there are any, or does what the policy says at the turn cap.
     pub(crate) fn next_turn(&mut self) {
         self.next_turn_in(self.usual_mode());
     }
 
-    /// The same for a turn of this mode.
+    /// Like `next_turn`, for a turn of this mode.
     pub(crate) fn next_turn_in(&mut self, mode: TurnMode) {
         let Some(run) = self.run() else { return };
         if run.turn.0 < run.policy().turn_cap {
@@ -133,7 +133,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// One last turn without tools.
+    /// Starts one last turn without tools.
     pub(crate) fn wrap_up(&mut self, why: NudgeCause, text: &str) {
         self.nudge(why, "", text);
         self.start_turn(TurnMode::WrapUp);
@@ -144,9 +144,9 @@ impl<'a> Draft<'a> {
         self.push(TurnStarted { turn, mode });
     }
 
-    /// With tools where any are offered (L1).
+    /// Returns the mode with tools where any are offered (L1).
     pub(crate) fn usual_mode(&self) -> TurnMode {
-        // A context pinned by this very batch is not in the book yet.
+        // A context that this batch pins is not in the transcript yet.
         let pinned = self.records.iter().find_map(|record| match record {
             Record::ContextPinned(pinned) => pinned.context.as_ref(),
             _ => None,

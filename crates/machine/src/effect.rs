@@ -1,5 +1,5 @@
-//! What is owed to the outside, read off the state. The driver starts what is outstanding and not
-//! running, and aborts what is running and no longer outstanding.
+//! Effects: the work that the state requires of the driver. The driver starts effects that are outstanding and not
+//! running, and aborts those that run and are no longer outstanding.
 
 use std::sync::Arc;
 
@@ -16,75 +16,75 @@ use crate::state::State;
 /// One try of one model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttemptKey {
-    /// Its run.
+    /// The run.
     pub run: RunId,
-    /// Its turn.
+    /// The turn.
     pub turn: TurnId,
     /// Its number in the turn, from 1.
     pub attempt: u32,
 }
 
-/// Something owed.
+/// Work for the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Take the next message from the inbox.
     Receive,
-    /// Gather prefix and offer.
+    /// Collect the prefix and the offered tools.
     Pin(RunId),
     /// Call a model.
     CallModel {
-        /// Which try this is.
+        /// The identity of this try.
         key: AttemptKey,
-        /// Which model.
+        /// The model to call.
         model: ModelName,
-        /// What the turn is for.
+        /// The purpose of the turn.
         mode: TurnMode,
         /// Set when it must not stream.
         whole: bool,
-        /// When it may begin.
+        /// The earliest time it may start.
         not_before: Option<Timestamp>,
     },
-    /// Say what an aborted model call had streamed.
+    /// Return the text that an aborted model call had streamed.
     HandBack(AttemptKey),
     /// Run a call.
     RunCall {
-        /// What was asked for.
+        /// The call as the model requested it.
         request: Arc<CallRequested>,
-        /// Arguments a person put in place of the model's.
+        /// Arguments with which a person replaced the model's.
         edited: Option<Json>,
-        /// What it is run again with, after a pause.
+        /// The input with which it is run again after a pause.
         resumed: Option<Arc<Resumption>>,
-        /// Whether a person said yes to it.
+        /// Whether a person approved it.
         approved: CallApproval,
     },
-    /// Judge a call by the rules of this process; it has not run.
+    /// Check a call against the permission rules of this process; it has not run.
     CheckPermission {
-        /// What was asked for.
+        /// The call as the model requested it.
         request: Arc<CallRequested>,
         /// See `RunCall`.
         edited: Option<Json>,
     },
-    /// Ask the tool whether a call took place.
+    /// Ask the tool whether a call's effect took place.
     VerifyCall {
-        /// What was asked for.
+        /// The call as the model requested it.
         request: Arc<CallRequested>,
         /// See `RunCall`.
         edited: Option<Json>,
     },
     /// Ask a person.
     Ask(Arc<QuestionAsked>),
-    /// Keep the files a call may change, before it runs.
+    /// Save the files a call may change, before it runs.
     TakeSnapshot {
-        /// What was asked for.
+        /// The call as the model requested it.
         request: Arc<CallRequested>,
         /// See `RunCall`.
         edited: Option<Json>,
     },
-    /// Put files back.
+    /// Restore files.
     Restore(Arc<UndoStarted>),
 }
 
-/// What makes two effects the same.
+/// The identity of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EffectKey {
     /// See [`Effect::Receive`].
@@ -110,7 +110,7 @@ pub enum EffectKey {
 }
 
 impl Effect {
-    /// What makes it the same as another.
+    /// Returns the identity of the effect.
     #[must_use]
     pub fn key(&self) -> EffectKey {
         match self {
@@ -128,12 +128,12 @@ impl Effect {
     }
 }
 
-/// What is owed now.
+/// Returns the effects that the state requires now.
 #[must_use]
 pub fn outstanding(state: &State) -> Vec<Effect> {
     let Some(run) = &state.control.run else {
         return match &state.control.undo {
-            // Nothing is taken up before the files are as they should be.
+            // No message is accepted before the files are restored.
             Some(started) => vec![Effect::Restore(Arc::clone(started))],
             None if state.control.opened.is_some() => vec![Effect::Receive],
             None => Vec::new(),
@@ -193,14 +193,14 @@ fn owed_for(call: &Call) -> Option<Effect> {
     }
 }
 
-/// A call is judged when its turn has come, so that what it then asks or does is in order.
+/// A call is checked only when it is next to start, so that questions and effects keep the order of the calls.
 fn owed_permission_check(call: &Call) -> Option<Effect> {
     let (request, edited) = (Arc::clone(&call.request), call.edited.clone());
     (call.state == CallState::NeedsPermissionCheck).then_some(Effect::CheckPermission { request, edited })
 }
 
 impl Run {
-    /// The attempt under way, if a model is being called.
+    /// Returns the identity of the current attempt, if a model is being called.
     #[must_use]
     pub fn attempt_key(&self) -> Option<AttemptKey> {
         match &self.phase {

@@ -1,8 +1,8 @@
-//! What a tool asks of the person in the middle of a call (P4).
+//! Requests of a tool to the person in the middle of a call (P4).
 //!
-//! A call under way may ask and wait; its question dies with it. One that gave itself up with a pause
-//! has its questions asked one by one, however long that takes and whatever crashes in between, and is
-//! then run again with the answers. Where nobody can answer each is dismissed at once (T8).
+//! A running call may ask and wait; its question is void when the call ends. If the tool suspended its call with a
+//! pause, its questions are asked one by one, however long that takes and even across crashes; then the call is run
+//! again with the answers. Where nobody can answer, each question is dismissed at once (T8).
 
 use windlass_vocab::{
     CallId, CallPaused, CallStarted, Elicitation, ElicitationKind, Pause, Preview, QuestionAsked, QuestionKind,
@@ -16,7 +16,7 @@ use crate::draft::Draft;
 const OPTIONS: [QuestionOption; 3] = [QuestionOption::Submit, QuestionOption::No, QuestionOption::Dismiss];
 
 impl Draft<'_> {
-    /// A call gave itself up until the person has answered.
+    /// Records that a tool suspended its call until the person has answered.
     pub(crate) fn call_paused(&mut self, call: CallId, pause: Pause) {
         if self.running(call).is_some() {
             self.push(CallPaused { call, state: pause.state, asks: pause.asks });
@@ -24,8 +24,8 @@ impl Draft<'_> {
         }
     }
 
-    /// A call under way asks. Where nobody is there, or it asks already, nothing is recorded and the
-    /// driver dismisses it.
+    /// Records the question of a running call. Where nobody is available, or the call is asking already, it records
+    /// nothing and the driver dismisses the question.
     pub(crate) fn elicit(&mut self, call: CallId, elicitation: Elicitation) {
         let asks = |known: &&Call| known.request.call == call && known.state == CallState::Started;
         let running = self.run().map(Run::calls).unwrap_or_default().iter().find(asks);
@@ -34,7 +34,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Asks what a paused call still needs to know, or starts it again.
+    /// Asks the next question of a paused call, or starts the call again if all are answered.
     pub(crate) fn go_on_with_paused(&mut self, call: &Call) -> StartStep {
         let id = call.request.call;
         let open = call.pause.as_ref().and_then(|paused| paused.at.asks.get(paused.answers.len()));
@@ -72,7 +72,7 @@ impl Draft<'_> {
     }
 }
 
-/// Whether an answer comes with arguments: other ones for a call, or a form filled in.
+/// Whether an answer comes with arguments: new ones for a call, or the content of a form.
 pub(crate) fn wants_arguments(asked: &QuestionAsked, option: QuestionOption) -> bool {
     match option {
         QuestionOption::Edit => true,

@@ -1,4 +1,4 @@
-//! Inputs: what the outside tells the machine.
+//! Inputs of the machine: facts that the driver reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,46 +12,46 @@ use windlass_vocab::{
 use crate::AttemptKey;
 use crate::undo::CheckedUndo;
 
-/// A fact and when it came.
+/// A fact with its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// When.
+    /// When it arrived.
     pub at: Timestamp,
-    /// What.
+    /// The fact.
     pub fact: Fact,
 }
 
-/// The terms a run is begun under.
+/// The settings with which a run starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSettings {
-    /// The rules, resolved.
+    /// The resolved policy.
     pub policy: Policy,
     /// The agent's name.
     pub agent: String,
     /// The models to try, in order.
     pub chain: Vec<ModelName>,
-    /// When it must be over.
+    /// The time by which it must end.
     pub deadline: Option<Timestamp>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
-    /// What its answer must fit, where plain text is not enough.
+    /// The form its answer must have, where plain text is not enough.
     pub output: Option<OutputSpec>,
-    /// The server its models are reached at, where there is one.
+    /// The server that its models are called at, where there is one.
     pub server: Option<String>,
 }
 
 /// A call's result, already cut to what the model sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallResult {
-    /// How it came out.
+    /// The outcome of the call.
     pub outcome: OutcomeKind,
     /// The text the model sees.
     pub text: String,
-    /// What was left out.
+    /// What was left out of the text.
     pub cut: Option<Cut>,
-    /// How long it took.
+    /// How long the call took, in milliseconds.
     pub took_ms: u64,
-    /// Structure beside the text.
+    /// Structured content beside the text.
     pub structured: Option<Json>,
     /// How the command ended, where the call ran one.
     pub exit: Option<CommandExit>,
@@ -61,12 +61,12 @@ pub struct CallResult {
     pub remedy: Option<Remedy>,
     /// The plan after the call, if the call changed it.
     pub plan: Option<Vec<PlanItem>>,
-    /// What it changed in the files, where they were kept.
+    /// The changes to files, where they were saved before the call.
     pub files: Option<FilesChanged>,
 }
 
 impl CallResult {
-    /// A result that is only text, which took no time.
+    /// Returns a result that is only text and took no time.
     #[must_use]
     pub fn new(outcome: OutcomeKind, text: impl Into<String>) -> Self {
         Self {
@@ -84,168 +84,168 @@ impl CallResult {
     }
 }
 
-/// What a tool says about a call that may have taken place.
+/// A tool's answer to whether a call's effect took place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VerifiedCall {
-    /// It did, and this is its result.
+    /// It took place, and this is the result.
     Done(Box<CallResult>),
-    /// It did not.
+    /// It did not take place.
     NotDone,
-    /// It can't tell.
+    /// The tool can't tell.
     Unknown,
 }
 
-/// What becomes of calls that wait for approval when a run is taken up.
+/// What happens to calls that wait for approval when a run is resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenApprovals {
-    /// They are judged again, and their questions are withdrawn.
+    /// They are checked again, and their questions are withdrawn.
     #[default]
     CheckedAgain,
-    /// Their questions stay: somebody brings an answer. A yes counts if the same would be shown now.
+    /// Their questions stay, because the caller brings an answer. An approval counts if the preview is the same now.
     Answered,
-    /// Older versions left them as they were; for replaying their journals.
+    /// They stay as they are: the behaviour of older versions, for replaying their journals.
     LeftAlone,
 }
 
-/// Something happened.
+/// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// The session was opened, by the writer that takes it.
+    /// The session was opened, by the writer that takes the lease.
     Opened(SessionOpened, LeaseTaken),
-    /// Its title or key changed.
+    /// The title or key of the session changed.
     Changed(SessionChanged),
-    /// A writer took it.
+    /// A writer took the lease of the session.
     LeaseTaken(LeaseTaken),
-    /// A message is there to be taken up.
+    /// A message waits to be accepted.
     Message {
         /// The sender's id for it.
         message_id: MessageId,
-        /// What it says.
+        /// The text of the message.
         text: String,
-        /// The terms of the run it begins, if it begins one.
+        /// The settings of the run it starts, if it starts one.
         run_settings: Box<RunSettings>,
     },
-    /// A person wants another try at the run that ended badly.
+    /// A person wants to retry the run that failed.
     Retried(Box<RunSettings>),
-    /// This process took up what another left.
+    /// This process resumed a run that another process left unfinished.
     Resumed {
         /// Whether a person can be asked now.
         attendance: Attendance,
         /// A new deadline.
         deadline: Option<Timestamp>,
-        /// What becomes of calls that wait for approval.
+        /// What happens to calls that wait for approval.
         approvals: OpenApprovals,
     },
-    /// The prefix and the offer were gathered.
+    /// The prefix and the offered tools were collected.
     Pinned(PinnedContext),
-    /// What the open run offers has changed since it was pinned.
+    /// The tools that the open run offers have changed since they were pinned.
     OfferChanged {
-        /// What it sends before the conversation from now on.
+        /// The context that it sends before the conversation from now on.
         context: PinnedContext,
-        /// The servers whose tools joined.
+        /// The servers whose tools were added.
         joined: BTreeSet<String>,
     },
     /// A model call failed.
     Failed {
-        /// Which.
+        /// The attempt.
         attempt: AttemptKey,
-        /// How.
+        /// The failure.
         failure: Failure,
-        /// What it is charged.
+        /// The tokens charged for it.
         usage: Option<Usage>,
     },
     /// A model answered.
     Replied {
-        /// Which attempt.
+        /// The attempt.
         attempt: AttemptKey,
-        /// What it said; calls by index.
+        /// The reply; it holds calls by index.
         parts: Vec<Part>,
-        /// Why it stopped.
+        /// Why the model stopped.
         stop: StopReason,
-        /// What it cost.
+        /// The tokens used.
         usage: Usage,
         /// The calls, by index.
         calls: Vec<PreparedCall>,
-        /// What is wrong with it as the output that was asked for.
+        /// Why the reply does not fit the requested output.
         misfit: Option<String>,
-        /// What the model is told about a call in it that can't be read.
+        /// The message to the model about a call in the reply that could not be parsed.
         malformed: Option<String>,
     },
-    /// A model call was aborted; this had been streamed.
+    /// A model call was aborted; this is what it had streamed.
     HandedBack {
-        /// Which attempt.
+        /// The attempt.
         attempt: AttemptKey,
         /// The text so far.
         text: String,
-        /// What it is charged.
+        /// The tokens charged for it.
         usage: Usage,
     },
     /// A call has its result.
     CallDone {
-        /// Which.
+        /// The call.
         call: CallId,
         /// The result.
         finished: CallResult,
     },
-    /// The rules of today want a person asked about a call that was to run now (X6). It has not run.
+    /// The current permission rules require approval for a call that was next to start (X6). It has not run.
     CallNeedsApproval {
-        /// Which.
+        /// The call.
         call: CallId,
-        /// What is shown of it.
+        /// What a person sees of it.
         preview: Option<Preview>,
-        /// What decided that; nothing in journals of older versions, which did not say.
+        /// What decided that; absent in journals of older versions, which did not record it.
         because: Option<VerdictReason>,
     },
-    /// The rules of today let a call run that was judged by another process (X6).
+    /// The current permission rules allow a call that another process had checked (X6).
     CallAllowed {
-        /// Which.
+        /// The call.
         call: CallId,
     },
-    /// A call can't go on before the person has answered.
+    /// A call can't continue before the person has answered.
     CallPaused {
-        /// Which.
+        /// The call.
         call: CallId,
-        /// What it must be given back, and what it asks.
+        /// The state to hand back to the tool, and the requests to the person.
         pause: Pause,
     },
-    /// A call under way needs something of the person; it waits for the answer.
+    /// The tool of a running call asks the person something and waits for the answer.
     Elicited {
-        /// Which.
+        /// The call.
         call: CallId,
-        /// What it needs.
+        /// The request.
         elicitation: Elicitation,
     },
-    /// A tool says whether a call took place.
+    /// A tool answered whether a call's effect took place.
     CallVerified {
-        /// Which.
+        /// The call.
         call: CallId,
-        /// What it says.
+        /// The answer.
         verified: VerifiedCall,
     },
-    /// A question was answered, or its time ran out.
+    /// A question was answered or expired.
     Answered {
-        /// Which.
+        /// The question.
         question: QuestionId,
-        /// How.
+        /// The answer.
         answer: Answer,
-        /// By whom.
+        /// Who answered.
         by: AnsweredBy,
     },
-    /// A stop was asked for.
+    /// Somebody asked for a stop.
     Stopped(StopBy),
-    /// The files that a call may change are kept.
+    /// The files that a call may change were saved.
     Snapshot(SnapshotTaken),
-    /// What a call changed that was stopped before it could say so.
+    /// The file changes of a call that was stopped before it could report them.
     FilesChanged(FilesChanged),
-    /// Files are to be put back.
+    /// Files are to be restored.
     Undo(Box<CheckedUndo>),
-    /// They are.
+    /// The files were restored.
     Restored {
-        /// By which undo.
+        /// The undo.
         undo: UndoId,
         /// Paths that were left as they are, and why.
         left_alone: BTreeMap<String, String>,
     },
-    /// The session was forked here; what is open goes on only where it was begun.
+    /// The session was forked here; open work continues only in the original session.
     Forked,
 }

@@ -1,6 +1,5 @@
-//! Where a fork leaves its origin in mid-run (J8): the run that was open goes on only there. Here its
-//! open calls are interrupted and it ends, so that the fork can be told something else, or try the run
-//! again.
+//! A fork taken during a run (J8): the open run continues only in the original session. In the fork its open calls are
+//! interrupted and it ends, so that the fork can accept another message, or retry the run.
 
 use windlass_vocab::{CancelAsked, EndReason, OutcomeKind, StopBy};
 
@@ -8,7 +7,7 @@ use crate::draft::Draft;
 use crate::texts;
 
 impl Draft<'_> {
-    /// Closes what is open. A run that was being stopped already is ended as that stop would have.
+    /// Ends the open run or undo. A run that was being stopped already ends as that stop would have ended it.
     pub(crate) fn fork(&mut self) {
         let Some(run) = self.run() else { return self.leave_undo(texts::UNDO_LEFT_TO_ORIGIN) };
         if run.stop.is_none() {

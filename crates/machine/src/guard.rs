@@ -1,6 +1,6 @@
-//! Progress guards (L11): what a run has been seen doing, and what to do about it. A guard exists to stop a run
-//! that makes no progress and must never hurt one that does. A guard acts only if the policy names it;
-//! watching costs nothing either way.
+//! Progress guards (L11): what was observed of a run, and how to react. A guard exists to stop a run that makes no
+//! progress and must never harm one that does. A guard acts only if the policy names it; observing costs nothing either
+//! way.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
@@ -16,31 +16,31 @@ use crate::mistakes::Mistakes;
 use crate::reads::{EarlierRead, EarlierReads};
 use crate::texts;
 
-/// Turns in a row in which all calls of a tool failed, after which it is withheld.
+/// Consecutive turns in which all calls of a tool failed, after which it is withheld.
 const FAILED_TURNS: u32 = 3;
-/// Turns in a row of nothing but errors that earn a correction.
+/// Consecutive turns with nothing but errors, after which the model gets a correction.
 const ERROR_TURNS: u32 = 2;
-/// Turns in a row with the same error that end the run.
+/// Consecutive turns with the same error, after which the run ends.
 const SAME_ERROR_TURNS: u32 = 5;
-/// How often a pattern must stand behind itself to be a cycle.
+/// Consecutive repetitions that make a pattern a cycle.
 const REPETITIONS: usize = 3;
-/// Turns remembered; a cycle longer than a third of this goes unseen.
+/// Turns remembered; a cycle longer than a third of this is not detected.
 const TRAIL: usize = 192;
 
-/// What a run has been seen doing.
+/// What was observed of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgressWatch {
     mistakes: Mistakes,
     withheld: BTreeMap<ToolName, Arc<str>>,
     trail: Vec<u64>,
     escalation: Escalation,
-    /// The files that were read, by what was asked.
+    /// The file reads, by the hash of their request.
     reads: EarlierReads,
-    /// (call, result) hashes of the turn under way, by call index; polls are left out.
+    /// (call, result) hashes of the current turn, by call index, without polls.
     turn: BTreeMap<u32, u64>,
 }
 
-/// How far the answer to a cycle has gone.
+/// The last reaction to a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escalation {
     #[default]
@@ -50,20 +50,20 @@ enum Escalation {
     Asked,
 }
 
-/// What a guard wants done.
+/// A reaction that a guard asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// End the run: the same error in five turns in a row.
+    /// End the run: the same error occurred in five consecutive turns.
     SameError,
     /// Withhold this tool.
     Withhold(ToolWithheld),
-    /// Correct the model after turns of nothing but errors.
+    /// Correct the model after turns with nothing but errors.
     ErrorTurns,
-    /// Correct the model: it keeps using these tools in a way it could mend.
+    /// Correct the model: it keeps misusing these tools in a way that it can correct.
     Misused(Vec<ToolName>),
-    /// Tell the model that it runs in circles.
+    /// Tell the model that it repeats itself.
     Cycle,
-    /// It still does, with everything withheld: pause and ask.
+    /// It still repeats itself after tools were withheld: pause and ask a person.
     Pause,
 }
 
@@ -78,28 +78,28 @@ fn request_hash(request: &CallRequested) -> u64 {
 }
 
 impl ProgressWatch {
-    /// Why this tool is refused, if it is.
+    /// Returns why this tool is withheld, if it is.
     #[must_use]
     pub fn refusal(&self, tool: &ToolName) -> Option<Arc<str>> {
         self.withheld.get(tool).cloned()
     }
 
-    /// The earlier read of the same thing (the caller compares the results).
+    /// Returns the earlier read with the same request (the caller compares the results).
     pub(crate) fn earlier_read(&self, request: &CallRequested) -> Option<CallId> {
         let read = if request.reads_files { self.reads.get(request_hash(request)) } else { None };
         read.map(|read| read.call)
     }
 
-    /// Takes a result into account; `calls` are those of the turn, this one finished already.
+    /// Observes a result; `calls` are those of the turn, with this one finished already.
     pub(crate) fn call_finished(&mut self, calls: &[Call], finished: &CallFinished) {
         let Some(call) = calls.iter().find(|call| call.request.call == finished.call) else { return };
         let request = &call.request;
         let asked = request_hash(request);
         self.mistakes.call_finished(request, finished.outcome, hash_of(&finished.text));
-        // A result that only says that nothing changed counts as the one it stands for.
+        // A result that only reports "unchanged" counts as the result it refers to.
         let repeated = finished.answered_from.and_then(|_| self.reads.get(asked)).map(|read| read.result);
         let result = repeated.unwrap_or_else(|| hash_of((asked, &finished.text)));
-        // A result that was cut says nothing about the part left out; an edited call asked something else.
+        // A cut result may differ in the part left out; an edited call had other arguments.
         let whole = finished.cut.is_none() && call.edited.is_none();
         if request.reads_files && finished.outcome == OutcomeKind::Ok && finished.answered_from.is_none() && whole {
             self.reads.insert(asked, EarlierRead { call: finished.call, result });
@@ -125,12 +125,12 @@ impl ProgressWatch {
         }
     }
 
-    /// Files may have changed unseen: another process took over, or a person was waited for.
+    /// Files may have changed unobserved: another process took over, or the run waited for a person.
     pub(crate) fn forget_reads(&mut self) {
         self.reads.clear();
     }
 
-    /// A person said something: nothing that was tried before counts against what is tried now.
+    /// A person sent a message: earlier failures don't count against what the model tries now.
     pub(crate) fn person_spoke(&mut self) {
         self.reads.clear();
         self.mistakes.forgive();
@@ -166,7 +166,7 @@ impl ProgressWatch {
         self.trail.clear();
     }
 
-    /// What the guards of `policy` want done after a turn with these calls.
+    /// Returns the reactions that the guards of `policy` ask for after a turn with these calls.
     pub(crate) fn findings(&self, policy: &Policy, calls: &[Call]) -> Vec<Finding> {
         let on = |guard: Guard| policy.guards.contains(&guard);
         let mut findings = Vec::new();
@@ -217,7 +217,7 @@ impl ProgressWatch {
     }
 }
 
-/// Whether the trail ends in a pattern of any period that stands `REPETITIONS` times in a row.
+/// Whether the trail ends in a pattern of any period that occurs `REPETITIONS` times in a row.
 fn is_cycle(trail: &[u64]) -> bool {
     (1..=trail.len() / REPETITIONS).any(|period| {
         let tail = &trail[trail.len() - period * REPETITIONS..];

@@ -1,6 +1,6 @@
-//! A session that was brought in from elsewhere (J8, X6). Its journal says whatever its writer wanted it to say, so
-//! nothing that is open there goes on here: an open run ends, its calls interrupted, and an undo under way leaves the
-//! files alone. What it granted is forgotten by the fold (`Transcript`), what it could undo by the ledger.
+//! Imported sessions (J8, X6). An imported journal may contain anything its writer chose, so nothing that is open in it
+//! continues here: an open run ends with its calls interrupted, and an undo in progress leaves the files alone.
+//! `Transcript` drops the grants from before the import, and the ledger the undoable effects.
 
 use windlass_vocab::{EndReason, OutcomeKind, SessionChanged};
 
@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::texts;
 
 impl Draft<'_> {
-    /// Something about the session as a whole changed.
+    /// Records a change of the session as a whole; an import also ends what is open.
     pub(crate) fn change(&mut self, changed: SessionChanged) {
         let imported = changed.imported.is_some();
         self.push(changed);

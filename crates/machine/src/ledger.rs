@@ -1,8 +1,7 @@
-//! What of a journal can be undone (T9): a fold of its own, made when somebody asks, so that a session
-//! that nobody undoes anything in pays nothing for it.
+//! The file effects of a journal that can be undone (T9). The ledger is folded separately, only when somebody asks for
+//! an undo, so that other sessions have no cost.
 //!
-//! A deed is what a call or an undo did to files. It is taken back by an undo, and back in force when that
-//! undo is undone itself.
+//! A file effect is what a call or an undo did to files. An undo reverses it; undoing that undo puts it in force again.
 
 use std::collections::BTreeMap;
 
@@ -11,34 +10,34 @@ use windlass_vocab::{
     UndoId, UndoStarted, Undoable,
 };
 
-/// What is known of what a deed changed.
+/// What is known of the changes of a file effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KnownChanges {
-    /// All that was covered.
+    /// All changes within the coverage.
     Changes(Changes),
-    /// A crash or a stop came first: only how the files were before it.
+    /// Only the state before, because a crash or a stop came before the changes were recorded.
     BeforeOnly(BTreeMap<String, FileState>),
 }
 
 /// What a call or an undo did to files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEffect {
-    /// Which.
+    /// The call or undo.
     pub of: Undoable,
-    /// The tool whose call it is.
+    /// The tool, where it is a call.
     pub tool: Option<ToolName>,
     /// What it changed.
     pub known: KnownChanges,
-    /// How much was kept before it.
+    /// How much was saved before it.
     pub coverage: Coverage,
-    /// What else it may have changed, unseen.
+    /// What else it may have changed undetected.
     pub unseen: Option<String>,
-    /// The undo that took it back.
+    /// The undo that reversed it.
     pub taken_back: Option<UndoId>,
 }
 
 impl FileEffect {
-    /// Whether there is something to take back.
+    /// Whether there is something to undo.
     fn is_in_force(&self) -> bool {
         let changed = match &self.known {
             KnownChanges::Changes(changes) => !changes.is_empty(),
@@ -48,16 +47,16 @@ impl FileEffect {
     }
 }
 
-/// All deeds of a journal, in order.
+/// All file effects of a journal, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     file_effects: Vec<FileEffect>,
-    /// Calls that may have done something outside, of which nothing is kept.
+    /// Calls that may have had external effects for which nothing was saved.
     uncovered: Vec<(CallId, ToolName)>,
 }
 
 impl Ledger {
-    /// Reads a journal.
+    /// Builds the ledger of a journal.
     #[must_use]
     pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut reading = LedgerReader::default();
@@ -67,13 +66,13 @@ impl Ledger {
         reading.ledger
     }
 
-    /// The deed of this name.
+    /// Returns the file effect of this call or undo.
     #[must_use]
     pub fn find(&self, of: Undoable) -> Option<&FileEffect> {
         self.file_effects.iter().find(|file_effect| file_effect.of == of)
     }
 
-    /// What a bare undo means: the last call that changed files and was not taken back.
+    /// Returns what an undo without an argument means: the last call that changed files and was not undone.
     #[must_use]
     pub fn last(&self) -> Option<&FileEffect> {
         self.file_effects
@@ -82,12 +81,12 @@ impl Ledger {
             .find(|file_effect| matches!(file_effect.of, Undoable::Call(_)) && file_effect.is_in_force())
     }
 
-    /// Calls made after this one that can't be undone.
+    /// Returns the calls after this one that can't be undone.
     pub fn uncovered_after(&self, call: Option<CallId>) -> impl Iterator<Item = &(CallId, ToolName)> {
         self.uncovered.iter().filter(move |(other, _)| call.is_none_or(|call| *other > call))
     }
 
-    /// The deed in force, after this one, that made `path` what it is now.
+    /// Returns the later effect, not undone, that gave `path` its present state.
     #[must_use]
     pub fn changed_since(&self, of: Undoable, path: &str, now: &FileState) -> Option<Undoable> {
         let after = self.file_effects.iter().skip_while(|file_effect| file_effect.of != of).skip(1);
@@ -104,7 +103,7 @@ impl Ledger {
     }
 }
 
-/// How the files a call may change were before it, as the journal says.
+/// Returns the state of the files that a call may change, before the call, according to the journal.
 #[must_use]
 pub fn files_before<'a>(records: impl IntoIterator<Item = &'a Record>, call: CallId) -> BTreeMap<String, FileState> {
     let mut reading = LedgerReader::default();
@@ -116,7 +115,7 @@ pub fn files_before<'a>(records: impl IntoIterator<Item = &'a Record>, call: Cal
     reading.before(call)
 }
 
-/// A journal being read.
+/// Builds a ledger record by record.
 #[derive(Default)]
 struct LedgerReader<'a> {
     ledger: Ledger,
@@ -142,7 +141,7 @@ impl<'a> LedgerReader<'a> {
                     self.undone(started, changes);
                 }
             }
-            // What was done elsewhere was done to other files.
+            // Effects from before the import changed files elsewhere.
             Record::SessionChanged(changed) if changed.imported.is_some() => *self = Self::default(),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
@@ -183,7 +182,7 @@ impl<'a> LedgerReader<'a> {
         if let Some(tool) = &requested.tool
             && requested.effect != EffectClass::ReadOnly
             && requested.snapshot.is_none()
-            // Windlass's own tools without a snapshot change no files.
+            // Built-in tools without a snapshot change no files.
             && !tool.is_local()
             && !never_ran
         {
@@ -191,13 +190,13 @@ impl<'a> LedgerReader<'a> {
         }
     }
 
-    /// How the files were before a call: its snapshot, and those it says the difference to.
+    /// Returns the state of the files before a call: its snapshot, applied to the ones it is a difference to.
     fn before(&self, call: CallId) -> BTreeMap<String, FileState> {
         let mut chain = Vec::new();
         let mut next = Some(call);
         while let Some(taken) = next.and_then(|call| self.snapshots.get(&call)) {
             chain.push(taken);
-            // A snapshot only ever builds on an earlier one.
+            // A snapshot may only build on an earlier one.
             next = taken.since.filter(|since| *since < taken.call);
         }
         let mut files = BTreeMap::new();
@@ -225,7 +224,7 @@ impl<'a> LedgerReader<'a> {
 
     fn undone(&mut self, started: &UndoStarted, changes: Changes) {
         if changes.is_empty() && !started.changes.is_empty() {
-            // Nothing was put back, so nothing is undone.
+            // Nothing was restored, so nothing is undone.
             return;
         }
         self.ledger.file_effects.push(FileEffect {
@@ -236,7 +235,7 @@ impl<'a> LedgerReader<'a> {
             unseen: None,
             taken_back: None,
         });
-        // Undoing an undo brings back what that had taken back, and so on down.
+        // Undoing an undo puts the effect that it had reversed in force again, and so on down the chain.
         let (mut of, mut by) = (started.of, Some(started.undo));
         loop {
             self.ledger.settle(of, by);

@@ -1,4 +1,4 @@
-//! The loop, as three pure functions.
+//! The agent loop, as three pure functions.
 //!
 //! ```text
 //! decide(&State, Input{at, fact}) -> Vec<Record>   what an input means
@@ -6,12 +6,12 @@
 //! outstanding(&State) -> Vec<Effect>               what is now owed to the outside
 //! ```
 //!
-//! Data goes one way: input → decide → batch of records → journal → apply → outstanding → effects →
-//! input. The first record of a batch is the input's own fact; the rest is what follows from it. The
-//! policy of an open run is part of its state, because `RunStarted` holds it.
+//! Data flows one way: input → decide → batch of records → journal → apply → outstanding → effects → input. The first
+//! record of a batch is the input's own fact; the others are its consequences. The policy of an open run is part of its
+//! state, because `RunStarted` holds it.
 //!
-//! Resuming is nothing special: fold the journal, ask what is outstanding. There is no clock here, no
-//! randomness and no environment; time comes in with the input and ids derive from position.
+//! Resuming needs no special code: fold the journal, then compute what is outstanding. The crate uses no clock, no
+//! randomness and no environment; time comes with the input and ids derive from position.
 //!
 //! ```
 //! use windlass_machine::{Effect, Fact, Input, State, apply, decide, outstanding};

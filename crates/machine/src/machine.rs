@@ -1,5 +1,5 @@
-//! `decide`: what an input means. A fact that no longer fits (a reply to an attempt that was given
-//! up, an answer to a question that expired) means nothing and makes no records.
+//! `decide`: turns an input into records. A fact that no longer applies (a reply to an abandoned attempt, an answer to
+//! an expired question) gives no records.
 
 use std::collections::BTreeSet;
 
@@ -18,15 +18,15 @@ use crate::retry::{next_attempt, with_retry_time};
 use crate::state::{DecidedState, State};
 use crate::{AttemptKey, elicit, prune, texts};
 
-/// What an input means: a batch of records, the first being the input's own fact; empty when the
-/// input means nothing (any more).
+/// Returns the batch of records for an input, the first being the input's own fact; empty when the input does not apply
+/// (any more).
 #[must_use]
 pub fn decide(state: &State, input: Input) -> Vec<Record> {
     draft(state, input).map(|draft| draft.records).unwrap_or_default()
 }
 
-/// The same, for whoever will apply the records: with where the loop stands after them. Nothing when
-/// there are none.
+/// Like [`decide`], for a caller that will apply the records: also returns the state of the loop after them. `None`
+/// when there are no records.
 #[must_use]
 pub fn decide_for(state: &State, input: Input) -> Option<(Vec<Record>, DecidedState)> {
     let draft = draft(state, input).filter(|draft| !draft.records.is_empty())?;
@@ -74,14 +74,14 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
 
 /// What is wrong with a reply.
 struct ReplyFlaws {
-    /// As the output that was asked for.
+    /// Why it does not fit the requested output.
     misfit: Option<String>,
-    /// As a call.
+    /// Why a call in it could not be parsed.
     malformed: Option<String>,
 }
 
 impl Draft<'_> {
-    /// A message begins a run, or joins the open one where the policy says so (L7).
+    /// Accepts a message: it starts a run, or joins the open one where the policy says so (L7).
     fn message(&mut self, message_id: MessageId, text: String, run_settings: RunSettings) {
         let busy = self.control.opened.is_none() || self.control.undo.is_some();
         if busy || self.state.transcript.seen.contains_key(&message_id) {
@@ -103,7 +103,7 @@ impl Draft<'_> {
         self.push(RunStarted { run, policy, agent, chain, deadline, attendance, retry_of, output, server });
     }
 
-    /// Another try at a run that ended badly, on the same history (J3).
+    /// Retries a failed run on the same history (J3).
     fn retry(&mut self, run_settings: RunSettings) {
         let idle = self.run().is_none() && self.control.undo.is_none();
         let Some((last, ended)) = self.control.last.clone().filter(|_| idle) else { return };
@@ -127,7 +127,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Pins what the open run offers anew; the turn under way goes on as it is.
+    /// Pins a new context for the open run; the current turn continues unchanged.
     fn pin_anew(&mut self, context: PinnedContext, joined: BTreeSet<String>) {
         let pinned = self.run().is_some_and(|run| !run.wants_context());
         if pinned && self.state.transcript.context.as_deref() != Some(&context) {
@@ -135,7 +135,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The attempt a fact speaks of, if it is the one under way.
+    /// Returns the attempt with this key, if it is the current one.
     pub(crate) fn current(&self, key: AttemptKey) -> Option<(&Run, &Attempt)> {
         let run = self.run().filter(|run| run.attempt_key() == Some(key))?;
         match &run.phase {
@@ -183,11 +183,11 @@ impl Draft<'_> {
         let (mode, model) = (attempt.mode, run.model(attempt.model));
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
         if mode != TurnMode::Tools || withheld {
-            // Nothing was offered, so there is nothing to call.
+            // No tools were offered, or the provider withheld the reply: its calls are dropped.
             parts.retain(|part| !matches!(part, Part::Call { .. }));
             calls.clear();
         }
-        // With calls in it the reply ends nothing, and what it says stands in its parts alone.
+        // A reply with calls does not end the run, so its text is needed only in its parts.
         let text = if calls.is_empty() { text_of(&parts) } else { String::new() };
         let attempt = key.attempt;
         self.push(ModelReplied {
@@ -222,7 +222,7 @@ impl Draft<'_> {
 
     fn call_done(&mut self, call: CallId, finished: CallResult) {
         let Some(running) = self.running(call) else { return };
-        // What it asked dies with it.
+        // A question that the tool asked is void once the call has its result.
         let asked = running.asks.clone();
         let text = match &running.edited {
             Some(arguments) => texts::edited(arguments.as_str()) + &finished.text,
@@ -259,7 +259,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The call with this id, if it may be running, or is being verified or judged.
+    /// Returns the call with this id, if it may be running, or is being verified or checked.
     pub(crate) fn running(&self, call: CallId) -> Option<&Call> {
         let found = self.run()?.calls().iter().find(|known| known.request.call == call)?;
         matches!(found.state, CallState::Started | CallState::Verifying | CallState::NeedsPermissionCheck)
@@ -323,7 +323,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The question with this number, if it waits for an answer.
+    /// Returns the question with this number, if it waits for an answer.
     fn pending(&self, question: QuestionId) -> Option<QuestionAsked> {
         let run = self.run()?;
         let of_calls = run.calls().iter().filter_map(Call::question);

@@ -1,6 +1,6 @@
-//! Replies without a call where one is needed (L6): the model is sent on, but not for ever with the same words. After
-//! three nudges in a row the text changes to a plainer one with the exact form; after five a person is asked
-//! whether to go on, or, where nobody is there, the run is wrapped up and ends unfinished.
+//! Replies without a call where one is needed (L6): the model gets a nudge, but not the same text forever. After three
+//! consecutive nudges the text becomes plainer and gives the exact form; after five a person is asked whether to
+//! continue, or, where nobody is available, the run is wrapped up and ends unfinished.
 
 use windlass_vocab::{Dialect, Ending, Nudge, NudgeCause, QuestionAsked, QuestionKind, QuestionOption};
 use windlass_vocab::{Preview, ToolSpec};
@@ -8,13 +8,13 @@ use windlass_vocab::{Preview, ToolSpec};
 use crate::draft::Draft;
 use crate::texts;
 
-/// Nudges in a row with the same text.
+/// Consecutive nudges with the same text.
 pub(crate) const SAME_NUDGES: u32 = 3;
-/// Nudges in a row in all.
+/// Consecutive nudges in all.
 const NUDGES: u32 = 5;
 
 impl Draft<'_> {
-    /// A reply without a call, or with one that can't be read, goes back to the model and counts as no call.
+    /// Sends a reply back to the model that has no call, or one that can't be parsed; both count as no call.
     pub(crate) fn send_call_back(&mut self, evidence: &str, told: &str) {
         match self.run().map_or(0, |run| run.without_call) {
             0..SAME_NUDGES => self.nudge_for_call(evidence, told),
@@ -36,7 +36,7 @@ impl Draft<'_> {
         }
     }
 
-    /// Pauses the run until a person says whether it should go on.
+    /// Pauses the run until a person decides whether it continues.
     pub(crate) fn ask_to_go_on(&mut self, title: &str) {
         self.push(QuestionAsked {
             question: self.control.next_question(),
@@ -50,8 +50,8 @@ impl Draft<'_> {
         });
     }
 
-    /// The person lets the run go on. `without_call` says how many replies in a row had called nothing: then the
-    /// model is told once more what is missing, since a reply of its own stands last.
+    /// Continues the run as the person decided. `without_call` is the number of consecutive replies without a call: if
+    /// there were any, the model is told again what is missing, because its own reply is the last message.
     pub(crate) fn go_on_after_pause(&mut self, without_call: u32) {
         if without_call == 0 {
             return self.next_turn();
@@ -60,13 +60,13 @@ impl Draft<'_> {
         self.nudge_for_call("no tool call", &text);
     }
 
-    /// The run is wrapped up. `without_call` says which of its troubles the model is told of.
+    /// Wraps up the run. `without_call` selects which problem the text names.
     pub(crate) fn halt(&mut self, without_call: u32) {
         let text = if without_call == 0 { texts::HALT } else { texts::NO_CALLS };
         self.wrap_up(NudgeCause::Halt, text);
     }
 
-    /// `told` in plainer words: one call in exactly the form this run reads, and the tools that end it.
+    /// Returns `told` in plainer words: with one call in exactly the form this run parses, and the tools that end it.
     fn plain_nudge(&self, told: &str) -> String {
         let Some(context) = &self.state.transcript.context else { return told.to_owned() };
         let endings: Vec<&ToolSpec> = context.offer.iter().filter(|spec| spec.ending.is_some()).collect();
@@ -76,7 +76,7 @@ impl Draft<'_> {
     }
 }
 
-/// A call as this run's model must write it; in words where calls are the wire's own.
+/// Returns an example of a call as this run's model must write it; in words where the wire has its own format.
 fn example_call(dialect: Option<Dialect>, spec: &ToolSpec) -> String {
     let (server, bare, name) = (spec.name.server(), spec.name.bare(), spec.name.as_str());
     let field = required_field(spec);
@@ -100,7 +100,7 @@ fn example_call(dialect: Option<Dialect>, spec: &ToolSpec) -> String {
     }
 }
 
-/// The first argument that a tool can't do without.
+/// Returns the first required argument of a tool.
 fn required_field(spec: &ToolSpec) -> Option<String> {
     let schema = spec.schema.to_value();
     schema.get("required")?.get(0)?.as_str().map(str::to_owned)

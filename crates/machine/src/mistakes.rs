@@ -1,27 +1,27 @@
-//! Mistakes, counted in turns that the model has seen (L11): several failing calls of one reply are one
-//! mistake, because the model reads none of their errors before it has written them all.
+//! Counts mistakes in turns that the model has seen (L11): several failing calls of one reply are one mistake, because
+//! the model reads none of their errors before it has written them all.
 //!
-//! Counting waits until every call of a turn has its result. What a turn came to is then compared with the
-//! turns directly before it, and any turn in which something worked starts the counts again.
+//! A turn is counted once every call has a result. It is compared with the turns directly before it, and any turn in
+//! which something worked resets the counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{CallRequested, OutcomeKind, ToolName};
 
-/// What a result says about how the run goes on.
+/// What a result means for the progress of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ResultBearing {
-    /// The tool did its work. A command's non-zero exit is such a result.
+    /// The tool worked. A command's non-zero exit is such a result.
     Worked,
     /// The tool failed.
     Failed,
-    /// The model can mend it by itself: wrong arguments, an unknown name, something that is not there.
+    /// The model can correct it by itself: wrong arguments, an unknown name, something that does not exist.
     Correctable,
-    /// The tool could not be reached.
+    /// The tool could not be called.
     Unreachable,
     /// A rule or a person forbade it.
     Refused,
-    /// A stop or a crash cut it short.
+    /// A stop or a crash interrupted it.
     CutShort,
 }
 
@@ -37,7 +37,7 @@ fn bearing(outcome: OutcomeKind) -> ResultBearing {
 }
 
 impl ResultBearing {
-    /// Whether an error came of it that the model should think about.
+    /// Whether it is an error that the model should react to.
     fn is_error(self) -> bool {
         match self {
             Self::Failed | Self::Correctable | Self::Unreachable => true,
@@ -46,57 +46,57 @@ impl ResultBearing {
     }
 }
 
-/// A result of the turn under way.
+/// A result of the current turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TurnResult {
     /// The tool, where failures are counted for it.
     tool: Option<ToolName>,
     bearing: ResultBearing,
-    /// The hash of what the model is told.
+    /// The hash of the text the model sees.
     text: u64,
-    /// A poll: it may show that something works, but its errors are expected.
+    /// A poll: it may prove that something works, but its errors are expected.
     poll: bool,
 }
 
-/// Turns in a row in which all calls of one tool failed.
+/// Consecutive turns in which all calls of one tool failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct FailedTurns {
-    /// By errors of the tool alone; counts towards withholding it.
+    /// Only by errors of the tool; counts towards withholding it.
     by_tool: u32,
     /// By errors of the tool or mistakes the model can correct; counts towards a correction.
     by_any: u32,
 }
 
-/// What went wrong in the turns before this one.
+/// What went wrong in recent turns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mistakes {
     turn: Vec<TurnResult>,
     tools: BTreeMap<ToolName, FailedTurns>,
-    /// Turns in a row in which every call failed.
+    /// Consecutive turns in which every call failed.
     error_turns: u32,
-    /// Turns in a row with the same error, by the hash of its text.
+    /// Consecutive turns with the same error, by the hash of its text.
     same_errors: BTreeMap<u64, u32>,
 }
 
 impl Mistakes {
-    /// Takes the result of a call into account.
+    /// Adds the result of a call.
     pub(crate) fn call_finished(&mut self, request: &CallRequested, outcome: OutcomeKind, text: u64) {
         // A loop-ending tool is never withheld: without it the run could not end.
         let tool = request.tool.clone().filter(|_| request.ending.is_none());
         self.turn.push(TurnResult { tool, bearing: bearing(outcome), text, poll: request.repeatable });
     }
 
-    /// Every call of the turn has its result.
+    /// Updates the counts once every call of the turn has a result.
     pub(crate) fn turn_finished(&mut self) {
         let turn = std::mem::take(&mut self.turn);
-        // What was cut short may have done its work.
+        // An interrupted call may have worked.
         let worked = turn.iter().any(|seen| matches!(seen.bearing, ResultBearing::Worked | ResultBearing::CutShort));
         let counted: Vec<&TurnResult> = turn.iter().filter(|seen| !seen.poll).collect();
         if counted.is_empty() && !worked {
             return;
         }
         if worked {
-            // A tool that is left alone while something else works is no longer being tried in vain.
+            // A tool that was not called while something else works is no longer being retried.
             self.tools.retain(|tool, _| counted.iter().any(|seen| seen.tool.as_ref() == Some(tool)));
         }
         self.count_failed_tools(&counted);
@@ -124,34 +124,34 @@ impl Mistakes {
         }
     }
 
-    /// Tools whose calls all failed in this many turns in a row, by their own errors.
+    /// Returns the tools whose calls all failed in this many consecutive turns, by their own errors.
     pub(crate) fn failed_tools(&self, turns: u32) -> impl Iterator<Item = &ToolName> {
         self.tools.iter().filter(move |(_, failed)| failed.by_tool >= turns).map(|(tool, _)| tool)
     }
 
-    /// Tools whose calls all failed in this many turns in a row, where the model could have corrected some.
+    /// Returns the tools whose calls all failed in this many consecutive turns, some by correctable mistakes.
     pub(crate) fn misused_tools(&self, turns: u32) -> impl Iterator<Item = &ToolName> {
         let misused = move |failed: &FailedTurns| failed.by_any >= turns && failed.by_tool < turns;
         self.tools.iter().filter(move |(_, failed)| misused(failed)).map(|(tool, _)| tool)
     }
 
-    /// Turns in a row in which every call failed.
+    /// Returns the number of consecutive turns in which every call failed.
     pub(crate) fn error_turns(&self) -> u32 {
         self.error_turns
     }
 
-    /// In how many turns in a row the most frequent error came back.
+    /// Returns in how many consecutive turns the most frequent error occurred.
     pub(crate) fn same_error_turns(&self) -> u32 {
         self.same_errors.values().copied().max().unwrap_or_default()
     }
 
-    /// The model was told; what led to that is not held against it twice.
+    /// The model got a correction: resets the counts, so that the same mistakes don't cause another one.
     pub(crate) fn corrected(&mut self) {
         self.error_turns = 0;
         self.tools.values_mut().for_each(|failed| failed.by_any = 0);
     }
 
-    /// A person said something: what comes now is another matter.
+    /// A person sent a message: resets the counts, because the task may have changed.
     pub(crate) fn forgive(&mut self) {
         self.tools.clear();
         self.error_turns = 0;

@@ -1,8 +1,8 @@
-//! Typed output (L10): an answer that must fit a schema ends the run only if it does; one that does
-//! not is sent back to the model with what is wrong, so many times and no more.
+//! Typed output (L10): an answer that must fit a schema ends the run only if it fits. Otherwise it is sent back to the
+//! model with the error, up to the number of times that the policy allows.
 //!
-//! Whether JSON fits its schema is a fact like any other: it comes in with the reply and is recorded
-//! with it, so that a journal is decided the same way again without a validator.
+//! Whether JSON fits its schema is part of the input: it arrives with the reply and is recorded with it, so that
+//! replaying a journal needs no validator.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::draft::Draft;
 use crate::missing_calls::SAME_NUDGES;
 use crate::texts;
 
-/// The JSON in a model's answer: all of it, or what stands between its first opening bracket and its
-/// last closing one, for models like to put words or a fence around it.
+/// Returns the JSON in a model's answer: all of it, or the part from its first opening bracket to its last closing one,
+/// because models often put words or a fence around it.
 ///
 /// ```
 /// let found = windlass_machine::read_output("Here it is:\n```json\n{\"n\": 1}\n```")?;
@@ -36,12 +36,12 @@ pub fn read_output(answer: &str) -> Result<Json, String> {
 }
 
 impl Draft<'_> {
-    /// The answer is there: it ends the run, unless an output was asked for that it does not fit.
+    /// Ends the run with the answer, unless it does not fit the requested output.
     pub(crate) fn complete(&mut self, misfit: Option<String>) {
         let Some(run) = self.run() else { return };
         let answer = Arc::clone(&run.answer);
         if run.started.output.is_none() {
-            // Half an answer must not be taken for a whole one.
+            // An incomplete answer must not count as complete.
             let reason = if self.was_cut_off() { EndReason::Unfinished } else { EndReason::Completed };
             return self.end(reason, answer.as_ref(), None);
         }
@@ -56,7 +56,7 @@ impl Draft<'_> {
         let left = run.policy().output_corrections.saturating_sub(run.corrections);
         if left == 0 {
             let failure = Failure::new(FailureClass::Protocol, texts::misfit_to_the_end(what));
-            // An empty reply is no attempt at an output that failed, but no answer at all (S2).
+            // An empty reply is not a failed output but no answer at all (S2).
             let reason = if is_blank(answer) { EndReason::Unfinished } else { EndReason::Failed };
             return self.end(reason, failure.message.clone(), Some(failure));
         }
@@ -65,7 +65,7 @@ impl Draft<'_> {
             Some(_) | None => texts::misfit(what),
         };
         self.nudge(NudgeCause::Misfit, what, &text);
-        // Some servers can hold an answer to a schema only where no tool is offered: the last try.
+        // Some servers can enforce a schema only where no tool is offered: used for the last try.
         self.next_turn_in(if left == 1 { TurnMode::Talk } else { self.usual_mode() });
     }
 }

@@ -1,5 +1,5 @@
-//! The six presets: the five published designs and our own default, one row each. Data, never a
-//! second loop.
+//! The six presets: the five published designs and our own default, one row each. They are data; there is only one
+//! loop.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use windlass_vocab::{
 /// The presets' names.
 pub const PRESETS: [&str; 6] = ["durable-chat", "local-model", "assistant", "task", "operator", "default"];
 
-/// The policy of a preset.
+/// Returns the policy of a preset.
 #[must_use]
 pub fn preset(name: &str) -> Option<Policy> {
     ROWS.iter().find(|row| row.name == name).map(PresetColumn::policy)

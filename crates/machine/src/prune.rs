@@ -1,14 +1,14 @@
-//! Shortening the history when it no longer fits (C6): the oldest turns go first, always between
-//! turns; when nothing older is left, long results are cut. The words that began the run stay.
+//! Shortens the history when it no longer fits (C6): drops the oldest turns first, always whole turns; when no older
+//! turn is left, cuts long results. The message that started the run stays.
 
 use windlass_vocab::{Compacted, CompactionMethod, Message, Part};
 
 use crate::transcript::Transcript;
 
-/// What is kept of each result once whole turns can no longer be dropped, ever shorter.
+/// Characters kept of each result once no more turns can be dropped, in the order tried.
 const SHRINK_TO: [u32; 3] = [2_000, 500, 100];
 
-/// The next shortening, or nothing when there is no more to shorten.
+/// Returns the next shortening, or `None` when nothing more can be shortened.
 pub(crate) fn shorten(transcript: &Transcript) -> Option<Compacted> {
     let epoch = transcript.compactions + 1;
     if let Some(cut) = oldest_half(transcript) {
@@ -16,18 +16,18 @@ pub(crate) fn shorten(transcript: &Transcript) -> Option<Compacted> {
         return Some(Compacted { epoch, method: CompactionMethod::Pruned, through, result_chars: None });
     }
     let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
-    // A result that was cut before is longer than its limit by the note about it.
+    // A result that was cut before exceeds its limit by the note about the cut.
     let limit = SHRINK_TO.into_iter().find(|limit| longest > u64::from(*limit) + 100)?;
     Some(Compacted { epoch, method: CompactionMethod::Shrunk, through: transcript.dropped, result_chars: Some(limit) })
 }
 
-/// Where to cut so that at most half remains; `None` when only the goal and the last turn are left.
+/// Returns where to cut so that at most half remains; `None` when only the goal and the last turn are left.
 fn oldest_half(transcript: &Transcript) -> Option<usize> {
     let history = &transcript.history;
     let sizes: Vec<usize> = history.iter().map(size).collect();
     let total: usize = sizes.iter().sum();
     let first_droppable = usize::from(transcript.goal() == Some(0));
-    // What remains must begin with a person's words: the goal, if it is among what goes, or others.
+    // The rest must begin with a person's message: the goal, which is kept if it is before the cut, or another one.
     let boundaries = (first_droppable + 1..history.len()).filter(|at| match history[*at] {
         Message::User { .. } => true,
         Message::Assistant { .. } => transcript.goal().is_some_and(|goal| goal < *at),

@@ -1,34 +1,34 @@
-//! The file reads of a run, so that one that repeats an earlier one is known (L11; `repeated_read` says what follows).
+//! The file reads of a run, to recognise one that repeats an earlier one (L11; see `repeated_read`).
 //!
-//! What was read is kept by what was asked, in a form that is cheap to copy: every decision works on a copy of
-//! what the guards have seen, and a run may read thousands of times. The entries lie in layers that are never
-//! changed, only merged: each is at least twice as long as the next, so there are few, and a copy shares them.
+//! Reads are indexed by the hash of their request, in a form that is cheap to copy: every decision works on a copy of
+//! the guards' observations, and a run may read thousands of times. The entries are in immutable layers that are only
+//! merged: each is at least twice as long as the next, so there are few, and copies share them.
 
 use std::sync::Arc;
 
 use windlass_vocab::CallId;
 
-/// A read that has its result.
+/// A finished read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EarlierRead {
     /// The call.
     pub(crate) call: CallId,
-    /// The hash of what was asked and what came of it.
+    /// The hash of the request and its result.
     pub(crate) result: u64,
 }
 
-/// A layer: sorted by what was asked, which is there once.
+/// A layer: sorted by request hash, without duplicates.
 type Layer = Arc<[(u64, EarlierRead)]>;
 
-/// The reads, by the hash of what they asked.
+/// The reads, by the hash of their request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EarlierReads {
-    /// The oldest and longest first.
+    /// Oldest and longest first.
     layers: Vec<Layer>,
 }
 
 impl EarlierReads {
-    /// The newest read that asked this.
+    /// Returns the newest read with this request.
     pub(crate) fn get(&self, asked: u64) -> Option<EarlierRead> {
         self.layers.iter().rev().find_map(|layer| {
             let place = layer.binary_search_by_key(&asked, |(hash, _)| *hash).ok()?;
@@ -36,7 +36,7 @@ impl EarlierReads {
         })
     }
 
-    /// Adds a read; from now on it is the one that asked this.
+    /// Adds a read; it replaces an earlier one with the same request.
     pub(crate) fn insert(&mut self, asked: u64, read: EarlierRead) {
         let mut fresh = vec![(asked, read)];
         while let Some(older) = self.layers.pop_if(|layer| layer.len() < 2 * fresh.len()) {
@@ -45,16 +45,16 @@ impl EarlierReads {
         self.layers.push(fresh.into());
     }
 
-    /// Forgets everything.
+    /// Removes all reads.
     pub(crate) fn clear(&mut self) {
         self.layers.clear();
     }
 }
 
-/// Both layers as one; where both have an entry the newer counts.
+/// Merges two layers; where both have an entry the newer wins.
 fn merged(older: &[(u64, EarlierRead)], newer: &[(u64, EarlierRead)]) -> Vec<(u64, EarlierRead)> {
     let mut all = [newer, older].concat();
-    // Stable: of two that are equal the newer stays in front, and the first of equals is kept.
+    // The sort is stable: of equal keys the newer entry comes first, and `dedup` keeps the first.
     all.sort_by_key(|(hash, _)| *hash);
     all.dedup_by_key(|(hash, _)| *hash);
     all

@@ -1,5 +1,5 @@
-//! The way back: from a recorded batch to the input that caused it, so that a journal can be decided
-//! again and the difference shown.
+//! Reconstructs the input that caused a recorded batch, so that a journal can be decided again and differences
+//! reported.
 
 use windlass_vocab::{
     CallFinished, CallRequested, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunResumed, RunStarted,
@@ -13,8 +13,8 @@ use crate::settle::open_approvals;
 use crate::state::State;
 use crate::undo::CheckedUndo;
 
-/// The fact that `batch` was the answer to, given the state before it. `None` for a batch no input
-/// of this version causes.
+/// Returns the fact that caused `batch`, given the state before it. `None` for a batch that no input of this version
+/// causes.
 #[must_use]
 pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
     let run = state.control.run.as_ref();
@@ -181,10 +181,10 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
     });
     let calls = state.control.run.as_ref().map(Run::calls).unwrap_or_default();
     let known = calls.iter().find(|known| known.request.call == finished.call);
-    // The note about edited arguments is put in front again by deciding.
+    // `decide` puts the note about edited arguments in front again.
     let text = match known.and_then(|known| known.edited.as_ref()) {
         Some(edited) => finished.text.strip_prefix(&crate::texts::edited(edited.as_str())).unwrap_or(&finished.text),
-        // A result that only says that nothing changed stands for the earlier one.
+        // A result that only reports "unchanged" stands for the earlier one.
         None => finished.answered_from.and_then(|earlier| state.transcript.result(earlier)).unwrap_or(&finished.text),
     };
     let result = CallResult {

@@ -1,6 +1,6 @@
-//! Repeated file reads (L11). A read always runs; when its result is the same as that of an earlier read that is
-//! still in the history, the model is told so instead of being sent the content again. So no result can be
-//! stale, and no clock and no file system are needed here.
+//! Repeated file reads (L11). A read always runs; when its result equals that of an earlier read that is still in the
+//! history, the model gets a note instead of the content again. So no result can be stale, and this crate needs no
+//! clock and no file system.
 
 use windlass_vocab::{CallFinished, Guard, OutcomeKind};
 
@@ -9,8 +9,8 @@ use crate::draft::Draft;
 use crate::texts;
 
 impl Draft<'_> {
-    /// The short result in place of `finished`, where that repeats what an earlier read of this run brought and the
-    /// model still has before it.
+    /// Returns the short result to use in place of `finished`, where it repeats the result of an earlier read of this
+    /// run that is still in the history.
     pub(crate) fn shortened(&self, call: &Call, finished: &CallFinished) -> Option<CallFinished> {
         let run = self.run().filter(|run| run.policy().guards.contains(&Guard::RepeatedRead))?;
         if finished.outcome != OutcomeKind::Ok || finished.cut.is_some() || call.edited.is_some() {

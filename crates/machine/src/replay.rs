@@ -1,7 +1,7 @@
-//! Deciding a journal again (J8): each batch's input is read off its first record and decided on the
-//! fold of all before it. The same loop gives the same records; the first that differ are named.
+//! Decides a journal again (J8): reconstructs each batch's input from its first record and decides it on the state
+//! before. The same loop gives the same records; the first difference is reported.
 //!
-//! What a fork took over is decided as the session that wrote it would: ids and waits derive from the
+//! Records that a fork copied are decided as in the session that wrote them, because ids and waits derive from the
 //! session's id.
 
 use windlass_vocab::{Envelope, NewerRecord, Origin, Record, SessionId, Timestamp};
@@ -11,19 +11,19 @@ use crate::machine::decide;
 use crate::recall::recall;
 use crate::state::{State, apply};
 
-/// How deciding a journal again came out.
+/// The outcome of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplayOutcome {
-    /// Every batch came out as it was recorded.
+    /// Every batch was decided as it was recorded.
     Same {
-        /// How many.
+        /// Number of batches.
         batches: u64,
     },
-    /// One did not.
+    /// A batch was decided differently.
     Differs(Box<Difference>),
-    /// From here on nobody can tell: this binary does not know the record.
+    /// The replay stopped at a record of a kind that this binary does not know.
     Unknown {
-        /// Its number.
+        /// Its `seq`.
         seq: u64,
         /// Its kind.
         kind: String,
@@ -33,13 +33,13 @@ pub enum ReplayOutcome {
 /// The first record that is decided differently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The number of the first record of its batch.
+    /// The `seq` of the first record of its batch.
     pub batch: u64,
-    /// Its own number.
+    /// Its own `seq`.
     pub seq: u64,
-    /// What the journal has there; nothing when more was decided than recorded.
+    /// The record in the journal; `None` when more was decided than recorded.
     pub recorded: Option<Record>,
-    /// What is decided now; nothing when less is decided than was recorded.
+    /// The record decided now; `None` when less is decided than was recorded.
     pub decided: Option<Record>,
 }
 
@@ -64,13 +64,13 @@ pub fn replay(session: SessionId, journal: &[Envelope]) -> ReplayOutcome {
     ReplayOutcome::Same { batches }
 }
 
-/// What the input that `batch` answered means to this binary; nothing where it knows no such input.
+/// Decides the input of `batch` again; empty where this binary knows no such input.
 #[must_use]
 pub fn decide_again(state: &State, at: Timestamp, batch: &[Record]) -> Vec<Record> {
     recall(state, batch).map(|fact| decide(state, Input { at, fact })).unwrap_or_default()
 }
 
-/// The session that the record `seq` was written in.
+/// Returns the session in which the record `seq` was written.
 fn writer(state: &State, session: SessionId, seq: u64) -> SessionId {
     let origins = state.control.opened.as_ref().map(|opened| opened.forked_from.as_slice()).unwrap_or_default();
     let wrote = |origin: &&Origin| seq <= origin.seq;

@@ -1,5 +1,5 @@
-//! What follows a failed model call (M3, M4): the class of the failure says whether another try makes
-//! sense, the policy how often, the chain with which model.
+//! What follows a failed model call (M3, M4): the class of the failure says whether a retry makes sense, the policy how
+//! often, the chain with which model.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -9,15 +9,15 @@ use windlass_vocab::{Failure, FailureClass, NextAttempt, Retry, SessionId, Times
 use crate::control::{Attempt, Run};
 use crate::{AttemptKey, texts};
 
-/// A whole answer is asked for only if the deadline leaves this much.
+/// A call without streaming is tried only if the deadline leaves this much time.
 const ROOM_FOR_WHOLE_MS: u64 = 1_000;
 
-/// A server of this machine that is not running is tried this often, with at least this wait before the second
-/// try: time enough for one that is being restarted, no more.
+/// Limits for a server on this machine that is not running: the number of tries, and the least wait before the second.
+/// Enough for a server that is being restarted, but no more.
 const NOT_RUNNING_TRIES: u32 = 3;
 const NOT_RUNNING_WAIT_MS: u64 = 1_000;
 
-/// What follows `failure` of `attempt`. Overflow is the caller's business.
+/// Returns what follows `failure` of `attempt`. The caller handles overflow.
 pub(crate) fn next_attempt(
     session: SessionId,
     run: &Run,
@@ -47,7 +47,7 @@ pub(crate) fn next_attempt(
     }
 }
 
-/// How often a call that failed so is tried, and after which waits.
+/// Returns how often a call with this failure is tried, and with which waits.
 fn retry_of(run: &Run, failure: &Failure) -> Retry {
     let Retry { tries, first_wait_ms, ceiling_ms } = run.policy().retry;
     if !failure.not_running {
@@ -56,14 +56,14 @@ fn retry_of(run: &Run, failure: &Failure) -> Retry {
     Retry { tries: tries.min(NOT_RUNNING_TRIES), first_wait_ms: first_wait_ms.max(NOT_RUNNING_WAIT_MS), ceiling_ms }
 }
 
-/// Whether the server asks for a longer wait than the policy allows, or than the deadline leaves. A policy from
-/// before there was a limit has none, and waits whatever the deadline.
+/// Whether the server asks for a longer wait than the policy allows, or than the deadline leaves. A policy from before
+/// this limit existed has none, and waits regardless of the deadline.
 fn asks_too_much(run: &Run, failure: &Failure, at: Timestamp) -> bool {
     let (Some(limit), Some(wait)) = (run.policy().retry_after_limit_ms, failure.retry_after_ms) else { return false };
     wait > limit || run.deadline.is_some_and(|deadline| at.plus_ms(wait) > deadline)
 }
 
-/// The failure as the end of the run tells it: with the time the server asks to come back at.
+/// Returns the failure with which the run ends: its message includes when the server asks to come back.
 pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: Timestamp) -> Failure {
     let Some((limit, wait)) = run.policy().retry_after_limit_ms.zip(failure.retry_after_ms) else { return failure };
     let limit = (wait > limit).then_some(limit);
@@ -77,8 +77,8 @@ fn next_model(run: &Run, attempt: &Attempt) -> NextAttempt {
     }
 }
 
-/// Doubling waits with up to a tenth of jitter, a hash of ids so that it is the same every time. The ceiling
-/// holds for the sum: who sets one wants no wait above it.
+/// Returns a doubling wait with up to a tenth of jitter. The jitter is a hash of ids, so that a replay computes the
+/// same wait. The ceiling applies to the sum, because a user who sets one wants no wait above it.
 fn backoff(retry: Retry, tries: u32, session: SessionId, key: AttemptKey) -> u64 {
     let doubled = retry.first_wait_ms.saturating_mul(1 << tries.saturating_sub(1).min(20));
     let wait = doubled.min(retry.ceiling_ms);
@@ -101,7 +101,7 @@ mod tests {
         format!("01890000-0000-7000-8000-0000000000{number:02x}").parse().expect("an id")
     }
 
-    /// The wait after the try `tries` of the first turn of `session`.
+    /// Returns the wait after the try `tries` of the first turn of `session`.
     fn wait(retry: Retry, tries: u32, session: SessionId) -> u64 {
         backoff(retry, tries, session, AttemptKey { run: RunId(1), turn: TurnId(1), attempt: tries })
     }
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_wait_does_not_change_from_build_to_build() {
-        // proves J8: a journal that another build wrote is decided again with the waits it holds
+        // proves J8: a journal that another build wrote is decided again with the same waits
         let retry = Retry { tries: TRIES, first_wait_ms: 10_000, ceiling_ms: 60_000 };
         let waits: Vec<u64> = (1..=4).map(|tries| wait(retry, tries, session(0))).collect();
         assert_eq!(waits, [10_846, 21_191, 43_799, 60_000]);

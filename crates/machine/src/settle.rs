@@ -1,5 +1,5 @@
-//! Taking up a run that another process left (J3, J4): the effect class of each unfinished call
-//! decides first, then the policy's row.
+//! Resumes a run that another process left unfinished (J3, J4): the effect class of each unfinished call decides first,
+//! then the policy.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::fact::OpenApprovals;
 use crate::snapshot_state::SnapshotState;
 use crate::texts;
 
-/// Resumes without progress after which a run is parked.
+/// Resumes without progress after which a run is parked with a question.
 const IDLE_RESUMES: u32 = 3;
 
 impl Draft<'_> {
-    /// This process takes the run up.
+    /// Resumes the run in this process.
     pub(crate) fn resume(&mut self, attendance: Attendance, deadline: Option<Timestamp>, approvals: OpenApprovals) {
         let Some(run) = self.run() else { return };
         let withdrawn = match approvals {
@@ -33,7 +33,7 @@ impl Draft<'_> {
             return;
         }
         if let Some(asked) = run.parked.clone() {
-            // Nobody is here to stop the circles, so they stop by themselves.
+            // Nobody is available to stop a model that repeats itself, so the default stops it.
             if asked.kind == QuestionKind::Cycle && !self.is_attended() {
                 let without_call = run.without_call;
                 self.take_default(&asked);
@@ -47,7 +47,7 @@ impl Draft<'_> {
         self.take_up();
     }
 
-    /// Settles what was cut short and goes on.
+    /// Settles the interrupted calls and continues the run.
     pub(crate) fn take_up(&mut self) {
         if self.is_calling() {
             self.settle_calls();
@@ -74,7 +74,7 @@ impl Draft<'_> {
 
     fn settle_calls(&mut self) {
         let started = |call: &&Call| match call.state {
-            // What it may change is not kept yet, so it has not run.
+            // The files it may change are not saved yet, so it has not run.
             CallState::Started if call.kept == SnapshotState::Missing => false,
             CallState::Started | CallState::Verifying => true,
             CallState::NeedsApproval
@@ -88,7 +88,7 @@ impl Draft<'_> {
             self.run().map(Run::calls).unwrap_or_default().iter().filter(started).cloned().collect();
         for call in cut_short {
             let id = call.request.call;
-            // What it asked died with the process.
+            // A question that the tool asked is void after the process died.
             if let Some(asked) = &call.asks {
                 self.take_default(asked);
             }
@@ -100,7 +100,7 @@ impl Draft<'_> {
         }
     }
 
-    /// No class decides, so the policy's row does.
+    /// Settles a call by the policy, where its effect class does not decide.
     pub(crate) fn settle_by_policy(&mut self, call: &Call) {
         let id = call.request.call;
         let row = self.run().map_or(UnfinishedCall::Interrupt, |run| run.policy().unfinished_call);
@@ -145,8 +145,8 @@ impl Draft<'_> {
         self.push(CallSettled { call, settlement });
     }
 
-    /// Questions that wait for a person who is no longer there take their default at once (T8), but for
-    /// a settlement that the policy wants a person for.
+    /// Gives questions their default at once when the person is no longer available (T8), except a settlement for which
+    /// the policy requires a person.
     fn give_up_on_questions(&mut self) {
         let row = self.run().map_or(UnfinishedCall::Interrupt, |run| run.policy().unfinished_call);
         let asking: Vec<(CallId, Arc<QuestionAsked>)> = self
@@ -189,18 +189,18 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Whether only an answer can move it: nothing was under way that a resume could go on with.
+    /// Whether only an answer can continue the run: no call was running that a resume could settle.
     pub(crate) fn waits_for_a_person(&self) -> bool {
         let any = |wanted: fn(&CallState) -> bool| self.calls().iter().any(|call| wanted(&call.state));
         any(|state| matches!(state, CallState::Asking(_)))
             && !any(|state| matches!(state, CallState::Started | CallState::Verifying))
     }
 
-    /// What the rules of another process decided, and what it showed, counts no more (X6).
+    /// Voids the permission checks and previews of another process (X6).
     pub(crate) fn leave_process(&mut self, resumed: &RunResumed) {
         let Phase::Calling(calls) = &mut self.phase else { return };
         calls.iter_mut().for_each(Call::leave_process);
-        // An older version left them as they were.
+        // An older version left open approvals as they were.
         let Some(withdrawn) = &resumed.withdrawn else { return };
         for call in calls {
             call.asked_by = AskedBy::AnEarlierOne;
@@ -221,7 +221,7 @@ impl Run {
     }
 }
 
-/// The questions whether a call may run that wait for an answer.
+/// Returns the approval questions that wait for an answer.
 pub(crate) fn open_approvals(run: &Run) -> Vec<QuestionId> {
     let questions = run.calls().iter().filter_map(Call::question);
     questions.filter(|asked| matches!(asked.kind, QuestionKind::Approval { .. })).map(|asked| asked.question).collect()

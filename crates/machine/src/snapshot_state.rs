@@ -1,12 +1,12 @@
-//! Whether what a call may change was kept first.
+//! Whether the files a call may change were saved before it runs.
 
-/// Whether the files a call may change are kept, so that it can be undone (T9).
+/// Whether the files a call may change were saved, so that it can be undone (T9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SnapshotState {
-    /// There are none.
+    /// There are no such files.
     NotNeeded,
-    /// Not yet: the call must not run.
+    /// Not saved yet: the call must not run.
     Missing,
-    /// They are.
+    /// Saved.
     Taken,
 }

@@ -1,30 +1,30 @@
-//! The fold of a journal. `LoopState` is what deciding needs and stays small; `Transcript` is what was said
-//! and grows. Both are written by `apply` alone.
+//! The fold of a journal. `LoopState` is what `decide` needs and stays small; `Transcript` holds the conversation and
+//! grows. Only `apply` writes to them.
 
 use windlass_vocab::{Record, SessionId};
 
 use crate::control::LoopState;
 use crate::transcript::Transcript;
 
-/// Everything a journal says.
+/// The state that a journal folds to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The session folded.
+    /// The session.
     pub session: SessionId,
-    /// Where the loop stands.
+    /// The state of the loop.
     pub control: LoopState,
-    /// What was said.
+    /// The conversation.
     pub transcript: Transcript,
 }
 
 impl State {
-    /// Before the first record.
+    /// Returns the state before the first record.
     #[must_use]
     pub fn new(session: SessionId) -> Self {
         Self { session, control: LoopState::default(), transcript: Transcript::default() }
     }
 
-    /// The state after these records.
+    /// Returns the state after these records.
     #[must_use]
     pub fn fold<'a>(session: SessionId, records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut state = Self::new(session);
@@ -35,14 +35,14 @@ impl State {
     }
 }
 
-/// Folds one record in. The only writer of `State`, but for [`apply_decided`], which does the same.
+/// Applies one record. The only writer of `State`, besides [`apply_decided`], which has the same effect.
 pub fn apply(state: &mut State, record: &Record) {
     state.control.apply(record);
     state.transcript.apply(record);
 }
 
-/// Folds in all records of a batch that was decided on this very state. Deciding has applied them to its
-/// copy of where the loop stands; that copy takes its place, so that nothing is folded twice.
+/// Applies all records of a batch that was decided on this very state. `decide_for` has applied them to its copy of the
+/// loop state; that copy replaces the old one, so that nothing is applied twice.
 pub fn apply_decided<'a>(state: &mut State, after: DecidedState, records: impl IntoIterator<Item = &'a Record>) {
     #[cfg(debug_assertions)]
     let mut folded = state.control.clone();
@@ -56,6 +56,6 @@ pub fn apply_decided<'a>(state: &mut State, after: DecidedState, records: impl I
     debug_assert_eq!(folded, state.control, "a batch was decided on another state");
 }
 
-/// Where the loop stands after a batch that was decided and not applied yet.
+/// The state of the loop after a batch that was decided but not applied yet.
 #[derive(Clone, Debug)]
 pub struct DecidedState(pub(crate) Box<LoopState>);

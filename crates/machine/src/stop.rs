@@ -1,5 +1,5 @@
-//! Stopping a run (L8): a stop acts at once, what was streamed is kept, and what a person said that no model has
-//! seen yet is dropped.
+//! Stopping a run (L8): a stop acts at once, text streamed so far is kept, and messages that no model has seen yet are
+//! dropped.
 
 use windlass_vocab::{
     CancelAsked, EndReason, MessageId, ModelReplied, Part, Steering, StopBy, StopReason, TurnMode, Usage,
@@ -11,7 +11,7 @@ use crate::control::{Phase, Run};
 use crate::draft::Draft;
 
 impl Draft<'_> {
-    /// A stop acts at once; a model call under way first hands back what it had streamed.
+    /// Stops the run at once; if a model is being called, the run ends only after its streamed text was handed back.
     pub(crate) fn stop(&mut self, by: StopBy) {
         let Some(run) = self.run().filter(|run| run.stop.is_none()) else { return };
         let hands_back = matches!(run.phase, Phase::Modelling(_)) && run.parked.is_none();
@@ -21,7 +21,7 @@ impl Draft<'_> {
         }
     }
 
-    /// What an aborted model call had streamed; the run ends.
+    /// Records what an aborted model call had streamed, and ends the run.
     pub(crate) fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
         let model = run.model(attempt.model);
@@ -43,16 +43,16 @@ impl Draft<'_> {
 }
 
 impl Run {
-    /// Whether words that come now join it (L7): not when it is being stopped or wrapped up, since the
-    /// model would never see them.
+    /// Whether a new message joins the run (L7): not when the run is being stopped or wrapped up, because the model
+    /// would never see the message.
     #[must_use]
     pub fn takes_words(&self) -> bool {
         let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
         self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
     }
 
-    /// The messages that a stop drops: those that joined the run and that no model has seen. A person's stop is about
-    /// everything they have said so far; a deadline or a fork is not.
+    /// Returns the messages that a stop drops: those that joined the run and that no model has seen. A person's stop
+    /// applies to everything they have sent so far; a deadline or a fork does not.
     #[must_use]
     pub fn dropped_by(&self, by: StopBy) -> &[MessageId] {
         match by {

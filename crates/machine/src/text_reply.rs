@@ -1,5 +1,5 @@
-//! The judge reads a reply without calls and says what follows (S1, S2). It decides on evidence:
-//! whether there is text, and whether it was cut off.
+//! The judge: decides what follows a reply without calls (S1, S2), by evidence alone: whether there is text, and
+//! whether it was cut off.
 
 use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, StopReason, TurnMode};
 
@@ -15,15 +15,15 @@ const CONTINUATIONS: u32 = 3;
 pub(crate) enum AfterTextReply {
     /// It is the answer.
     Complete,
-    /// The model is sent on.
+    /// The model gets a nudge to continue.
     Nudge(Nudge),
-    /// Empty again: one call without tools must say what was done.
+    /// It is empty again: one call without tools must report what was done.
     Summarise,
-    /// Empty, and nothing is done about that: the run ends without an answer.
+    /// It is empty, and the policy has no nudge for that: the run ends without an answer.
     NoAnswer,
 }
 
-/// Judges the reply that `run` has just recorded.
+/// Decides what follows the reply that `run` has just recorded.
 fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> AfterTextReply {
     let policy = run.policy();
     let on = |nudge: Nudge| policy.nudges.contains(&nudge);
@@ -44,11 +44,11 @@ fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
 }
 
 impl Draft<'_> {
-    /// A reply without calls: the answer, or a reason to go on.
+    /// Handles a reply without calls: it is the answer, or the run continues.
     pub(crate) fn take_text_reply(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
         let Some(run) = self.run() else { return };
         let follows = after_text_reply(run, mode, stop, text);
-        // Words that came in the meantime are unanswered yet (L7); at the cap the answer goes first.
+        // Messages that arrived meanwhile are not answered yet (L7); at the turn cap the answer takes precedence.
         let goes_on = !run.unseen.is_empty() && run.turn.0 < run.policy().turn_cap;
         match follows {
             AfterTextReply::Complete | AfterTextReply::NoAnswer if goes_on => self.next_turn(),
@@ -69,7 +69,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The last reply is empty: whatever was done, nobody was told, so it is not complete (S2).
+    /// Ends the run as unfinished, because its last reply is empty: whatever was done, it was not reported (S2).
     pub(crate) fn end_without_answer(&mut self) {
         let said = self.run().map(|run| run.answer.to_string()).filter(|answer| !is_blank(answer));
         self.end(EndReason::Unfinished, said.unwrap_or_else(|| texts::EMPTY_ANSWER.to_owned()), None);

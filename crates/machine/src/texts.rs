@@ -1,4 +1,4 @@
-//! What the machine says to models and people, as data.
+//! The texts that the machine sends to models and people.
 
 use std::collections::BTreeMap;
 
@@ -46,18 +46,18 @@ pub(crate) const IMPORTED: &str = "Interrupted: the conversation was imported he
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";
 
-/// A failure with the time the server asks to come back at, and the limit that was set on such waits where that is
-/// why it is not waited for.
+/// Returns the failure message with the time the server asks to come back at, and with the limit on such waits where
+/// that limit is why the run does not wait.
 pub(crate) fn come_back(message: &str, wait_ms: u64, until: Timestamp, limit_ms: Option<u64>) -> String {
     let until = until.to_string();
-    // 2026-01-31T23:59:59.999Z: to the minute, as the wait is told.
+    // 2026-01-31T23:59:59.999Z: only to the minute, like the wait.
     let (day, time) = (&until[..10], &until[11..16]);
     let limit = limit_ms.map(|ms| format!("; a run waits {} at most (retry_after_limit_ms)", span(ms)));
     let limit = limit.unwrap_or_default();
     format!("{message} It asks to come back in {}, at {day} {time} UTC{limit}.", span(wait_ms))
 }
 
-/// A length of time in its two largest units.
+/// Returns a duration in its two largest units.
 fn span(ms: u64) -> String {
     let units = |large: u64, small: u64, names: [&str; 2]| match (ms / large, ms % large / small) {
         (many, 0) => format!("{many} {}", names[0]),
@@ -79,7 +79,7 @@ pub(crate) fn misfit(what: &str) -> String {
     )
 }
 
-/// The same after several in a row: with the schema once more.
+/// Like `misfit`, after several in a row: repeats the schema.
 pub(crate) fn misfit_plainly(what: &str, schema: &str) -> String {
     format!("{}\nWrite one JSON value and no other word. This is its schema:\n{schema}", misfit(what))
 }
@@ -88,7 +88,7 @@ pub(crate) fn misfit_to_the_end(what: &str) -> String {
     format!("The model's answer is not the output that was asked for, however often it was sent back. {what}")
 }
 
-/// A protected path would be changed and nobody can agree to it.
+/// A call would change a protected path and nobody is available to approve it.
 pub(crate) fn protected(path: &str, pattern: &str) -> String {
     format!(
         "Not allowed: {path} is protected ({pattern}), for what is there may run by itself or instruct agents. Changing it \
@@ -97,7 +97,7 @@ pub(crate) fn protected(path: &str, pattern: &str) -> String {
     )
 }
 
-/// A call that would carry text from outside, where nobody can say yes.
+/// A call would carry text from outside and nobody is available to approve it.
 pub(crate) fn outside_text(origin: &TextOrigin) -> String {
     format!(
         "Denied: it carries text from {origin} to a protected path or the network, and nobody is here to agree. Tell the \
@@ -113,7 +113,7 @@ pub(crate) fn withheld_in_cycle(tool: &str) -> String {
     format!("{tool} is withheld for the rest of this run: it was called again and again with the same result.")
 }
 
-/// Tools that are named to the model as left.
+/// The most tools that the model is told are left.
 const TOOLS_TOLD: usize = 30;
 
 pub(crate) fn tools_left(reasons: &[String], left: &[&str]) -> String {
@@ -137,7 +137,7 @@ pub(crate) fn misused(tools: &str) -> String {
     )
 }
 
-/// A result that came out as before.
+/// The result of a read with the same result as before.
 pub(crate) fn unchanged_since(call: CallId) -> String {
     format!("[Unchanged since call {call}, which asked the same: its result above still holds.]")
 }
@@ -166,7 +166,7 @@ pub(crate) fn edited(arguments: &str) -> String {
 pub(crate) const UNDO_OF_IMPORT: &str = "the conversation was imported; files are put back where it was begun alone";
 pub(crate) const UNDO_LEFT_TO_ORIGIN: &str = "the conversation was forked here; files are put back in its origin alone";
 
-/// Paths that are named to the model.
+/// The most paths that are listed for the model.
 const PATHS_TOLD: usize = 20;
 
 pub(crate) fn undone(started: &UndoStarted, left_alone: &BTreeMap<String, String>) -> String {
@@ -199,7 +199,7 @@ pub(crate) fn undone(started: &UndoStarted, left_alone: &BTreeMap<String, String
     text
 }
 
-/// What the model is told of a call that was not allowed.
+/// Returns the text for the model about a call that was not approved.
 pub(crate) fn refused(by: AnsweredBy, reason: Option<&str>) -> String {
     match (by, reason) {
         (AnsweredBy::Person, Some(reason)) => format!("The person did not allow this call, and says: {reason}"),

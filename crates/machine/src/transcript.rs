@@ -1,9 +1,9 @@
-//! What was said: the history as it is sent, what is held back until the open turn is whole, and
-//! what the journal says about plan, grants and cost.
+//! The conversation: the history as it is sent, messages that wait until the open turn is complete, and the plan,
+//! grants and cost.
 //!
-//! The history is legal at every moment: a reply with calls enters it together with all its results,
-//! in call order (J10, L9), and words that arrive in mid-turn wait behind it. It only grows, except
-//! at a `Compacted`, which starts a new epoch.
+//! The history is valid at every moment: a reply with calls enters it together with all its results, in call order
+//! (J10, L9), and messages that arrive during a turn wait until after it. It only grows, except at a `Compacted`, which
+//! starts a new epoch.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,40 +15,40 @@ use windlass_vocab::{
 
 use crate::blank::is_blank;
 
-/// What was said.
+/// The conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
-    /// The history that is sent.
+    /// The history that is sent to the model.
     pub history: Vec<Message>,
     /// Messages before `history[0]` that are no longer sent.
     pub dropped: u64,
-    /// Changes with every compaction and every new context.
+    /// A number that changes with every compaction and every new context.
     pub epoch: u64,
-    /// The prefix and offer in force.
+    /// The pinned prefix and offer.
     pub context: Option<Arc<PinnedContext>>,
     /// The plan.
     pub plan: Vec<PlanItem>,
-    /// What a person allowed for this session.
+    /// Rules that a person allowed for this session.
     pub grants: Vec<Grant>,
-    /// The run each message belongs to: the one that took it up, or the newest retry of that.
+    /// The run each message belongs to: the one that accepted it, or the newest retry of that.
     pub seen: HashMap<MessageId, RunId>,
-    /// The calls whose results came from outside (X4).
+    /// The calls whose results came from outside, with their origins (X4).
     pub origins: HashMap<CallId, TextOrigin>,
     /// How often the history was shortened.
     pub compactions: u32,
-    /// Where in `history` the message stands that began the open run.
+    /// Index in `history` of the message that started the open run.
     goal: Option<usize>,
     turn: OpenTurn,
     held: Vec<UserWords>,
-    /// Where in `history` the person's newest words stand.
+    /// Index in `history` of the person's newest message.
     last_words: Option<usize>,
-    /// The person's words in `history` that no model has been sent, in order.
+    /// The person's messages in `history` that were not sent to a model yet, in order.
     unsent: Vec<UnsentWords>,
     runs: u32,
     open: bool,
 }
 
-/// Words of the user's role, and whose they really are.
+/// A message of the user role, and who really wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UserWords {
     text: String,
@@ -61,29 +61,29 @@ enum WordsFrom {
     Machine,
 }
 
-/// Words of a person that no model has been sent.
+/// A person's message that was not sent to a model yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UnsentWords {
     message_id: MessageId,
-    /// Where in `history` they stand.
+    /// Its index in `history`.
     place: usize,
-    /// What were the person's newest words before them.
+    /// The value of `last_words` before it.
     before: Option<usize>,
 }
 
-/// How far the turn under way is.
+/// The state of the current turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum OpenTurn {
     #[default]
     None,
-    /// The model was asked and has not answered.
+    /// The model was called and has not answered.
     Asked,
-    /// It asked for calls; some have no result yet.
+    /// The model asked for calls; some have no result yet.
     Calls { parts: Vec<Part>, calls: Vec<CallInHistory>, results: Vec<Option<Message>> },
 }
 
 impl Transcript {
-    /// The text of an earlier result, if it is still sent.
+    /// Returns the text of an earlier result, if it is still sent.
     #[must_use]
     pub fn result(&self, wanted: CallId) -> Option<&str> {
         self.history.iter().rev().find_map(|message| match message {
@@ -92,7 +92,7 @@ impl Transcript {
         })
     }
 
-    /// The results from outside that are still sent, and where each came from, the newest first.
+    /// Returns the results from outside that are still sent, with their origins, newest first.
     pub fn outside_texts(&self) -> impl Iterator<Item = (&TextOrigin, &str)> {
         self.history.iter().rev().filter_map(|message| match message {
             Message::Tool { call, text, .. } => Some((self.origins.get(call)?, text.as_str())),
@@ -100,7 +100,7 @@ impl Transcript {
         })
     }
 
-    /// Where the message stands that began the open run.
+    /// Returns the index of the message that started the open run.
     #[must_use]
     pub fn goal(&self) -> Option<usize> {
         self.goal
@@ -166,15 +166,15 @@ impl Transcript {
     fn begin_run(&mut self, started: &RunStarted) {
         self.runs += 1;
         self.open = true;
-        // Whoever asks for the end of a message's run means that of its newest try.
+        // A caller that asks for the end of a message's run means that of its newest retry.
         for run in self.seen.values_mut().filter(|run| Some(**run) == started.retry_of) {
             *run = started.run;
         }
-        // The newest of the person's words is what the run is about; a retry has its words from before.
+        // The run's goal is the person's newest message; for a retry that is an earlier one.
         self.goal = self.last_words;
     }
 
-    /// Adds words of the user's role, or holds them until the open turn is whole.
+    /// Adds a message of the user role, or keeps it back until the open turn is complete.
     fn say(&mut self, words: UserWords) {
         match self.turn {
             OpenTurn::None => self.add(words),
@@ -190,7 +190,7 @@ impl Transcript {
         self.history.push(Message::User { text: words.text });
     }
 
-    /// Takes out words that no model has been sent, so that none is. What was sent stays byte for byte.
+    /// Removes messages that no model has been sent, so that none will be. The part that was sent stays byte for byte.
     fn drop_words(&mut self, dropped: &[MessageId]) {
         if dropped.is_empty() {
             return;
@@ -249,7 +249,7 @@ impl Transcript {
         }
     }
 
-    /// Moves the whole turn into the history, then the words held behind it.
+    /// Moves the complete turn into the history, then the messages kept back behind it.
     fn close_turn(&mut self) {
         if let OpenTurn::Calls { parts, calls, results } = std::mem::take(&mut self.turn) {
             self.history.push(Message::Assistant { parts, calls });
@@ -265,7 +265,7 @@ impl Transcript {
         self.compactions += 1;
         let gone = usize::try_from(compacted.through.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
         let gone = gone.min(self.history.len());
-        // The words that began the open run stay, whatever their age: without them nothing makes sense.
+        // The message that started the open run stays, whatever its age: the rest makes no sense without it.
         let kept_goal = self.goal.filter(|goal| *goal < gone).map(|goal| self.history[goal].clone());
         self.history.drain(..gone);
         self.dropped = self.dropped.max(compacted.through);

@@ -1,8 +1,8 @@
-//! Keeping files before a call changes them, and putting them back (T9).
+//! Saves files before a call changes them, and restores them (T9).
 //!
-//! A started call that keeps files owes its snapshot first; only when that is recorded is the call owed.
-//! So a call without its snapshot has certainly not run. An undo is two records: `UndoStarted`, with what
-//! stood there before it, and `Undone`. In between the restoring is owed, whoever opens the session.
+//! For a started call that needs a snapshot, the snapshot is outstanding first; only when it is recorded is the call
+//! outstanding. So a call without its snapshot has certainly not run. An undo is two records: `UndoStarted`, with the
+//! states before it, and `Undone`. In between the restore is outstanding, in whichever process opens the session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,27 +15,27 @@ use crate::draft::Draft;
 use crate::snapshot_state::SnapshotState;
 use crate::texts;
 
-/// An undo that may begin: what would be put back was looked at.
+/// An undo that may start: the files that it would restore were inspected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedUndo {
-    /// What is undone.
+    /// What it undoes.
     pub of: Undoable,
-    /// The tool whose call it is.
+    /// The tool, where it undoes a call.
     pub tool: Option<ToolName>,
-    /// What each path is, and what it will be.
+    /// The present and the restored state of each path.
     pub changes: Changes,
-    /// What can't be put back, and why.
+    /// Paths that can't be restored, and why.
     pub unable: BTreeMap<String, String>,
 }
 
-/// Changes as they are recorded: which thing it is matters only where one was moved.
+/// Returns the changes as they are recorded: with inodes only where an object was moved.
 pub(crate) fn settled(mut changes: Changes) -> Changes {
     let otherwise = || changes.values().filter(|change| change.was.inode() != change.now.inode());
     let mut arrived: BTreeMap<u64, Vec<&FileState>> = BTreeMap::new();
     for change in otherwise() {
         change.now.inode().into_iter().for_each(|inode| arrived.entry(inode).or_default().push(&change.now));
     }
-    // A number alone says little: another thing may have got it as soon as it was free.
+    // An equal inode alone proves little: it may have been reused as soon as it was free.
     let is_moved =
         |was: &FileState, inode| arrived.get(&inode).is_some_and(|all| all.iter().any(|now| was.is_same_thing(now)));
     let moved: BTreeSet<u64> =
@@ -53,7 +53,7 @@ pub(crate) fn settled(mut changes: Changes) -> Changes {
 }
 
 impl Draft<'_> {
-    /// The files are kept, so the call may run now.
+    /// Records the snapshot, so that the call may run now.
     pub(crate) fn snapshot_taken(&mut self, taken: SnapshotTaken) {
         let calls = self.run().map(Run::calls).unwrap_or_default();
         let awaits = calls.iter().any(|call| call.request.call == taken.call && call.kept == SnapshotState::Missing);
@@ -62,12 +62,12 @@ impl Draft<'_> {
         }
     }
 
-    /// What a call changed that was stopped before it could say so.
+    /// Records the file changes of a call that was stopped before it could report them.
     pub(crate) fn files_changed(&mut self, changed: FilesChanged) {
         self.push(FilesChanged { changes: settled(changed.changes), ..changed });
     }
 
-    /// Begins to put files back; nothing else may be under way.
+    /// Starts an undo, unless a run or another undo is open.
     pub(crate) fn undo(&mut self, asked: CheckedUndo) {
         if self.control.opened.is_none() || self.run().is_some() || self.control.undo.is_some() {
             return;
@@ -77,14 +77,14 @@ impl Draft<'_> {
         self.push(UndoStarted { undo, of, tool, changes: settled(changes), unable });
     }
 
-    /// The files are put back, but for those somebody else changed meanwhile.
+    /// Records that the files are restored, except those that somebody else changed meanwhile.
     pub(crate) fn restored(&mut self, undo: UndoId, left_alone: BTreeMap<String, String>) {
         let Some(started) = self.control.undo.clone().filter(|started| started.undo == undo) else { return };
         let told = texts::undone(&started, &left_alone);
         self.push(Undone { undo, left_alone, told });
     }
 
-    /// Ends an undo that was under way with every file left alone, because of this.
+    /// Ends an undo in progress with every file left alone, for the reason `why`.
     pub(crate) fn leave_undo(&mut self, why: &str) {
         if let Some(started) = self.control.undo.clone() {
             let left = started.changes.keys().map(|path| (path.clone(), why.to_owned()));
@@ -99,7 +99,7 @@ mod tests {
 
     use super::settled;
 
-    // proves T9: a number that was free and taken again is no move
+    // proves T9: a reused inode is not a move
     #[test]
     fn a_thing_was_moved_only_if_the_same_thing_is_elsewhere() {
         let file = |content| FileState::File { blob: Hash([content; 32]), mode: 0o644, inode: Some(7) };

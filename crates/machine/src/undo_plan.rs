@@ -1,5 +1,5 @@
-//! What undoing a deed means (T9), given what is on the disk now: what each path would become, what stands
-//! in the way, and what can't be put back. Pure: whoever asks has looked at the files.
+//! Plans the undo of a file effect (T9), given the present state of the files: what each path would become, what
+//! prevents it, and what can't be restored. Pure: the caller has inspected the files.
 
 use std::collections::BTreeMap;
 
@@ -7,58 +7,58 @@ use windlass_vocab::{Change, Changes, FileState};
 
 use crate::ledger::{FileEffect, KnownChanges};
 
-/// Why a path can't simply be put back.
+/// Why a path can't simply be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// It is not as the call left it.
+    /// It is not in the state in which the call left it.
     ChangedSince,
-    /// How the call left it is not known.
+    /// The state in which the call left it is unknown.
     LeftUnknown,
-    /// What is there now can't be kept, and so not be brought back.
+    /// Its present content can't be saved, so it could not be brought back.
     WouldBeLost,
-    /// A link was put on the way to it, or a folder in its place: nothing is put back through the one, and
-    /// the other may hold what nobody kept.
+    /// A parent folder became a symlink, or a folder is in its place: nothing is restored through a symlink, and the
+    /// folder may hold files that were not saved.
     Blocked,
 }
 
-/// A path that can't simply be put back.
+/// A path that can't simply be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Which.
+    /// The path.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub obstacle: Obstacle,
-    /// How the deed left it, where that is known.
+    /// The state in which the effect left it, where that is known.
     pub left: Option<FileState>,
-    /// What is there.
+    /// The present state.
     pub now: FileState,
-    /// What would be there.
+    /// The state that the undo would restore.
     pub then: FileState,
 }
 
-/// How far a person goes.
+/// Whether an undo overwrites later changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Force {
-    /// What somebody changed since is left alone.
+    /// Paths that somebody changed since are left alone.
     #[default]
     No,
-    /// It is replaced all the same.
+    /// They are replaced all the same.
     Yes,
 }
 
 /// What an undo would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoPlan {
-    /// What each path is, and what it will be.
+    /// The present and the restored state of each path.
     pub changes: Changes,
-    /// What stands in the way.
+    /// The paths that can't simply be restored.
     pub conflicts: Vec<Conflict>,
-    /// What can't be put back, and why.
+    /// Paths that can't be restored at all, and why.
     pub unable: BTreeMap<String, String>,
 }
 
 impl UndoPlan {
-    /// The same, given what can be kept now of what is recorded without its content: that would not be lost.
+    /// Returns the plan without the conflicts that `kept` solves: content that can be saved now would not be lost.
     #[must_use]
     pub fn keeping(mut self, kept: &BTreeMap<String, FileState>) -> Self {
         let is_kept =
@@ -80,7 +80,7 @@ impl UndoPlan {
 }
 
 impl FileEffect {
-    /// What is recorded of them.
+    /// Returns all recorded states.
     #[must_use]
     pub fn states(&self) -> Vec<&FileState> {
         match &self.known {
@@ -89,7 +89,7 @@ impl FileEffect {
         }
     }
 
-    /// The paths it is about.
+    /// Returns the affected paths.
     pub fn paths(&self) -> Box<dyn Iterator<Item = &String> + '_> {
         match &self.known {
             KnownChanges::Changes(changes) => Box::new(changes.keys()),
@@ -97,7 +97,7 @@ impl FileEffect {
         }
     }
 
-    /// What putting everything back means, given what is there now.
+    /// Returns the plan for restoring everything, given the present states.
     #[must_use]
     pub fn plan(&self, now: &BTreeMap<String, FileState>, force: Force) -> UndoPlan {
         let mut plan = UndoPlan::default();
@@ -128,7 +128,7 @@ impl FileEffect {
         plan
     }
 
-    /// Each path, what it will be, and how the deed left it, if that is known.
+    /// Returns each path with the state to restore, and the state in which the effect left it, if known.
     fn goals(&self) -> Vec<(&String, &FileState, Option<&FileState>)> {
         match &self.known {
             KnownChanges::Changes(changes) => {
@@ -138,7 +138,7 @@ impl FileEffect {
         }
     }
 
-    /// Whether the deed put a link in the place of a folder above, which will be back: so nothing is here.
+    /// Whether the effect replaced a parent folder by a symlink that the undo removes: so nothing is at `path` now.
     fn is_below_own_link(&self, path: &str, now: &BTreeMap<String, FileState>) -> bool {
         let KnownChanges::Changes(changes) = &self.known else { return false };
         let mut above = path.match_indices('/').filter_map(|(end, _)| changes.get_key_value(&path[..end]));
@@ -148,7 +148,7 @@ impl FileEffect {
         })
     }
 
-    /// What stands in the way of making what is here what it will be.
+    /// Returns what prevents turning the present state `here` into `then`.
     fn obstacle(&self, here: &FileState, then: &FileState, left: Option<&FileState>) -> Option<Obstacle> {
         let replaces_folder = here.is_folder() && then.exists() && !then.is_folder();
         if *here == FileState::OUT_OF_REACH || replaces_folder && left.is_none_or(|left| !left.is_folder()) {
@@ -156,7 +156,7 @@ impl FileEffect {
         }
         let Some(left) = left else { return Some(Obstacle::LeftUnknown) };
         let which = |state: &FileState| state.inode();
-        // A folder that goes is only ever taken away empty, whatever its permissions are by now.
+        // A folder is only ever removed when empty, so its present permissions don't matter.
         let goes = left.is_folder() && here.is_folder() && !then.exists();
         if goes && (which(left).is_none() || which(left) == which(here)) {
             return None;
@@ -168,7 +168,7 @@ impl FileEffect {
         (matches!(here, FileState::Unkept { .. }) && !moves_away()).then_some(Obstacle::WouldBeLost)
     }
 
-    /// Whether what is to be put back was only moved, and is still there, at a place that it will not keep.
+    /// Whether the object to restore was only moved, still exists, and is at a path that it will leave.
     fn is_moved_here(&self, wanted: &FileState, now: &BTreeMap<String, FileState>) -> bool {
         let is_here = |path: &str| now.get(path).is_some_and(|here| here.is_same_thing(wanted));
         self.goals().iter().any(|(path, then, _)| !then.is_same_thing(wanted) && is_here(path))

@@ -1,4 +1,4 @@
-//! What a server asks of us: whether we live, what we work on, a person's word, a model's.
+//! Answers requests of a server to the client: ping, roots, elicitation, sampling.
 
 #![expect(deprecated, reason = "roots and sampling are on their way out of the protocol, and still asked for")]
 
@@ -9,7 +9,7 @@ use windlass_vocab::Answer;
 
 use crate::elicit;
 
-/// An answer before there is a call it could belong to: nobody can be asked for anything yet.
+/// Answers a request that arrives before any call: there is no call through which a person could be asked.
 pub(crate) fn early(request: &ServerRequest, root: Option<&str>) -> Result<ClientResult, ErrorData> {
     match request {
         ServerRequest::PingRequest(_) => Ok(ClientResult::EmptyResult(EmptyResult {})),
@@ -23,17 +23,17 @@ pub(crate) fn early(request: &ServerRequest, root: Option<&str>) -> Result<Clien
     }
 }
 
-/// The workspace.
+/// The workspace as the list of roots.
 pub(crate) fn roots(root: Option<&str>) -> ListRootsResult {
     ListRootsResult::new(root.map(|uri| Root::new(uri).with_name("workspace")).into_iter().collect())
 }
 
-/// Nobody is there to answer, which is not to say no.
+/// The answer when nobody is there, which is not a refusal.
 pub(crate) fn dismissed() -> ElicitResult {
     elicit::result(&Answer::dismissed())
 }
 
-/// No server thinks at our expense.
+/// The refusal of sampling: servers may not use the person's model.
 pub(crate) fn no_sampling() -> ErrorData {
     ErrorData::new(
         ErrorCode::METHOD_NOT_FOUND,
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    // proves P4: a question nobody was shown is dismissed, as one that nobody answers
+    // proves P4: a question that nobody was shown is dismissed, like one that nobody answers
     #[test]
     fn what_is_asked_before_there_is_a_call_is_dismissed() {
         let params = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});

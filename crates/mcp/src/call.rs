@@ -1,9 +1,9 @@
 //! A call of a server's tool, from the connection to the outcome (P3, P4, J4).
 //!
-//! The call settles at once when it is stopped, when its time is up or when the server is gone; the
-//! server is told, and lives on. A server that needs something of the person asks in mid-call, or, in
-//! the newest revision, gives the call up for now; then the call is paused, which outlives us, and is
-//! made again with the answers.
+//! The call settles at once when it is stopped, when it times out or when the server is gone; the server is notified
+//! and keeps running. A server that needs something from the person asks during the call or, in the newest revision,
+//! returns early to ask; then the call is paused, which survives a restart of Windlass, and is made again with the
+//! answers.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -28,15 +28,15 @@ use crate::result;
 use crate::server::Server;
 use crate::stdio::UNREADABLE;
 
-/// The entry of `_meta` that names the effect: the same for every try of a call (J4).
+/// The entry of `_meta` that holds the effect id: the same for every attempt of a call (J4).
 pub const EFFECT_ID: &str = "windlass/effect-id";
 
-/// How often more authority is asked for in one call.
+/// How often one call may request further authorization.
 const STEP_UPS: usize = 3;
-/// How often a server may want the call made again, whether it asks somebody or nobody.
+/// How often a server may request that the call be made again, with or without questions to the person.
 const ROUNDS: u32 = 10;
 
-/// What is to be called.
+/// A call to make.
 pub(crate) struct ToolCallRequest {
     pub(crate) server: Arc<Server>,
     pub(crate) tool: Arc<ListedTool>,
@@ -45,7 +45,7 @@ pub(crate) struct ToolCallRequest {
 }
 
 impl ToolCallRequest {
-    /// What is said of the wait for the answer.
+    /// The wait for the answer, as reported to the person.
     fn wait(&self) -> Wait {
         let tool = ToolName(format!("{}.{}", self.server.name, self.tool.name));
         Wait { what: WaitFor::Answer(tool), limit_ms: milliseconds(self.server.config.call_timeout) }
@@ -61,7 +61,7 @@ enum RequestEnd {
     Gone,
 }
 
-/// Makes the call.
+/// Makes the call and returns its outcome.
 pub(crate) async fn run(ask: ToolCallRequest, context: CallContext) -> Outcome {
     let server = &ask.server;
     let connection = tokio::select! {
@@ -121,7 +121,7 @@ pub(crate) async fn run(ask: ToolCallRequest, context: CallContext) -> Outcome {
     }
 }
 
-/// The connection, once it is there; what is waited for is said.
+/// Waits for the connection, and reports the wait.
 async fn starting(server: &Arc<Server>, context: &CallContext) -> Result<Arc<ServerConnection>, String> {
     let wait = Wait {
         what: WaitFor::Servers(vec![server.name.to_string()]),
@@ -143,7 +143,7 @@ fn unavailable(server: &Server, reason: &str) -> Outcome {
     Outcome::new(OutcomeKind::InfrastructureError, text)
 }
 
-/// Sends the request and waits for whatever ends it.
+/// Sends the request and waits until it is answered, fails, is stopped or times out.
 async fn request(
     ask: &ToolCallRequest,
     connection: &ServerConnection,
@@ -196,11 +196,11 @@ async fn request(
     }
 }
 
-/// Resolves when `limit` has passed, not counting the time a person was being waited for.
+/// Resolves after `limit`, not counting the time spent waiting for a person.
 async fn out_of_time(limit: Duration, mut pauses: watch::Receiver<usize>) {
     let mut left = limit;
     loop {
-        // Its sender lives as long as the call.
+        // The sender lives as long as the call.
         let _ = pauses.wait_for(|waiting| *waiting == 0).await.is_ok();
         let began = Instant::now();
         tokio::select! {
@@ -211,7 +211,7 @@ async fn out_of_time(limit: Duration, mut pauses: watch::Receiver<usize>) {
     }
 }
 
-/// Tells the server that nobody waits for the answer any more, unless it has come.
+/// On drop, notifies the server that the call is cancelled, unless the answer has arrived.
 struct CancelOnDrop {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -236,7 +236,7 @@ fn failed(ask: &ToolCallRequest, error: ServiceError) -> Outcome {
             Outcome::new(OutcomeKind::InfrastructureError, cut_short(&error.message, ask.tool.effect))
         }
         ServiceError::McpError(error) => pause::of_error(&server.name, &error).unwrap_or_else(|| {
-            // What the model can mend by itself is told from what failed (L11).
+            // Distinguish errors that the model can fix from failures (L11).
             let kind = match error.code {
                 ErrorCode::INVALID_PARAMS => OutcomeKind::InvalidArguments,
                 ErrorCode::RESOURCE_NOT_FOUND => OutcomeKind::NotFound,

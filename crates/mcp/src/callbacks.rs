@@ -1,5 +1,5 @@
-//! What a connected server may say unasked: changes, and questions of its own (P4). Progress is taken
-//! off the wire before, by [`crate::connection`], because these are called in no order.
+//! Handles what a connected server sends on its own: change notifications, and requests (P4). [`crate::connection`]
+//! takes progress off the wire before rmcp does, because rmcp calls these handlers in no fixed order.
 
 #![expect(deprecated, reason = "roots and sampling are on their way out of the protocol, and still asked for")]
 
@@ -20,14 +20,14 @@ use crate::elicit;
 use crate::handshake::Introduction;
 use crate::name::ServerName;
 
-/// Answers a server.
+/// Handles a server's requests and notifications.
 pub(crate) struct Callbacks {
     pub(crate) server: ServerName,
     pub(crate) introduction: Introduction,
     pub(crate) calls: ServerCalls,
-    /// Rung when the server says that its tools have changed.
+    /// Notified when the server reports that its tools have changed.
     pub(crate) changed: Arc<Notify>,
-    /// Cancelled when the server is gone: a question of it needs no answer any more.
+    /// Cancelled when the server is gone: its open questions need no answer then.
     pub(crate) gone: CancellationToken,
 }
 

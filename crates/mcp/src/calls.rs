@@ -1,4 +1,4 @@
-//! The calls under way on a connection, so that what a server says in mid-call finds its call.
+//! The running calls of a connection, so that a message of the server during a call is routed to that call.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +9,11 @@ use windlass_tools::{CallContext, Secrets};
 
 use crate::notice::printable;
 
-/// The calls under way. Cheap to clone.
+/// The running calls. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ServerCalls {
     under_way: Arc<Mutex<HashMap<RequestId, ServerCall>>>,
-    /// What is not seen of what a server says of them.
+    /// Secrets to remove from the server's progress messages.
     secrets: Secrets,
 }
 
@@ -22,21 +22,21 @@ struct ServerCall {
     token: ProgressToken,
     context: CallContext,
     pauses: Pauses,
-    /// How often its server asked.
+    /// How many questions the server has asked in this call.
     asked: u32,
 }
 
-/// How often a server may ask in one call; then it is not heard any more.
+/// How many questions a server may ask in one call; further ones are dismissed.
 const QUESTIONS: u32 = 20;
 
-/// How long a call that was sent may take to be entered, and how often that is looked at.
+/// How long to wait until a call that was sent is registered, and the polling interval.
 const MOMENTS: Duration = Duration::from_millis(500);
 const MOMENT: Duration = Duration::from_millis(2);
 
-/// How many questions of a call wait for a person: meanwhile its time does not run.
+/// How many questions of a call wait for a person: while there are any, the call's time limit is suspended.
 pub(crate) type Pauses = tokio::sync::watch::Sender<usize>;
 
-/// A call that is under way as long as this is held.
+/// Registers a running call; removed on drop.
 #[derive(Debug)]
 pub(crate) struct ServerCallEntry {
     calls: ServerCalls,
@@ -50,12 +50,12 @@ impl Drop for ServerCallEntry {
 }
 
 impl ServerCalls {
-    /// None yet.
+    /// Returns an empty list of calls.
     pub(crate) fn hiding(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone(), ..Self::default() }
     }
 
-    /// Adds a call.
+    /// Registers a call.
     pub(crate) fn enter(
         &self,
         id: RequestId,
@@ -67,7 +67,7 @@ impl ServerCalls {
         ServerCallEntry { calls: self.clone(), id }
     }
 
-    /// Waits until a call is under way: a quick server may ask before its call is entered here.
+    /// Waits until a call is registered: a fast server may ask before its call is registered here.
     pub(crate) async fn any(&self) {
         let entered = async {
             while self.lock().is_empty() {
@@ -77,7 +77,7 @@ impl ServerCalls {
         let _ = tokio::time::timeout(MOMENTS, entered).await;
     }
 
-    /// Shows how far a call is, by what its server says.
+    /// Reports a server's progress notification for its call.
     pub(crate) fn progressed(&self, params: &ProgressNotificationParam) {
         let token = params.progress_token.0.to_string();
         let call = self.lock().values().find(|call| call.token.0.to_string() == token).map(|call| call.context.clone());
@@ -94,8 +94,8 @@ impl ServerCalls {
         (call.progress)(&format!("{done}{message}\n"));
     }
 
-    /// The call a server's question belongs to: the one it names, else the only one there is. None
-    /// once it has asked too often.
+    /// Returns the call that a server's question belongs to: the one it names, else the only running one. `None` once
+    /// the server has asked too often.
     pub(crate) fn asking(
         &self,
         request: Option<&RequestId>,

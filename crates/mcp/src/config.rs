@@ -1,4 +1,4 @@
-//! The `mcpServers` object (P1): what is configured of each server.
+//! The `mcpServers` object (P1): the configuration of each server.
 //!
 //! ```
 //! use windlass_mcp::{ServerTransport, servers_from_json};
@@ -11,9 +11,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `${VAR}` is kept as written and put in when the server is started, so that a missing variable
-//! makes one server unavailable and not the whole configuration. Keys of other programs are left alone; what
-//! means nothing here is named in [`ServerConfig::unread`].
+//! `${VAR}` is kept as written and expanded when the server is started, so that a missing variable makes one server
+//! unavailable, not the whole configuration. Keys of other programs are ignored; unknown keys are listed in
+//! [`ServerConfig::unread`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use std::time::Duration;
 use crate::expand::expand;
 use crate::name::{NameError, ServerName};
 
-/// How a server is reached.
+/// How to connect to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerTransport {
     /// A child process, over its standard input and output.
@@ -31,40 +31,40 @@ pub enum ServerTransport {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// What its environment has besides what is inherited.
+        /// Variables added to the inherited environment.
         env: BTreeMap<String, String>,
-        /// Where it runs; Windlass's own folder if nothing is said.
+        /// The working folder; Windlass's own folder if absent.
         cwd: Option<PathBuf>,
     },
     /// Streamable HTTP.
     Http {
         /// The address.
         url: String,
-        /// What every request carries.
+        /// Headers of every request.
         headers: BTreeMap<String, String>,
-        /// Who we are to its authorization server, where that is not found out by itself.
+        /// Client registration with its authorization server, where it is not discovered.
         oauth: OAuth,
     },
 }
 
-/// What is known beforehand of an HTTP server's authorization.
+/// Settings for an HTTP server's authorization.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OAuth {
     /// A client id given out of band.
     pub client_id: Option<String>,
-    /// The secret that belongs to it.
+    /// The secret of that client id.
     pub client_secret: Option<String>,
-    /// The scopes to ask for, instead of those the server names.
+    /// The scopes to request, instead of those the server names.
     pub scopes: Vec<String>,
-    /// Where our client metadata document is published.
+    /// The URL at which our client metadata document is published.
     pub client_metadata_url: Option<String>,
     /// Who is authorized.
     pub bearer: TokenSubject,
-    /// The loopback port for the redirect, where one must be registered; any free one otherwise.
+    /// The loopback port of the redirect, if it must be registered; otherwise any free port.
     pub redirect_port: Option<u16>,
 }
 
-/// Whom a token speaks for.
+/// On whose behalf a token is issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TokenSubject {
     /// A person, who agrees in a browser.
@@ -74,10 +74,10 @@ pub enum TokenSubject {
     Program,
 }
 
-/// Whether what a server says of its own tools may decide what is asked about (P3).
+/// Whether a server's annotations of its own tools may decide which calls need approval (P3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Trust {
-    /// Every tool of it asks.
+    /// Every call of its tools needs approval.
     #[default]
     Untrusted,
     /// Its annotations count.
@@ -87,31 +87,31 @@ pub enum Trust {
 /// Whether a server is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerUse {
-    /// It is.
+    /// It is used.
     #[default]
     Enabled,
-    /// It is configured, but left alone.
+    /// It is configured, but not used.
     Disabled,
 }
 
-/// Whether a server that is a child process is held by the sandbox (X3).
+/// Whether a server's child process runs in the sandbox (X3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerConfinement {
-    /// It has the files and the network of the person.
+    /// It has the same access to files and the network as the person.
     #[default]
     Not,
-    /// It writes in the workspace alone, reads no secrets and has no network.
+    /// It can write only in the workspace, read no secrets and use no network.
     InWorkspace,
 }
 
-/// What is configured of a server.
+/// The configuration of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// How it is reached.
+    /// How to connect to it.
     pub reach: ServerTransport,
-    /// How long it may take until it has said what tools it has.
+    /// Time limit until it has listed its tools.
     pub startup_timeout: Duration,
-    /// How long a call may take.
+    /// Time limit of a call.
     pub call_timeout: Duration,
     /// Whether its annotations count.
     pub trust: Trust,
@@ -121,16 +121,16 @@ pub struct ServerConfig {
     pub sandbox: ServerConfinement,
     /// Tags of all its tools.
     pub tags: BTreeSet<String>,
-    /// Tools of it that are polls, by the names it gives them: exempt from the progress guards (L11).
+    /// Tools that poll, by the server's names for them: exempt from the progress guards (L11).
     pub repeatable: BTreeSet<String>,
-    /// Keys of its entry that mean nothing here: another program's, or slips.
+    /// Unknown keys of its entry: another program's, or typos.
     pub unread: BTreeSet<String>,
 }
 
-/// How long servers may take, unless their entries say otherwise.
+/// Default time limits of servers whose entries set none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Until a server has said what tools it has.
+    /// Until a server has listed its tools.
     pub startup_timeout: Duration,
     /// For one call.
     pub call_timeout: Duration,
@@ -142,13 +142,13 @@ impl Default for ServerLimits {
     }
 }
 
-/// How long a server may take to start unless its configuration says otherwise.
+/// Default time limit for starting a server.
 pub const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a call may take unless the server's configuration says otherwise.
+/// Default time limit of a call.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl ServerConfig {
-    /// A server reached like this, with everything else as usual.
+    /// Returns a server with this transport and defaults for everything else.
     #[must_use]
     pub fn new(reach: ServerTransport) -> Self {
         Self {
@@ -164,14 +164,14 @@ impl ServerConfig {
         }
     }
 
-    /// A server at this address.
+    /// Returns a server at this address.
     #[must_use]
     pub fn http(url: impl Into<String>) -> Self {
         Self::new(ServerTransport::Http { url: url.into(), headers: BTreeMap::new(), oauth: OAuth::default() })
     }
 
-    /// A digest of how the server is reached: what was remembered of another is not this one's.
-    /// Secrets stand in it only as the variables they are taken from, if they are.
+    /// Digest of the transport, so that data remembered for another configuration is not used for this one. It covers
+    /// `${VAR}` as written, so a secret taken from a variable is not part of it.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -179,7 +179,7 @@ impl ServerConfig {
         hasher.finalize().to_hex()[..32].to_owned()
     }
 
-    /// The reach with every variable put in.
+    /// Returns the transport with every variable expanded.
     pub(crate) fn expanded(
         &self,
         server: &ServerName,
@@ -224,16 +224,16 @@ impl ServerConfig {
     }
 }
 
-/// What is wrong with the configuration of a server.
+/// An error in the configuration of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The whole is no object.
+    /// The value is not an object.
     #[error("`mcpServers` must be an object with an entry for each server")]
     NoObject,
-    /// A name can't be used.
+    /// A server's name is not valid.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// A value is not what it must be.
+    /// A value has the wrong type or content.
     #[error("MCP server `{server}`: `{key}` {problem}")]
     Key {
         /// The server.
@@ -246,7 +246,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// What is wrong, where the server was named already.
+    /// The problem without the server's name.
     pub(crate) fn problem(&self) -> String {
         match self {
             Self::Key { key, problem, .. } => format!("`{key}` {problem}"),

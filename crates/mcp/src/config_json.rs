@@ -1,4 +1,4 @@
-//! Reading the `mcpServers` object as the many programs write it that have one.
+//! Parses the `mcpServers` object in the variants that different programs write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::config::{
 use crate::http;
 use crate::name::ServerName;
 
-/// The keys that mean something in an entry.
+/// The known keys of an entry.
 pub const KEYS: &[&str] = &[
     "args",
     "auth",
@@ -42,12 +42,12 @@ pub const KEYS: &[&str] = &[
     "url",
 ];
 
-/// Every server of an `mcpServers` object. A file's whole content, with `mcpServers` in it, is taken too.
+/// Parses every server of an `mcpServers` object. Also accepts a file's whole content that contains `mcpServers`.
 pub fn servers_from_json(servers: &Value) -> Result<BTreeMap<ServerName, ServerConfig>, ConfigError> {
     servers_within(servers, ServerLimits::default())
 }
 
-/// The same with these limits for entries that name none of their own.
+/// Parses every server, with these limits for entries that set none.
 pub fn servers_within(
     servers: &Value,
     limits: ServerLimits,
@@ -107,7 +107,7 @@ fn reach(entry: &ConfigObject<'_>) -> Result<ServerTransport, ConfigError> {
     };
     match (kind.as_deref(), url) {
         (None | Some("http" | "sse" | "streamable-http" | "streamable_http" | "streamableHttp"), Some(url)) => {
-            // A variable may hold the scheme; then it shows when the server is reached.
+            // A variable may hold the scheme; then a wrong one shows when the server is connected.
             if !url.contains("${") && !url.starts_with("http://") && !url.starts_with("https://") {
                 return Err(entry.wrong("url", "must begin with http:// or https://"));
             }
@@ -137,7 +137,7 @@ fn reach(entry: &ConfigObject<'_>) -> Result<ServerTransport, ConfigError> {
     }
 }
 
-/// A header that no request can carry is a mistake now; what a variable holds shows when it is put in.
+/// Checks that the headers are valid; a variable's value is checked when it is expanded.
 fn headers(entry: &ConfigObject<'_>) -> Result<BTreeMap<String, String>, ConfigError> {
     let headers = entry.string_map("headers")?;
     let literal = |value: &str| if value.contains("${") { String::new() } else { value.to_owned() };
@@ -170,7 +170,7 @@ fn oauth(entry: &ConfigObject<'_>) -> Result<OAuth, ConfigError> {
     })
 }
 
-/// An object of the configuration, and where it stands.
+/// An object of the configuration, with its path for error messages.
 struct ConfigObject<'a> {
     server: &'a ServerName,
     members: &'a Map<String, Value>,
@@ -182,7 +182,7 @@ impl ConfigObject<'_> {
         wrong(self.server, &format!("{}{key}", self.path), problem)
     }
 
-    /// A member; what is null is not there.
+    /// Returns a member; null counts as absent.
     fn get(&self, key: &str) -> Option<&Value> {
         self.members.get(key).filter(|value| !value.is_null())
     }
@@ -247,7 +247,7 @@ impl ConfigObject<'_> {
     }
 }
 
-/// Numbers and booleans are taken where a text is meant: `"PORT": 8080`.
+/// Accepts numbers and booleans in place of text: `"PORT": 8080`.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.contains('\0') => Some(text.clone()),
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn every_key_that_is_known_is_read() {
-        // Each is refused as a value of no kind at all, or in place of the one it goes with.
+        // Every known key is refused with a value of a wrong type, or in conflict with another key.
         for key in KEYS {
             let entries = [json!({"command": "x", (*key): [[]]}), json!({"url": "http://x", (*key): [[]]})];
             let object = json!({"url": "http://x", (*key): {"grant": "?"}});

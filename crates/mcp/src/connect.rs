@@ -1,4 +1,4 @@
-//! Reaching a server: started or called, got to know, listed; all within its time (P2).
+//! Connects to a server: starts or calls it, does the handshake and lists its tools, all within its time limit (P2).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,28 +24,28 @@ use crate::notice::printable;
 use crate::options::McpOptions;
 use crate::stdio::{self, LineTransport, NoticeSink, ProcessEnd, ServerProgram, StartedProcess};
 
-/// Why a server could not be reached.
+/// Why a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectError {
-    /// It wants a person to log in; what it said of that.
+    /// The server requires a login; holds its challenge.
     NeedsAuth { challenge: Option<String> },
-    /// Anything else, as the rest of a sentence that begins with the server.
+    /// Any other reason, as the rest of a sentence that begins with the server.
     Failed(String),
 }
 
-/// A server as it is about to be reached.
+/// One attempt to connect to a server.
 pub(crate) struct ConnectAttempt<'a> {
     pub(crate) server: &'a ServerName,
     pub(crate) config: &'a ServerConfig,
     pub(crate) options: &'a McpOptions,
     pub(crate) clients: &'a HttpClients,
     pub(crate) tokens: Option<&'a ServerTokens>,
-    /// The kind of server it was the last time.
+    /// The kind of handshake the server used last time.
     pub(crate) era: Option<Era>,
     pub(crate) tell: NoticeSink,
 }
 
-/// The program itself can't tell which of its paths is not there.
+/// Checks the working folder: the error of a failed start would not say which path is missing.
 async fn runs_in(directory: &Path) -> Result<(), ConnectError> {
     let problem = match tokio::fs::metadata(directory).await {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
@@ -57,13 +57,13 @@ async fn runs_in(directory: &Path) -> Result<(), ConnectError> {
     Err(ConnectError::Failed(format!("could not be started in the folder {folder}: {problem}; see its `cwd`")))
 }
 
-/// A silence is a fifth of the time a server has, the probe is given up after three fifths of it: a
-/// server that breaks over the probe and takes its time to start still gets to.
+/// Fractions of the startup limit. Silence for a fifth of it sends the old handshake as well; after three fifths the
+/// probe is given up, which leaves enough time for a server that fails on the probe and starts slowly.
 const SILENCE: f64 = 0.2;
 const GIVEN_UP: f64 = 0.6;
 
 impl ConnectAttempt<'_> {
-    /// Reaches the server and asks for its tools.
+    /// Connects to the server and lists its tools.
     pub(crate) async fn reach(&self) -> Result<(ServerConnection, ToolListing), ConnectError> {
         let deadline = Instant::now() + self.config.startup_timeout;
         let reach = self
@@ -99,7 +99,7 @@ impl ConnectAttempt<'_> {
         };
         match timeout_at(deadline, listing::list(&connection.peer)).await {
             Ok(Ok(listing)) => Ok((connection, listing)),
-            // A server that has no tools, but something else, need not know the question.
+            // A server without tools need not support the request.
             Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
                 Ok((connection, ToolListing::default()))
             }
@@ -108,7 +108,7 @@ impl ConnectAttempt<'_> {
         }
     }
 
-    /// What a server said, without secrets, safe to show and cut.
+    /// Returns a server's text without secrets, safe to display and truncated.
     fn quoted(&self, said: &str, chars: usize) -> String {
         printable(&self.options.secrets.scrub(said), chars)
     }
@@ -144,7 +144,7 @@ impl ConnectAttempt<'_> {
         Introduction { about: ClientConfig::new(capabilities, us), root: root.map(String::from) }
     }
 
-    /// How the server is approached first, and again where that breaks it.
+    /// Returns the first approach, and the one to use if the server fails on it.
     fn approaches(&self, deadline: Instant) -> (Approach, Option<Approach>) {
         let time = self.config.startup_timeout;
         let now = Instant::now();
@@ -165,7 +165,7 @@ impl ConnectAttempt<'_> {
                 .map_err(|_| ConnectError::Failed(self.too_slow("could not be started")))??;
             let introduction = self.introduction();
             let shaken = match timeout_at(deadline, shake(&mut transport, &introduction, approach)).await {
-                // A pipe nobody reads: the server is gone, and how it went is known when its output ends.
+                // The pipe is broken: the server is gone, and its exit status is known once its output ends.
                 Ok(Err(NoHandshake::NotSent(_))) => {
                     let gone = async { while transport.receive().await.is_some() {} };
                     let _ = tokio::time::timeout(Duration::from_secs(1), gone).await;
@@ -192,7 +192,7 @@ impl ConnectAttempt<'_> {
                 },
                 Err(_) => return Err(self.handshake_failure(NoHandshake::Silent, Some(&last))),
             }
-            // Gone before its successor comes: two of them may want the same port or file.
+            // End the process before starting the next: both may need the same port or file.
             let _ = timeout_at(deadline, transport.close()).await;
         }
     }
@@ -219,7 +219,7 @@ impl ConnectAttempt<'_> {
         Ok((transport.of(process), last))
     }
 
-    /// Whether the program may be started: its files may have been exchanged since it was configured.
+    /// Checks whether the program may be started: its files may have been replaced since it was configured.
     async fn check_start(&self) -> Result<(), ConnectError> {
         let (check, server) = (Arc::clone(&self.options.check_start), self.server.clone());
         let checked = tokio::task::spawn_blocking(move || check(&server)).await;
@@ -267,7 +267,8 @@ impl ConnectAttempt<'_> {
         deadline: Instant,
     ) -> Result<ServerConnection, ConnectError> {
         let (mut approach, mut again) = self.approaches(deadline);
-        // Over HTTP every question has its own answer: silence is silence, and is tried the old way anew.
+        // Over HTTP every request has its own response, so wait for the probe alone; after silence, start again with
+        // the old handshake.
         if let Approach::Probe { until, .. } = approach {
             approach = Approach::Probe { silence: self.config.startup_timeout, until };
         }
@@ -287,7 +288,7 @@ impl ConnectAttempt<'_> {
         }
     }
 
-    /// Why the handshake failed, for a sentence that begins with the server.
+    /// Why the handshake failed, as the rest of a sentence that begins with the server.
     fn handshake_failure(&self, failure: NoHandshake, last: Option<&ProcessEnd>) -> ConnectError {
         let words = last.map(|last| last.words.last_words()).filter(|words| !words.is_empty());
         let words = words.map(|words| format!("; its last words: {words}")).unwrap_or_default();
@@ -314,7 +315,7 @@ impl ConnectAttempt<'_> {
     }
 }
 
-/// Whether the server may have broken over how it was asked.
+/// Whether the server may have failed because of the kind of handshake.
 fn may_try_again(failure: &NoHandshake) -> bool {
     match failure {
         NoHandshake::Closed | NoHandshake::Silent | NoHandshake::Refused(_) | NoHandshake::Nonsense(_) => true,
@@ -323,7 +324,7 @@ fn may_try_again(failure: &NoHandshake) -> bool {
     }
 }
 
-/// Whether nobody is there at all.
+/// Whether no connection could be opened at all.
 fn is_unreachable(error: &DynamicTransportError) -> bool {
     causes(error).any(|cause| cause.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_connect))
 }
@@ -333,7 +334,7 @@ fn causes(error: &DynamicTransportError) -> impl Iterator<Item = &(dyn std::erro
     std::iter::successors(Some(first), |error| error.source())
 }
 
-/// What a server said when it wanted to know who we are: the text is its challenge.
+/// Returns the challenge of a server that requires authorization; the inner text is its header.
 pub(crate) fn challenge(error: &DynamicTransportError) -> Option<Option<String>> {
     use rmcp::transport::auth::AuthError;
     use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError};
@@ -353,7 +354,7 @@ fn not_sent(error: &DynamicTransportError, secrets: &Secrets) -> ConnectError {
     if let Some(challenge) = challenge(error) {
         return ConnectError::NeedsAuth { challenge };
     }
-    // The outermost words name types; the innermost say what happened.
+    // The outer errors name types; the innermost says what happened.
     let mut words: Vec<String> = causes(error).map(ToString::to_string).collect();
     words.dedup();
     let said = words.last().cloned().unwrap_or_default();

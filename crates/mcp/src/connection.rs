@@ -1,4 +1,4 @@
-//! A connection to a server that has said who it is.
+//! A connection to a server after the handshake.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::handshake::{Era, Introduction};
 use crate::name::ServerName;
 use crate::stdio::ProcessEnd;
 
-/// How long a connection may take to close.
+/// Time limit for closing a connection.
 const CLOSING: Duration = Duration::from_secs(12);
-/// How long after a lost subscription the next is tried.
+/// Delay before subscribing again after a lost subscription.
 const LISTEN_AGAIN: Duration = Duration::from_secs(2);
 
 /// A live connection.
@@ -30,7 +30,7 @@ pub(crate) struct ServerConnection {
     pub(crate) era: Era,
     pub(crate) info: ServerPeerInfo,
     pub(crate) calls: ServerCalls,
-    /// Rung when the server says that its tools have changed.
+    /// Notified when the server reports that its tools have changed.
     pub(crate) changed: Arc<Notify>,
     /// Cancelled as soon as the server is gone.
     pub(crate) gone: CancellationToken,
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Callbacks {
 }
 
 impl ServerConnection {
-    /// Goes on with a transport over which the handshake is done.
+    /// Opens a connection on a transport after the handshake.
     pub(crate) fn open<T: Transport<RoleClient> + 'static>(
         transport: T,
         server: &ServerName,
@@ -72,17 +72,17 @@ impl ServerConnection {
         Self { peer, era, info, calls, changed, gone, last, running: tokio::sync::Mutex::new(Some(running)) }
     }
 
-    /// The revision spoken.
+    /// The negotiated protocol revision.
     pub(crate) fn revision(&self) -> &str {
         self.info.protocol_version.as_str()
     }
 
-    /// Why it is gone, for a sentence that begins with the server.
+    /// Why the server is gone, as the rest of a sentence that begins with the server.
     pub(crate) fn why_gone(&self) -> String {
         self.last.as_ref().map_or_else(|| "closed the connection".into(), |last| last.describe_end(""))
     }
 
-    /// Closes it: gently at first, and within a bound.
+    /// Closes the connection: gracefully at first, and within a time limit.
     pub(crate) async fn close(&self) {
         if let Some(mut running) = self.running.lock().await.take() {
             let _ = running.close_with_timeout(CLOSING).await;
@@ -91,7 +91,7 @@ impl ServerConnection {
     }
 }
 
-/// Servers of the newest revision tell of changes only to who listens.
+/// Subscribes to changes: servers of the newest revision report them only to subscribers.
 async fn listen(peer: Peer<RoleClient>, changed: Arc<Notify>, gone: CancellationToken) {
     let filter = || SubscriptionFilter::builder().tools_list_changed().build();
     let listening = async {
@@ -108,9 +108,9 @@ async fn listen(peer: Peer<RoleClient>, changed: Arc<Notify>, gone: Cancellation
     }
 }
 
-/// A transport that says at once when the other end is gone: calls in flight don't wait for rmcp to
-/// have cleared up. And it shows progress as it comes: rmcp would tell of it in no order, and of the last
-/// of it when the call is over.
+/// A transport that reports at once when the other end is gone, so that running calls don't wait for rmcp's cleanup.
+/// It also reports progress as it arrives: rmcp would deliver it in no fixed order, and the last of it after the call
+/// is over.
 struct WatchedTransport<T> {
     transport: T,
     calls: ServerCalls,

@@ -1,4 +1,4 @@
-//! A server's question to the person, between the protocol's words and ours (P4).
+//! Converts a server's question to the person between the protocol's types and ours (P4).
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, QuestionOption};
@@ -6,14 +6,14 @@ use windlass_vocab::{Answer, Elicitation, ElicitationKind, Json, QuestionOption}
 use crate::name::ServerName;
 use crate::notice::is_hostile;
 
-/// The longest message that is shown.
+/// The longest message that is displayed.
 const MESSAGE: usize = 4_000;
 
-/// What the person is asked; `None` where the protocol has learned to ask something we don't know.
+/// Converts the request; `None` for a kind of question that this version does not know.
 pub(crate) fn question(server: &ServerName, key: String, request: &ElicitRequestParams) -> Option<Elicitation> {
     let (message, wants) = match request {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
-            // As text: the order of the fields is their author's.
+            // Converted as text to keep the server's order of the fields.
             let schema = serde_json::to_string(requested_schema).ok()?;
             (message, ElicitationKind::Form { schema: Json::parse(&schema).ok()? })
         }
@@ -27,7 +27,7 @@ pub(crate) fn question(server: &ServerName, key: String, request: &ElicitRequest
     Some(Elicitation { key, from: server.to_string(), message, wants })
 }
 
-/// The person's answer.
+/// Converts the person's answer.
 pub(crate) fn result(answer: &Answer) -> ElicitResult {
     match answer.option {
         QuestionOption::Submit => {
@@ -63,7 +63,7 @@ mod tests {
         ["\"street\":", "\"city\":", "\"age\":"].map(|field| schema.as_str().find(field).unwrap()).to_vec()
     }
 
-    // proves P4: of both ways to ask
+    // proves P4: both forms of asking
     #[test]
     fn the_fields_of_a_form_stay_in_the_order_the_server_wrote_them() {
         let asks = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{PARAMS}}}"#);

@@ -11,7 +11,7 @@ pub(crate) enum ExpandError {
     Name(String),
 }
 
-/// `text` with each variable replaced by its value. A `$` that begins no `${` stays.
+/// Replaces each variable in `text` by its value. A `$` without `{` is kept.
 pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<String, ExpandError> {
     let (mut expanded, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
@@ -24,7 +24,7 @@ pub(crate) fn expand(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> R
         if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return Err(ExpandError::Name(inside.to_owned()));
         }
-        // Set but empty counts as unset for a default, as in a shell.
+        // An empty value counts as unset if there is a default, as in a shell.
         match (variable(name).filter(|value| default.is_none() || !value.is_empty()), default) {
             (Some(value), _) => expanded.push_str(&value),
             (None, Some(default)) => expanded.push_str(default),

@@ -1,17 +1,17 @@
-//! Getting to know a server, of any revision from 2024-11-05 to 2026-07-28 (P1).
+//! The handshake with a server of any revision from 2024-11-05 to 2026-07-28 (P1).
 //!
-//! Servers of the newest revision answer `server/discover` and know no handshake; older ones want
-//! `initialize`. Nobody can be asked which kind they are without being asked wrongly first. rmcp's own
-//! automatic mode gives a server ten seconds to say that it does not understand, and then speaks the
-//! old way over the same connection; a legacy server that takes eleven seconds to start answers the
-//! probe just when an answer to `initialize` is expected, and is lost. So the handshake is ours:
+//! Servers of the newest revision answer `server/discover` and have no handshake; older ones require `initialize`.
+//! The kind of a server can only be found by trying. rmcp's automatic mode gives a server ten seconds to reject the
+//! probe and then sends `initialize` over the same connection; a legacy server that takes eleven seconds to start
+//! answers the probe just when an answer to `initialize` is expected, and the connection fails. So the handshake is
+//! implemented here:
 //!
-//! - an answer counts for the question it belongs to, whenever it comes;
-//! - after a silence the old question is asked as well, and whichever is answered decides;
-//! - whoever breaks over the probe is started again and asked the old way at once;
-//! - the verdict is remembered, so this happens once for each server.
+//! - an answer counts for the request with its id, whenever it arrives;
+//! - after a silence `initialize` is sent as well, and whichever is answered first decides;
+//! - a server that exits because of the probe is restarted and gets `initialize` at once;
+//! - the kind is remembered, so this happens once for each server.
 //!
-//! A server that asks back before it has answered (P4) is answered.
+//! Requests that a server sends before its answer are answered (P4).
 
 use std::time::Duration;
 
@@ -26,49 +26,49 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::asked_back;
 
-/// Which of the two kinds of server this is.
+/// The kind of handshake a server uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Era {
-    /// It answers `server/discover`.
+    /// The server answers `server/discover`.
     Modern,
-    /// It wants `initialize`.
+    /// The server requires `initialize`.
     Legacy,
 }
 
-/// How a server is approached.
+/// How the handshake is begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Approach {
-    /// Nothing is known of it: the probe first, and the old question too if it is silent so long.
+    /// The kind is unknown: send the probe first, and `initialize` too after a silence.
     Probe {
-        /// How long the probe alone is waited for.
+        /// How long to wait for an answer to the probe alone.
         silence: Duration,
-        /// When both are given up.
+        /// When to give up both.
         until: Instant,
     },
-    /// It was of this kind the last time.
+    /// The server was of this kind last time.
     As(Era),
 }
 
-/// Why nothing came of it.
+/// Why the handshake failed.
 #[derive(Debug)]
 pub(crate) enum NoHandshake {
-    /// It is gone.
+    /// The server is gone.
     Closed,
-    /// It answered nothing in time.
+    /// The server did not answer in time.
     Silent,
-    /// It answered the probe after the old question had been asked: it is modern, and must be asked anew.
+    /// The server answered the probe after `initialize` was sent: it is modern, and the handshake must start again.
     LateModern,
-    /// It said no.
+    /// The server answered with an error.
     Refused(ErrorData),
-    /// It speaks no revision we know.
+    /// The server speaks no known revision.
     Revision(String),
-    /// It answered with something else.
+    /// The server answered with something else.
     Nonsense(String),
-    /// The question could not be sent.
+    /// The request could not be sent.
     NotSent(DynamicTransportError),
 }
 
-/// What we say of ourselves, and what we answer to whoever asks back.
+/// Our client information, and the data for answering the server's requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Introduction {
     /// Name, version and capabilities.
@@ -77,10 +77,10 @@ pub(crate) struct Introduction {
     pub(crate) root: Option<String>,
 }
 
-/// rmcp numbers its own requests from zero; these must never be taken for one of them.
+/// rmcp numbers its own requests from zero; these ids must never collide with them.
 const FIRST_ID: i64 = 1 << 40;
 
-/// Gets to know the server at the other end.
+/// Does the handshake.
 pub(crate) async fn shake<T: Transport<RoleClient> + 'static>(
     transport: &mut T,
     introduction: &Introduction,
@@ -94,12 +94,12 @@ pub(crate) async fn shake<T: Transport<RoleClient> + 'static>(
     }
 }
 
-/// What came of the probe.
+/// The result of the probe.
 enum ProbeOutcome {
     Modern(Box<ServerPeerInfo>),
-    /// It is to be asked the old way, for this revision.
+    /// Send `initialize` with this revision.
     Legacy(ProtocolVersion),
-    /// It wants the probe again.
+    /// Send the probe again.
     Again,
 }
 
@@ -124,7 +124,7 @@ impl<T: Transport<RoleClient> + 'static> HandshakeTalk<'_, T> {
         }
     }
 
-    /// Whichever is answered first, though an unwilling answer to the probe says nothing now.
+    /// Waits for the first useful answer; an error in answer to the probe decides nothing now.
     async fn either(&mut self, probe: &RequestId, question: &RequestId) -> HandshakeResult {
         loop {
             let (id, answer) = self.next_answer().await?;
@@ -212,7 +212,7 @@ impl<T: Transport<RoleClient> + 'static> HandshakeTalk<'_, T> {
         }
     }
 
-    /// The next answer to anything; whatever else comes is answered or left.
+    /// Returns the next answer to any request; answers the server's requests and ignores its notifications.
     async fn next_answer(&mut self) -> Result<(RequestId, ProbeAnswer), NoHandshake> {
         loop {
             match self.transport.receive().await.ok_or(NoHandshake::Closed)? {
@@ -235,7 +235,7 @@ impl<T: Transport<RoleClient> + 'static> HandshakeTalk<'_, T> {
     }
 }
 
-/// An id may come back as text.
+/// Compares ids as text: a server may return a number as a string.
 fn same(got: &RequestId, asked: &RequestId) -> bool {
     got.to_string() == asked.to_string()
 }
@@ -243,7 +243,7 @@ fn same(got: &RequestId, asked: &RequestId) -> bool {
 fn judge(answer: ProbeAnswer) -> Result<ProbeOutcome, NoHandshake> {
     match answer {
         Ok(ServerResult::DiscoverResult(result)) => Ok(discovered(result)),
-        // An old server may answer any question with something; that is no refusal to be asked properly.
+        // An old server may answer an unknown request with any result; it can still be initialized properly.
         Ok(_) => Ok(ProbeOutcome::Legacy(ProtocolVersion::LATEST_WITH_INITIALIZE)),
         Err(error) if error.code == ErrorCode::UNSUPPORTED_PROTOCOL_VERSION => {
             let supported = error.data.as_ref().and_then(|data| data.get("supported")).cloned();

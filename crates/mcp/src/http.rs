@@ -1,8 +1,8 @@
-//! A server over streamable HTTP, by rmcp's client (P1).
+//! Servers over streamable HTTP, with rmcp's client (P1).
 //!
-//! TLS is built here, on ring, with the system's roots or the bundled ones, as for model calls: no
-//! process-wide provider is needed, so nothing panics for want of one. Redirects are followed within
-//! the server's own origin only: configured headers go nowhere else.
+//! TLS uses ring with the system's or the bundled roots, as for model calls: no process-wide provider is needed, so a
+//! missing one can't cause a panic. Redirects are followed only within the server's own origin, so configured headers
+//! are sent nowhere else.
 
 pub(crate) mod login;
 pub(crate) mod oauth;
@@ -16,16 +16,16 @@ use http::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
-/// How long a connection may take to open.
+/// Time limit for opening a connection.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long a connection is kept for the next request. Many servers close one after five seconds, and a
-/// call sent into that moment is lost; logins are so rare that nothing is kept for them.
+/// How long an idle connection is kept. Many servers close one after five seconds, and a request sent at that moment
+/// would be lost. Logins are so rare that their connections are not kept.
 const IDLE: Duration = Duration::from_secs(4);
-/// The most redirects within an origin.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 const AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
 
-/// The clients of a process; made when the first server over HTTP is reached.
+/// The HTTP clients of a process; created when the first server over HTTP is connected.
 #[derive(Debug, Default)]
 pub(crate) struct HttpClients {
     proxy: Option<String>,
@@ -36,14 +36,14 @@ pub(crate) struct HttpClients {
 struct BuiltClients {
     /// Follows redirects within an origin.
     servers: reqwest::Client,
-    /// Follows redirects.
+    /// Follows redirects to any origin.
     following: reqwest::Client,
-    /// Follows none.
+    /// Follows no redirects.
     stopping: reqwest::Client,
 }
 
 impl HttpClients {
-    /// Clients that go through `proxy`, if one is given.
+    /// Returns clients that use `proxy`, if one is given.
     pub(crate) fn through(proxy: Option<String>) -> Self {
         Self { proxy, made: OnceLock::new() }
     }
@@ -52,12 +52,12 @@ impl HttpClients {
         self.made.get_or_init(|| make(self.proxy.as_deref())).as_ref().map_err(Clone::clone)
     }
 
-    /// The client that talks to servers.
+    /// The client for MCP servers.
     pub(crate) fn servers(&self) -> Result<reqwest::Client, String> {
         Ok(self.built()?.servers.clone())
     }
 
-    /// The client that talks to authorization servers.
+    /// The client for authorization servers.
     pub(crate) fn oauth(&self) -> Result<oauth::OAuthClient, String> {
         let made = self.built()?;
         Ok(oauth::OAuthClient { following: made.following.clone(), stopping: made.stopping.clone() })
@@ -101,7 +101,7 @@ fn within_origin() -> reqwest::redirect::Policy {
     })
 }
 
-/// What every request to a server carries.
+/// Parses the headers for every request to a server.
 pub(crate) fn headers(of: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     of.iter()
         .map(|(name, value)| {
@@ -115,7 +115,7 @@ pub(crate) fn headers(of: &BTreeMap<String, String>) -> Result<HashMap<HeaderNam
         .collect()
 }
 
-/// A transport to the server at `url`.
+/// Returns a transport to the server at `url`.
 pub(crate) fn transport<C>(
     client: C,
     url: &str,

@@ -1,10 +1,10 @@
 //! Tools of MCP servers (P1–P4).
 //!
-//! The protocol: [`servers_from_json`] reads the usual `mcpServers` object; [`Servers`] holds the
-//! servers it names and is handed to the registry as its `ToolServers`. Nothing is started until they
-//! are woken or a tool is called; then each is reached by itself, within its own time, and kept. What
-//! a server's tools are is remembered, so from the second time on they are offered before it is
-//! there. A server that hangs, dies or talks nonsense costs its own calls and nothing else.
+//! The protocol: [`servers_from_json`] parses the usual `mcpServers` object; [`Servers`] holds the servers it names
+//! and is passed to the registry as its `ToolServers`. No server is started until it is woken or one of its tools is
+//! called; then each connects on its own, within its own time limit, and stays connected. The tools of a server are
+//! remembered, so from the second run on they are offered before it is connected. A server that hangs, dies or sends
+//! nonsense affects only its own calls.
 //!
 //! ```
 //! use windlass_mcp::{McpOptions, Servers, ConnectionState, servers_from_json};

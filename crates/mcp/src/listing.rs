@@ -1,5 +1,5 @@
-//! What tools a server says it has: read page by page within bounds, each tool by itself, so that a
-//! broken or hostile one costs nobody but itself (P4).
+//! Lists a server's tools: page by page within limits, parsing each tool on its own, so that a broken or hostile tool
+//! affects no other (P4).
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use windlass_vocab::{EffectClass, Json};
 
 use crate::notice::{NoticeKind, is_hostile};
 
-/// The most pages, tools, and characters of a name and a description.
+/// Limits on pages, tools, and the characters of a name and a description.
 const PAGES: usize = 100;
 const TOOLS: usize = 2_000;
 const NAME: usize = 128;
@@ -23,9 +23,9 @@ const DESCRIPTION: usize = 100_000;
 /// A tool as its server describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListedTool {
-    /// Its name with the server.
+    /// The tool's name on its server.
     pub(crate) name: String,
-    /// What it does.
+    /// What the tool does.
     #[serde(default)]
     pub(crate) description: String,
     /// The schema of its arguments, as the server wrote it.
@@ -33,18 +33,18 @@ pub(crate) struct ListedTool {
     /// The schema of its structured result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<Json>,
-    /// What running it twice would mean, as the server says.
+    /// What a second run of the tool would mean, according to the server.
     pub(crate) effect: EffectClass,
 }
 
-/// The tools of a server, and what there is to say of those it does not have.
+/// The tools of a server, and notices about those that can't be offered.
 #[derive(Debug, Default)]
 pub(crate) struct ToolListing {
     pub(crate) tools: Vec<ListedTool>,
     pub(crate) notices: Vec<NoticeKind>,
 }
 
-/// Asks for all tools.
+/// Requests all tools.
 pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<ToolListing, ServiceError> {
     let (mut reader, mut cursor, mut cursors) = (ListingReader::default(), None, BTreeSet::new());
     for _ in 0..PAGES {
@@ -67,7 +67,7 @@ pub(crate) async fn list(peer: &Peer<RoleClient>) -> Result<ToolListing, Service
     Ok(reader.finish().await)
 }
 
-/// A page of the listing, its tools unread.
+/// A page of the listing with unparsed tools.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ListingPage {
@@ -83,7 +83,7 @@ struct ListingReader {
 }
 
 impl ListingReader {
-    /// Takes a page, gives the cursor to the next.
+    /// Adds a page and returns the cursor of the next.
     fn page(&mut self, answer: ServerResult) -> Result<Option<String>, ServiceError> {
         let page: ListingPage = match answer {
             ServerResult::CustomResult(CustomResult(Value::String(text))) => serde_json::from_str(&text),
@@ -103,7 +103,7 @@ impl ListingReader {
         self.notices.push(NoticeKind::ListingCut { reason });
     }
 
-    /// Compiling schemas takes its time; nobody else waits for it.
+    /// Compiles the schemas on a blocking thread, because that takes time.
     async fn finish(self) -> ToolListing {
         tokio::task::spawn_blocking(|| sift(self)).await.unwrap_or_default()
     }
@@ -150,7 +150,7 @@ struct RawTool {
     execution: Option<Value>,
 }
 
-/// Reads one tool, or says under which name it is to be told of and what is wrong with it.
+/// Parses one tool; the error holds the name to report it under and the problem.
 fn read(json: &Json) -> Result<ListedTool, (String, String)> {
     let raw: RawTool = serde_json::from_str(json.as_str())
         .map_err(|error| (String::new(), format!("its entry can't be read: {error}")))?;
@@ -206,7 +206,7 @@ fn check_input(schema: &Json) -> Result<(), String> {
     OutputSchema::new(schema).map(drop)
 }
 
-/// What the annotations say of a second run; where they say nothing, nothing is taken for granted (J4).
+/// Derives the effect class from the annotations; without annotations a second run counts as unsafe (J4).
 fn effect(annotations: Option<&Value>) -> EffectClass {
     let says = |hint: &str| annotations.and_then(|all| all.get(hint)).and_then(Value::as_bool) == Some(true);
     if says("readOnlyHint") {

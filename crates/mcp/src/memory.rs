@@ -1,8 +1,7 @@
-//! What is remembered of a server from one time to the next: its tools, so that they can be offered
-//! before it is there (P2); which kind of handshake it wants; and what its tools were when they were
-//! first seen, so that a change does not pass unnoticed.
+//! Data about a server that is kept between runs: its tools, so that they can be offered before it is connected (P2);
+//! its kind of handshake; and its tools when they were first seen, so that a change is noticed.
 //!
-//! One small file for each server and configuration, written whole or not at all.
+//! One small file for each server and configuration, written atomically.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,36 +15,36 @@ use crate::handshake::Era;
 use crate::listing::ListedTool;
 use crate::name::ServerName;
 
-/// A server that invents tools is not remembered for each of them.
+/// Limit for a server that invents new tools all the time.
 const REMEMBERED: usize = 5_000;
 
-/// What is remembered of a server.
+/// The remembered data of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServerMemory {
-    /// The handshake it wants; `None` if it is to be found out.
+    /// Its kind of handshake; `None` if it has to be found out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) handshake: Option<Handshake>,
-    /// The revision it spoke.
+    /// The protocol revision it used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) revision: Option<String>,
-    /// The version it said it has.
+    /// The version it reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
-    /// Its tools; `None` if they were never seen.
+    /// Its tools; `None` if they were never listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<Vec<ListedTool>>,
-    /// Its tools as they were accepted, by name: at first sight, or by a person since.
+    /// Its tools as they were accepted, by name: when first seen, or later by a person.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) accepted: BTreeMap<String, ListedTool>,
 }
 
-/// How a server is got to know.
+/// How a server does the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Handshake {
-    /// By `server/discover`.
+    /// With `server/discover`.
     Discover,
-    /// By `initialize`.
+    /// With `initialize`.
     Initialize,
 }
 
@@ -68,19 +67,19 @@ impl From<Handshake> for Era {
 }
 
 impl ServerMemory {
-    /// What is remembered in `folder`; nothing if nothing is, or if it can't be read.
+    /// Loads the data from `folder`; empty if there is none or it can't be read.
     pub(crate) fn load(folder: &Path, server: &ServerName, config: &ServerConfig) -> Self {
         let text = std::fs::read(path(folder, server, config)).unwrap_or_default();
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Writes it down, whole or not at all.
+    /// Writes the data atomically.
     pub(crate) fn save(&self, folder: &Path, server: &ServerName, config: &ServerConfig) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
         write_whole(&path(folder, server, config), &serde_json::to_vec(self)?, ReadableBy::Usual)
     }
 
-    /// Takes a new listing in: what was never seen before is accepted as it is.
+    /// Adds a new listing: a tool that was never seen before is accepted as it is.
     pub(crate) fn learn(&mut self, tools: &[ListedTool]) {
         for tool in tools {
             self.accepted.entry(tool.name.clone()).or_insert_with(|| tool.clone());
@@ -91,12 +90,12 @@ impl ServerMemory {
         self.tools = Some(tools.to_vec());
     }
 
-    /// The tools that are not what they were accepted as.
+    /// Returns the tools that differ from their accepted version.
     pub(crate) fn changed(&self) -> impl Iterator<Item = &ListedTool> {
         self.tools.iter().flatten().filter(|tool| self.before(tool).is_some())
     }
 
-    /// The tool as it was accepted, if it is another now.
+    /// Returns the accepted version of a tool, if it differs.
     pub(crate) fn before(&self, tool: &ListedTool) -> Option<&ListedTool> {
         self.accepted.get(&tool.name).filter(|accepted| *accepted != tool)
     }

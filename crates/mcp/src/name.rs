@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use windlass_vocab::ToolName;
 
-/// Longer names leave no room for the tool's in what a model sees.
+/// Longer names leave too little room for the tool's name in the name the model sees.
 const LONGEST: usize = 40;
 
 /// A server's name: letters, digits, `_` and `-`. It is the first part of its tools' names.

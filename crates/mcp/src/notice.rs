@@ -1,72 +1,72 @@
-//! What a person should know of a server, though nothing stops for it.
+//! Notices about a server for the person; none of them stops anything.
 
 use std::fmt;
 
 use crate::name::ServerName;
 
-/// Something a person should know of a server.
+/// A notice about a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// The server.
     pub server: ServerName,
-    /// What there is to know.
+    /// The event.
     pub what: NoticeKind,
 }
 
-/// What there is to know.
+/// The event that a notice reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
-    /// It printed something that is no message; told the 1st, 10th, 100th… time.
+    /// The server printed something that is not a message; reported the 1st, 10th, 100th… time.
     Garbage {
-        /// What was wrong.
+        /// The kind of fault.
         fault: OutputFault,
-        /// The beginning of it, safe to show.
+        /// The beginning of the text, safe to display.
         sample: String,
         /// How often so far.
         times: u64,
     },
-    /// A tool of it can't be offered.
+    /// A tool of the server can't be offered.
     ToolSkipped {
-        /// Its name, safe to show.
+        /// The tool's name, safe to display.
         tool: String,
         /// Why.
         reason: String,
     },
-    /// A tool is not what it was when it was first seen.
+    /// A tool has changed since it was first seen.
     ToolChanged {
-        /// Its name.
+        /// The tool's name.
         tool: String,
     },
-    /// Not all of its tools were listed.
+    /// Not all tools of the server were listed.
     ListingCut {
         /// Why.
         reason: String,
     },
-    /// It could not be reached, and is tried again at the next run.
+    /// The server could not be connected; it is tried again at the next run.
     Unavailable {
         /// Why.
         reason: String,
     },
-    /// It wants a person to log in.
+    /// The server requires a login.
     NeedsAuth,
-    /// It died and is started again.
+    /// The server died and is being restarted.
     Restarting {
         /// How it died.
         reason: String,
-        /// Which try this is, from 1.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// Something it wants remembered could not be written down.
+    /// The data about the server could not be saved.
     NotRemembered {
         /// Why.
         reason: String,
     },
 }
 
-/// What can be wrong with what a server prints.
+/// A fault in a server's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutputFault {
-    /// Text that is no JSON: a log line, mostly.
+    /// Text that is not JSON: usually a log line.
     NotJson,
     /// An empty line.
     Blank,
@@ -74,17 +74,17 @@ pub enum OutputFault {
     ByteOrderMark,
     /// Lines that end with a carriage return.
     CarriageReturn,
-    /// Bytes that are no UTF-8.
+    /// Bytes that are not UTF-8.
     NotUtf8,
-    /// JSON that is no message of the protocol.
+    /// JSON that is not a message of the protocol.
     NotAMessage,
     /// A message longer than the limit.
     TooLong,
-    /// A message nested deeper than can be read.
+    /// A message nested too deeply to parse.
     TooDeep,
-    /// A message that broke off.
+    /// A message cut off by the end of the output.
     BrokenOff,
-    /// An answer to a question that was not asked, or not any more.
+    /// An answer to a request that was never sent, or is no longer open.
     Unasked,
 }
 
@@ -136,13 +136,13 @@ impl fmt::Display for Notice {
     }
 }
 
-/// What is said of a server that a person has to log in to.
+/// Wording for a server that requires a login.
 pub(crate) const WANTS_LOGIN: &str = "wants a person to log in";
 
-/// How much of a line that is no message is told, in characters.
+/// How much of an invalid line a notice quotes, in characters.
 pub(crate) const SAMPLE: usize = 80;
 
-/// Text from a server made safe to show: one line, no control or direction characters, cut at `chars`.
+/// Makes a server's text safe to display: one line, no control or direction characters, truncated to `chars`.
 pub(crate) fn printable(text: &str, chars: usize) -> String {
     let mut safe: String = text.chars().take(chars).map(|c| if is_hostile(c) { '\u{fffd}' } else { c }).collect();
     if text.chars().nth(chars).is_some() {
@@ -151,7 +151,7 @@ pub(crate) fn printable(text: &str, chars: usize) -> String {
     safe
 }
 
-/// Characters that move the cursor, hide or turn round what stands beside them.
+/// Characters that move the cursor, or hide or reorder the characters next to them.
 pub(crate) fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

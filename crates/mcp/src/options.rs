@@ -1,4 +1,4 @@
-//! What the servers of a process share.
+//! Options shared by the servers of a process.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,48 +10,47 @@ use windlass_tools::{GuardProgram, Sandbox, Secrets};
 use crate::name::ServerName;
 use crate::notice::Notice;
 
-/// Longer messages are not read: their call fails.
+/// The longest message in bytes; the call of a longer one fails.
 pub const MESSAGE_LIMIT: usize = 64 << 20;
 
 /// Looks up a variable for `${VAR}`.
 pub type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
-/// Is given the address at which a person logs in to a server.
+/// Receives the address at which a person logs in to a server.
 pub type ShowUrl = Arc<dyn Fn(&ServerName, &str) + Send + Sync>;
 
-/// Says why the program of a server must not be started now, as the rest of a sentence.
+/// Returns why the program of a server must not be started now, as the rest of a sentence.
 pub type StartCheck = Arc<dyn Fn(&ServerName) -> Result<(), String> + Send + Sync>;
 
-/// What the servers of a process share.
+/// Options shared by the servers of a process.
 #[derive(Clone)]
 pub struct McpOptions {
-    /// The folder where listings are remembered; without one nothing is.
+    /// The folder where listings are remembered; `None` remembers nothing.
     pub memory: Option<PathBuf>,
-    /// The file where tokens are kept, readable by its owner alone; without one they last as long as
-    /// the process.
+    /// The file for tokens, readable by its owner only; without one tokens are lost when the process ends.
     pub tokens: Option<PathBuf>,
     /// Where the values of `${VAR}` come from.
     pub variables: Variables,
-    /// The guard of stdio servers; without one none is started.
+    /// The guard program for stdio servers; without one none is started.
     pub guard: Option<GuardProgram>,
-    /// The sandbox of those whose entries ask for it; without one such a server is not started.
+    /// The sandbox for servers whose entries ask for it; without one such a server is not started.
     pub sandbox: Option<Sandbox>,
-    /// Is told what a person should know.
+    /// Receives notices for the person.
     pub notice: Arc<dyn Fn(Notice) + Send + Sync>,
-    /// What children don't inherit and errors don't show (X1).
+    /// Secrets that child processes don't inherit and errors don't contain (X1).
     pub secrets: Secrets,
-    /// The workspace: told to servers that ask, and where stdio servers run unless they say otherwise.
+    /// The workspace: reported to servers that ask for roots, and the default working folder of stdio servers.
     pub root: Option<PathBuf>,
     /// The longest message that is read, in bytes.
     pub message_limit: usize,
-    /// A proxy for everything over HTTP but this machine.
+    /// A proxy for all HTTP connections except to this machine.
     pub proxy: Option<String>,
-    /// Set where a person watches and logs in as soon as a server wants it; otherwise such a server
-    /// is not available before [`crate::Servers::login`].
+    /// Set if a person is present who logs in as soon as a server requires it; otherwise such a server is unavailable
+    /// until [`crate::Servers::login`].
     pub log_in: Option<ShowUrl>,
-    /// Servers that are configured and must not be used, as nobody has agreed to them: known by name,
-    /// so that a call that names one of them is not taken for one of another.
+    /// Servers that are configured but must not be used, because nobody has agreed to them. Their names are kept so
+    /// that a call to one of them is not routed to another server.
     pub withheld: BTreeSet<ServerName>,
-    /// Asked right before the program of a server is started, each time; it may read files.
+    /// Called right before each start of a server's program; it may read files.
     pub check_start: StartCheck,
 }
 

@@ -1,6 +1,5 @@
-//! Calls that a server gives up for now because it needs something first (P4): the newest revision's
-//! way to ask. What the server wants back is kept in the pause, so that the call can be made again by
-//! another process than the one that was asked.
+//! Calls that a server returns early because it needs input first (P4), which is how the newest revision asks. The
+//! state the server wants back is kept in the pause, so that another process can make the call again.
 
 use std::collections::BTreeSet;
 
@@ -13,29 +12,29 @@ use crate::asked_back;
 use crate::elicit;
 use crate::name::ServerName;
 
-/// The error by which an older revision says that a page must be visited first.
+/// The error code by which an older revision requires a page to be visited first.
 const VISIT_FIRST: ErrorCode = ErrorCode(-32_042);
 
-/// What a call is made with: nothing more than its arguments at first.
+/// The extra input of one attempt of a call; empty at first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Round {
-    /// How many there were before.
+    /// How many attempts there were before.
     pub(crate) count: u32,
-    /// What the server was to be given back.
+    /// The state to return to the server.
     pub(crate) state: Option<String>,
-    /// Answers to what it asked.
+    /// The answers to the server's questions.
     pub(crate) responses: Option<InputResponses>,
 }
 
-/// What is kept of a paused call.
+/// The stored state of a paused call.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_state: Option<String>,
-    /// Who wants to know the workspace.
+    /// The keys of requests for the workspace roots.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     roots: BTreeSet<String>,
-    /// Whether the answers go back to the server, or it only had to be waited for.
+    /// Whether the answers are sent to the server, or it only required waiting for the person.
     #[serde(default)]
     answers: GivenAnswers,
     #[serde(default)]
@@ -50,15 +49,15 @@ enum GivenAnswers {
     OnlyAwaited,
 }
 
-/// What follows when a server wants something first.
+/// What to do when a server requires input.
 pub(crate) enum AfterInputRequired {
-    /// The call is made again, with this.
+    /// Make the call again with this input.
     Again(Round),
     /// The call is over or paused.
     Settled(Box<Outcome>),
 }
 
-/// What follows from what the server wants.
+/// Decides what to do about the server's requests.
 pub(crate) fn next(
     server: &ServerName,
     wanted: InputRequiredResult,
@@ -90,7 +89,7 @@ fn refused(what: &str) -> AfterInputRequired {
     AfterInputRequired::Settled(Box::new(Outcome::error(format!("The server wants {what}: the call can't go on."))))
 }
 
-/// The pause an error asks for, if it is one that asks for a page to be visited first.
+/// Returns the pause for an error that requires a page to be visited first; `None` for any other error.
 pub(crate) fn of_error(server: &ServerName, error: &ErrorData) -> Option<Outcome> {
     if error.code != VISIT_FIRST {
         return None;
@@ -125,7 +124,7 @@ impl KeptCall {
 }
 
 impl Round {
-    /// What a paused call is made again with; or how it ends because of the answers.
+    /// Returns the input for making a paused call again, or the outcome if the answers end it.
     pub(crate) fn resumed(resumption: &Resumption, root: Option<&str>) -> Result<Self, Box<Outcome>> {
         let kept: KeptCall = serde_json::from_str(resumption.state.as_str())
             .map_err(|error| Box::new(Outcome::error(format!("The paused call can't be taken up: {error}."))))?;

@@ -1,5 +1,5 @@
-//! What a server answers to a call, as an outcome (T5, T6): words for the model; what are no words,
-//! and structure, kept beside them.
+//! Converts a server's answer to a call into an outcome (T5, T6): text for the model; other content and structured
+//! data are kept next to it.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use windlass_vocab::{Json, Outcome, OutcomeKind};
 
 use crate::listing::ListedTool;
 
-/// The outcome of an answer.
+/// Converts an answer into an outcome.
 pub(crate) fn outcome(
     tool: &ListedTool,
     schema: &OnceLock<Result<OutputSchema, String>>,
@@ -21,7 +21,7 @@ pub(crate) fn outcome(
             Some(problem) => Outcome::error(problem),
             None => call_outcome(result),
         },
-        // An answer with something in it that the protocol does not know: better than none.
+        // An answer that the protocol does not define is still better than none.
         ServerResult::CustomResult(CustomResult(value)) => unusual(&value),
         ServerResult::CreateTaskResult(_) => {
             Outcome::error("The server made a task of the call, and tasks are not supported: nothing waits for it.")
@@ -31,7 +31,7 @@ pub(crate) fn outcome(
     }
 }
 
-/// What is wrong with a result by the server's own schema.
+/// Returns how a result violates the tool's own output schema.
 fn misfit(
     tool: &ListedTool,
     schema: &OnceLock<Result<OutputSchema, String>>,
@@ -55,7 +55,7 @@ fn call_outcome(result: CallToolResult) -> Outcome {
     let CallToolResult { content, structured_content, is_error, .. } = result;
     let mut beside = Vec::new();
     let mut words: Vec<String> = content.iter().map(|block| part(block, &mut beside)).collect();
-    // An empty text beside it says nothing either.
+    // Use the structured content if all text blocks are empty.
     if let (true, Some(structured)) = (words.iter().all(|words| words.trim().is_empty()), &structured_content) {
         words = vec![structured.to_string()];
     }
@@ -78,7 +78,7 @@ fn call_outcome(result: CallToolResult) -> Outcome {
     }
 }
 
-/// The words of a block; what are none goes beside them.
+/// Returns the text of a block; for other content a description, and adds the content to `beside`.
 fn part(block: &ContentBlock, beside: &mut Vec<Value>) -> String {
     let words = match block {
         ContentBlock::Text(text) => return text.text.clone(),
@@ -101,7 +101,7 @@ fn part(block: &ContentBlock, beside: &mut Vec<Value>) -> String {
     words
 }
 
-/// The size of base64 data.
+/// The size of base64 data, for the model.
 fn size(data: &str) -> String {
     format!("{} bytes, kept beside the text", data.trim_end_matches('=').len() * 3 / 4)
 }

@@ -1,9 +1,9 @@
-//! One server and whoever looks after it (P2, P3).
+//! One server and the task that supervises it (P2, P3).
 //!
-//! A server is reached when it is woken, or when one of its tools is first called. A task then keeps
-//! it: it takes in changed listings, sees the server die, and starts it again after 1, 2 and 4
-//! seconds; after that it is left alone until it is woken the next time. What is known of its tools,
-//! from now or from last time, can be had at any moment without waiting.
+//! A server is connected when it is woken, or when one of its tools is first called. A task then supervises it: it
+//! reads changed listings, notices when the server dies, and restarts it after 1, 2 and 4 seconds; after that the
+//! server stays down until it is woken again. The known tools, from now or from the last run, can be read at any
+//! moment without waiting.
 
 mod keep;
 mod login;
@@ -36,11 +36,11 @@ pub(crate) struct Server {
     clients: Arc<HttpClients>,
     tokens: Option<ServerTokens>,
     inner: Mutex<ServerParts>,
-    /// Held from looking at the memory to writing it down, so that no change of it is lost. Taken before `inner`.
+    /// Held from reading the memory to saving it, so that no update is lost. Locked before `inner`.
     remembering: Mutex<()>,
-    /// Notifies of every change of `inner`.
+    /// Notified of every change of `inner`.
     changed: watch::Sender<()>,
-    /// Rung by whoever waits for it.
+    /// Notified by tasks that wait for the connection.
     hurry: Notify,
     /// Cancelled at shutdown.
     stop: CancellationToken,
@@ -55,15 +55,15 @@ struct ServerParts {
     last_error: Option<String>,
 }
 
-/// Whether a server that is not there is waited for. One that missed its start is not, until it is woken
-/// for the next run; it may still come up meanwhile.
+/// Whether calls wait for a server that is not connected. They don't wait for one that failed to start, until it is
+/// woken for the next run; it may still connect meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     Awaited,
     Missed,
 }
 
-/// Where a server is.
+/// The phase of a server's connection.
 #[derive(Clone)]
 enum ConnectionPhase {
     Idle,
@@ -132,7 +132,7 @@ impl Server {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where it is. A copy: a guard in the head of a `match` would be held through its arms.
+    /// The current phase, as a copy: a guard in the head of a `match` would be held through its arms.
     fn phase(&self) -> ConnectionPhase {
         self.lock().phase.clone()
     }
@@ -149,7 +149,7 @@ impl Server {
         self.lock().memory.clone()
     }
 
-    /// Begins to reach it if it is not reached, and returns at once. Needs a runtime to do it in.
+    /// Starts connecting unless connected, and returns at once. Needs a Tokio runtime.
     pub(crate) fn wake(self: &Arc<Self>) {
         let mut inner = self.lock();
         inner.start = Start::Awaited;
@@ -170,7 +170,7 @@ impl Server {
         }
     }
 
-    /// The connection, once it is there; or why there is none.
+    /// Waits for the connection; the error says why there is none.
     pub(crate) async fn connected(self: &Arc<Self>) -> Result<Arc<ServerConnection>, String> {
         let mut changes = self.changed.subscribe();
         if matches!(self.phase(), ConnectionPhase::Idle) {
@@ -196,7 +196,7 @@ impl Server {
         }
     }
 
-    /// Waits until it is there or given up.
+    /// Waits until the server is connected or given up.
     pub(crate) async fn settled(&self) {
         let mut changes = self.changed.subscribe();
         self.hurry.notify_one();
@@ -216,7 +216,7 @@ impl Server {
         }
     }
 
-    /// Waits until it has ended, after it was told to.
+    /// Waits until the server has ended after a shutdown.
     pub(crate) async fn closed(&self) {
         let mut changes = self.changed.subscribe();
         loop {
@@ -235,7 +235,7 @@ impl Server {
         }
     }
 
-    /// How far it is, once it was woken.
+    /// The progress of the connection, once the server was woken.
     pub(crate) fn stage(&self) -> Option<ServerStage> {
         let (inner, limit) = (self.lock(), self.config.startup_timeout);
         let starting = || match inner.memory.tools {
@@ -263,7 +263,7 @@ impl Server {
         }
     }
 
-    /// Whether it still has the tool, just so; the sentence otherwise says what became of it.
+    /// Checks that the server still has exactly this tool; the error says what changed.
     pub(crate) fn still_has(&self, tool: &ListedTool) -> Result<(), String> {
         let inner = self.lock();
         let now = inner.memory.tools.iter().flatten().find(|listed| listed.name == tool.name);
@@ -291,7 +291,7 @@ impl Server {
         ServerState { left_out: inner.left_out.clone(), last_error: inner.last_error.clone(), ..known }
     }
 
-    /// Takes its tools as they are now for what they should be.
+    /// Accepts the server's tools as they are now.
     pub(crate) fn accept(self: &Arc<Self>) {
         let _alone = self.remembering();
         let mut memory = self.lock_memory();
@@ -300,7 +300,7 @@ impl Server {
         self.remember(memory);
     }
 
-    /// The workspace, as servers are told of it.
+    /// The workspace as a URI for servers.
     pub(crate) fn root_uri(&self) -> Option<String> {
         let root = self.options.root.as_ref()?;
         url::Url::from_directory_path(root).ok().map(String::from)
@@ -330,7 +330,7 @@ impl Server {
         self.tell(self.scrubbed(what));
     }
 
-    /// What a server said of itself, without secrets, safe to show and cut.
+    /// Removes secrets from a server's texts in a notice, and makes them safe to display and short.
     fn scrubbed(&self, what: NoticeKind) -> NoticeKind {
         match what {
             NoticeKind::Garbage { fault, sample, times } => {
@@ -345,7 +345,7 @@ impl Server {
         }
     }
 
-    /// Takes in what is known now. Whoever changes it holds `remembering` meanwhile.
+    /// Stores the new memory. The caller holds `remembering` while it changes the memory.
     fn remember(self: &Arc<Self>, memory: ServerMemory) {
         if let Some(folder) = &self.options.memory
             && memory != self.lock_memory()

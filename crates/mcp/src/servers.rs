@@ -19,11 +19,11 @@ use crate::options::{McpOptions, ShowUrl};
 use crate::server::Server;
 use crate::state::ServerState;
 
-/// How long a shutdown may take, all servers together.
+/// Time limit for shutting down all servers together.
 const SHUTDOWN: Duration = Duration::from_secs(15);
 
-/// All servers of a configuration: reached when they are needed, kept, looked after. Cheap to clone;
-/// when the last clone is dropped they are let go.
+/// All servers of a configuration: connected when they are needed, and supervised. Cheap to clone; dropping the last
+/// clone ends them.
 #[derive(Clone)]
 pub struct Servers {
     all: Arc<AllServers>,
@@ -42,13 +42,13 @@ impl fmt::Debug for Servers {
     }
 }
 
-/// A server is not there.
+/// Why a server is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
-    /// There is none of that name.
+    /// There is no server of that name.
     #[error("there is no MCP server `{0}`")]
     Unknown(ServerName),
-    /// It could not be reached.
+    /// The server could not be connected.
     #[error("MCP server `{server}` {reason}")]
     Unavailable {
         /// The server.
@@ -59,7 +59,7 @@ pub enum ServerError {
 }
 
 impl Servers {
-    /// Servers of this configuration. Nothing is started; what is remembered of them is read.
+    /// Returns the servers of this configuration. Nothing is started; remembered data about them is loaded.
     #[must_use]
     pub fn new(configs: BTreeMap<ServerName, ServerConfig>, options: McpOptions) -> Self {
         let stop = CancellationToken::new();
@@ -74,13 +74,13 @@ impl Servers {
         Self { all: Arc::new(AllServers { servers, withheld, _let_go: stop.clone().drop_guard(), stop }) }
     }
 
-    /// Where each of them is.
+    /// The state of each server.
     #[must_use]
     pub fn states(&self) -> Vec<ServerState> {
         self.all.servers.values().map(|server| server.state()).collect()
     }
 
-    /// Reaches a server, trying again if it failed before, and says where it is then.
+    /// Connects to a server, again if it failed before, and returns its state.
     pub async fn connect(&self, name: &ServerName) -> Result<ServerState, ServerError> {
         let server = self.server(name)?;
         server.wake();
@@ -89,24 +89,24 @@ impl Servers {
         Ok(server.state())
     }
 
-    /// Takes a server's tools as they are now for what they should be.
+    /// Accepts a server's tools as they are now.
     pub fn accept(&self, name: &ServerName) -> Result<(), ServerError> {
         self.server(name)?.accept();
         Ok(())
     }
 
-    /// Logs in to a server: `show` is given the address a person must open in a browser.
+    /// Logs in to a server; calls `show` with the address a person must open in a browser.
     pub async fn login(&self, name: &ServerName, show: ShowUrl) -> Result<(), LoginError> {
         let server = self.all.servers.get(name).ok_or(LoginError::Unknown)?;
         server.login(&show).await
     }
 
-    /// Forgets the login to a server.
+    /// Deletes the login to a server.
     pub fn logout(&self, name: &ServerName) -> Result<Logout, LoginError> {
         self.all.servers.get(name).ok_or(LoginError::Unknown)?.logout()
     }
 
-    /// Lets all servers end: by closing their input, then by signal, then by force.
+    /// Ends all servers: closes their input, then sends a signal, then kills them.
     pub async fn shutdown(&self) {
         self.all.stop.cancel();
         let ended = join_all(self.all.servers.values().map(|server| server.closed()));

@@ -1,4 +1,4 @@
-//! What a person sees of a server.
+//! The state of a server for display.
 
 use std::sync::Arc;
 
@@ -9,67 +9,67 @@ use crate::connection::ServerConnection;
 use crate::memory::ServerMemory;
 use crate::name::ServerName;
 
-/// Where a server is.
+/// The state of a server's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionState {
-    /// It is configured not to be used.
+    /// The configuration disables it.
     Disabled,
-    /// Nobody has needed it yet.
+    /// Nothing has needed it yet.
     Idle,
-    /// It is being reached.
+    /// It is being connected.
     Connecting,
-    /// It is there.
+    /// It is connected.
     Connected,
-    /// It died and is being started again.
+    /// It died and is being restarted.
     Restarting,
-    /// It wants a person to log in.
+    /// It requires a login.
     NeedsAuth,
-    /// It could not be reached, and is tried again at the next run.
+    /// It could not be connected; it is tried again at the next run.
     Failed,
     /// It was shut down.
     Closed,
 }
 
-/// What a person sees of a server.
+/// The state of a server for display.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerState {
     /// Its name.
     pub name: ServerName,
-    /// Where it is.
+    /// The state of its connection.
     pub state: ConnectionState,
-    /// The revision of the protocol it speaks, or spoke the last time.
+    /// The protocol revision it uses, or used last time.
     pub revision: Option<String>,
-    /// What it calls itself, and its version.
+    /// Its own name and version.
     pub about: Option<String>,
-    /// What it says of how it is to be used.
+    /// Its instructions for use.
     pub instructions: Option<String>,
-    /// Its tools: as they are, or were the last time.
+    /// Its tools: current, or from the last time.
     pub tools: Vec<ToolSpec>,
-    /// Those that are not what they were when they were first seen.
+    /// The tools that have changed since they were accepted.
     pub changed: Vec<ChangedTool>,
-    /// What it lists and can't be offered, as far as it was listed since the start.
+    /// Listed tools that can't be offered, from listings since the process started.
     pub left_out: Vec<UnofferedTool>,
-    /// Why it is not there, for a sentence that begins with the server.
+    /// Why it is not connected, as the rest of a sentence that begins with the server.
     pub last_error: Option<String>,
 }
 
 /// A tool that a server lists and that can't be offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnofferedTool {
-    /// Its name, safe to show.
+    /// The tool's name, safe to display.
     pub tool: String,
     /// Why.
     pub reason: String,
 }
 
-/// A tool that is not what it was when it was accepted.
+/// A tool that has changed since it was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedTool {
-    /// Its name with the server.
+    /// The tool's name on its server.
     pub name: String,
-    /// What it said of itself, and its schema.
+    /// The accepted description and schema.
     pub before: (String, String),
-    /// What it says now, and its schema.
+    /// The current description and schema.
     pub now: (String, String),
 }
 

@@ -1,10 +1,9 @@
 //! A server as a child process: messages are lines of JSON on its standard input and output.
 //!
-//! rmcp has a transport for this; ours stands in its place because real servers print log lines,
-//! blank lines, byte order marks and worse on standard output, answer with megabytes or thousands of
-//! levels of nesting, and die in mid-sentence (P3, P4). Here each line is read by itself: what is no
-//! message is told and skipped, and an answer that can't be read becomes an error for the one call
-//! that waits for it, not silence.
+//! rmcp has a transport for this; ours replaces it because real servers print log lines, blank lines, byte order
+//! marks and worse on standard output, answer with megabytes or thousands of levels of nesting, and die in the middle
+//! of a message (P3, P4). Here each line is parsed on its own: a line that is not a message is reported and skipped,
+//! and an unreadable answer becomes an error for the one call that waits for it, not silence.
 
 mod frame;
 mod lines;

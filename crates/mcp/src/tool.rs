@@ -1,4 +1,4 @@
-//! A tool of a server, as Windlass sees it (T1, P3).
+//! A server's tool as a Windlass tool (T1, P3).
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -12,22 +12,22 @@ use crate::config::Trust;
 use crate::listing::ListedTool;
 use crate::server::Server;
 
-/// A person may take this long to answer a server in mid-call; then the call is given up whole.
+/// How long a person may take to answer a server during a call; then the whole call is given up.
 const PERSON: Duration = Duration::from_secs(3600);
-/// What a stopped call needs to say so to its server.
+/// How long a stopped call has to notify its server.
 const GOODBYE: Duration = Duration::from_millis(200);
-/// How much of the arguments stands in the title of a preview.
+/// How many characters of the arguments the title of a preview contains.
 const TITLE: usize = 160;
 
 /// A tool of a server.
 pub(crate) struct McpTool {
-    /// The server holds its tools; they don't hold it.
+    /// Weak, because the server owns its tools.
     server: Weak<Server>,
     listed: Arc<ListedTool>,
     output: Arc<OnceLock<Result<OutputSchema, String>>>,
     spec: ToolSpec,
     trust: Trust,
-    /// What it was when it was accepted, if that was something else.
+    /// The accepted version of the tool, if it differs.
     before: Option<ListedTool>,
     timeout: Duration,
 }
@@ -63,8 +63,8 @@ impl Tool for McpTool {
         &self.spec
     }
 
-    /// What a server says of its own tools decides only where the user trusts it, and not while it
-    /// says something else than it did.
+    /// A server's own annotations decide whether to ask only where the user trusts the server, and not while the tool
+    /// differs from its accepted version.
     fn ask_policy(&self) -> AskPolicy {
         match (self.trust, &self.before) {
             (_, Some(_)) => AskPolicy::Anew,
@@ -100,7 +100,8 @@ impl Tool for McpTool {
         Box::pin(call::run(ask, context))
     }
 
-    /// The call's own limit is kept by the call itself, for it does not run while a person is asked.
+    /// The call enforces its own limit, because that is suspended while a person is asked; this one adds the person's
+    /// time.
     fn timeout(&self) -> Option<Duration> {
         Some(self.timeout + PERSON)
     }
@@ -110,7 +111,7 @@ impl Tool for McpTool {
     }
 }
 
-/// What a person must know of a tool that is not what it was.
+/// Describes how a tool has changed, for the person.
 fn changed(before: &ListedTool, now: &ListedTool) -> String {
     let mut text = String::from("This tool is not what it was when you first saw it.");
     if before.description != now.description {

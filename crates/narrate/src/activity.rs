@@ -1,35 +1,35 @@
-//! What a live session is busy with, for a line that is written over as it changes.
+//! The current activity of a live session, for a line that is overwritten when it changes.
 
 use std::fmt;
 
 use crate::duration::duration;
 
-/// What is waited for; displayed it is its words.
+/// What the session is waiting for. `Display` writes it in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity<'a> {
-    /// The first word of a model.
+    /// The first token of a model's reply.
     Model,
-    /// Its thoughts are coming.
+    /// The model's thinking is being received.
     Thinking,
-    /// Its answer is coming.
+    /// The model's answer is being received.
     Answering,
-    /// The arguments of a call are coming.
+    /// The arguments of a call are being received.
     Writing {
         /// The tool as the model wrote it.
         tool: &'a str,
-        /// What has come of them.
+        /// Bytes received so far.
         bytes: usize,
     },
-    /// Calls that run, as they are named.
+    /// Running calls, by display name.
     Calls(&'a [&'a str]),
-    /// The time of another attempt.
+    /// The start of the next attempt.
     Retry {
-        /// How long that is from now.
+        /// Time until then.
         left_ms: u64,
-        /// Why it is needed.
+        /// Why the last attempt failed.
         why: &'a str,
     },
-    /// An answer of a person.
+    /// A person's answer.
     Person,
 }
 

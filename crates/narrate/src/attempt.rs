@@ -1,4 +1,4 @@
-//! A model call that failed, and what follows.
+//! A failed model call, and what follows it.
 
 use windlass_vocab::{AttemptFailed, NextAttempt, Timestamp};
 
@@ -6,25 +6,25 @@ use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
 use crate::line::{NarratedLine, Tone};
 
-/// What went wrong with an attempt, in few words.
+/// Returns why an attempt failed, in a few words.
 #[must_use]
 pub fn problem_of_attempt(attempt: &AttemptFailed) -> String {
     let what = if attempt.failure.status == Some(429) { "rate limited" } else { &attempt.failure.message };
     short_line(what.trim_end_matches('.'), TEXT)
 }
 
-/// The problem of the retry that was told last, until something else happens.
+/// The problem of the last reported retry, until something else happens.
 #[derive(Debug, Default)]
 pub(crate) struct LastRetry(Option<String>);
 
 impl LastRetry {
-    /// Something else happened.
+    /// Forgets the problem, because something else happened.
     pub(crate) fn forget(&mut self) {
         self.0 = None;
     }
 
-    /// Why an attempt failed and what follows; nothing where the end of the run says it all. A retry for the reason
-    /// that was told last only passes: how often it is tried is not worth a line each.
+    /// Returns why an attempt failed and what follows; `None` if the end of the run says it all. A retry for the last
+    /// reported reason gets the tone `Passing`: repeated retries are not worth a line each.
     pub(crate) fn brief(&mut self, attempt: &AttemptFailed, at: Timestamp) -> Option<NarratedLine> {
         let (problem, told) = (problem_of_attempt(attempt), self.0.take());
         let next = match what_follows(&attempt.next) {
@@ -45,7 +45,7 @@ impl LastRetry {
     }
 }
 
-/// The same for whoever reads it later, with the model.
+/// Returns the full line for a later reader, with the model.
 pub(crate) fn full(attempt: &AttemptFailed, at: Timestamp) -> NarratedLine {
     let problem = format!("{}: {}", attempt.model, problem_of_attempt(attempt));
     let text = match what_follows(&attempt.next) {
@@ -58,7 +58,7 @@ pub(crate) fn full(attempt: &AttemptFailed, at: Timestamp) -> NarratedLine {
     NarratedLine::new(Tone::Failure, text)
 }
 
-/// What follows, in words where it is no wait.
+/// What follows a failed attempt, in words unless it is a retry.
 enum Follows {
     Retry(Timestamp),
     Other(String),

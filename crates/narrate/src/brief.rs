@@ -1,4 +1,4 @@
-//! Each record for whoever watches: what happens, in short lines.
+//! The lines of each record for a person who watches: short.
 
 use windlass_vocab::{PlanChanged, Record, Timestamp};
 
@@ -8,7 +8,7 @@ use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::memory::NarratorMemory;
 use crate::{nudge, question, reply, run};
 
-/// The lines of a record. How a run ended is not among them: a door shows the answer in its own way, or else
+/// Returns the lines of a record. The end of a run has none: a door shows the answer in its own form, or else
 /// [`crate::RunEndWords`].
 pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
@@ -59,7 +59,7 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
     vec![line]
 }
 
-/// The plan, a line for each step.
+/// Returns the plan, a line per step.
 pub(crate) fn steps(plan: &PlanChanged) -> Vec<NarratedLine> {
     plan.items.iter().map(|item| NarratedLine::new(Tone::Step(item.status), short_line(&item.step, TEXT))).collect()
 }

@@ -1,5 +1,5 @@
-//! A call as a person watches it: one line that leads with what the call is about, and the lines an edit changes
-//! where nobody was asked about it.
+//! A call as a person watches it: one line that begins with the call's main argument, and the lines changed by an edit
+//! that needed no approval.
 
 use serde_json::{Map, Value};
 use windlass_tools::diff::{self, DiffLimits};
@@ -9,26 +9,26 @@ use windlass_vocab::{CallFinished, CallRequested, Json, OutcomeKind, ToolName, V
 use crate::harmless::short_line;
 use crate::line::{NarratedLine, Tone};
 
-/// Characters of the argument that leads, and of all others together, where there is room.
+/// Most characters of the main argument, and of all others together, if there is room.
 const ARGUMENTS: usize = 100;
-/// Characters of the arguments that don't lead, at least: how far a command reached is not cut off.
+/// Least characters for the other arguments, so that a command's network and sandbox use is not cut off.
 const REACH: usize = 40;
-/// Lines of a change, and characters of each, that are shown.
+/// Most lines of a change that are shown, and most characters of each.
 const CHANGED_LINES: usize = 20;
 const CHANGED_COLUMNS: usize = 200;
 
-/// Arguments that say what a call is about; the first of them that is there leads the line, without its name.
+/// Main arguments in order of preference; the first one present begins the line, without its name.
 const LEADING: [&str; 6] = ["command", "pattern", "query", "url", "path", "from"];
 
-/// The tool whose results tell of the sandbox.
+/// The tool whose results report on the sandbox.
 const RUN_COMMAND: &str = "run_command";
 
-/// The tool as people name it: without its server where that is ours.
+/// Returns the tool's display name: without the server's name for built-in tools.
 pub(crate) fn tool_name(call: &CallRequested) -> &str {
     call.tool.as_ref().map_or(call.name.as_str(), ToolName::display_name)
 }
 
-/// A call that has no result yet.
+/// A call without a result yet.
 #[derive(Clone, Debug)]
 pub(crate) struct CallInProgress {
     tool: String,
@@ -42,7 +42,7 @@ impl CallInProgress {
         Self { line: call_line(&tool, &call.arguments), changes: unasked_changes(call), tool }
     }
 
-    /// A person changed its arguments, and has seen what they wrote.
+    /// Applies arguments that a person edited; they have seen the change, so it is not shown again.
     pub(crate) fn edit(&mut self, arguments: &Json) {
         self.line = call_line(&self.tool, arguments);
         self.changes.clear();
@@ -53,8 +53,8 @@ impl CallInProgress {
         &self.line
     }
 
-    /// What belongs below the line once the call has ended: what it changed unasked, in lines that begin with `+`, `-` or
-    /// a blank, and what the sandbox had to do with it.
+    /// Returns the lines below the call's own line after it ended: the lines it changed without approval, which begin
+    /// with `+`, `-` or a blank, and notes about the sandbox.
     pub(crate) fn below(self, finished: &CallFinished) -> Vec<NarratedLine> {
         let mut lines = if finished.outcome == OutcomeKind::Ok { self.changes } else { Vec::new() };
         if self.tool == RUN_COMMAND {
@@ -65,12 +65,12 @@ impl CallInProgress {
     }
 }
 
-/// `read_file src/main.rs (offset=3)`; `docs.search (q=words)` where no argument leads.
+/// `read_file src/main.rs (offset=3)`; `docs.search (q=words)` for a call without a main argument.
 pub(crate) fn call_line(tool: &str, arguments: &Json) -> String {
     call_line_in(ARGUMENTS, tool, arguments)
 }
 
-/// A call as one line, with at most `room` characters of the argument that leads, and as many of all others: a long
+/// Returns a call as one line, with at most `room` characters of the main argument, and as many of all others: a long
 /// command does not hide that it ran outside the sandbox.
 #[must_use]
 pub fn call_line_in(room: usize, tool: &str, arguments: &Json) -> String {
@@ -87,7 +87,7 @@ pub fn call_line_in(room: usize, tool: &str, arguments: &Json) -> String {
     }
 }
 
-/// Takes out of the arguments what leads the line: for a move, both ends of it.
+/// Removes the main argument from the arguments and returns it: for a move, source and target.
 fn leading(members: &mut Map<String, Value>, room: usize) -> Option<String> {
     let name = LEADING.into_iter().find(|name| members.get(*name).is_some_and(Value::is_string))?;
     let mut take = |name: &str| match members.remove(name) {
@@ -100,8 +100,8 @@ fn leading(members: &mut Map<String, Value>, room: usize) -> Option<String> {
     Some(to.map_or_else(|| lead.clone(), |to| format!("{lead} to {to}")))
 }
 
-/// `offset=3`. How far a command reaches is said in words; of what is written to a file only the length is shown,
-/// of an edit nothing: its change is.
+/// `offset=3`. A command's sandbox use is put in words; file content is reduced to its length; the texts of an edit
+/// are left out, because its diff is shown.
 fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
     match (tool, name, value) {
         ("write_file", "content", Value::String(text)) => Some(match text.lines().count() {
@@ -118,7 +118,7 @@ fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// The change an edit makes, if it was allowed: where a person is asked they see it in the question.
+/// Returns the diff of an edit that was allowed; if a person is asked, the question shows it.
 fn unasked_changes(call: &CallRequested) -> Vec<NarratedLine> {
     if tool_name(call) != "edit_file" || call.verdict != Verdict::Allow {
         return Vec::new();
@@ -128,7 +128,7 @@ fn unasked_changes(call: &CallRequested) -> Vec<NarratedLine> {
         return Vec::new();
     };
     let whole = diff::unified(old, new, "", DiffLimits { columns: CHANGED_COLUMNS, ..DiffLimits::WHOLE });
-    // The head names the file, as the line above does; where in the file the text stands is not known here.
+    // The diff's header names the file, as the line above does; its position in the file is not known here.
     let is_change = |line: &&str| !line.starts_with("@@ ") && !line.starts_with('\\');
     let changed: Vec<&str> = whole.lines().skip(2).filter(is_change).collect();
     let mut lines: Vec<NarratedLine> = changed.iter().take(CHANGED_LINES).map(|line| changed_line(line)).collect();
@@ -155,7 +155,7 @@ mod tests {
 
     use super::call_line;
 
-    // proves T8: whoever watches sees what a call is about, however long its other arguments are
+    // proves T8: the line shows a call's main argument, however long the other arguments are
     #[test]
     fn a_call_leads_with_what_it_is_about() {
         let long = "x".repeat(200);

@@ -1,4 +1,4 @@
-//! How a call came out.
+//! The outcome of a call.
 
 use windlass_vocab::{CallFinished, CommandExit, OutcomeKind};
 
@@ -6,7 +6,7 @@ use crate::duration::duration;
 use crate::harmless::{TEXT, short_line};
 use crate::line::{NarratedCallEnd, Problem};
 
-/// What stands behind a call that has ended.
+/// Returns the outcome displayed after a finished call.
 pub(crate) fn call_end(finished: &CallFinished) -> NarratedCallEnd {
     let again = if finished.answered_from.is_some() { ", as before" } else { "" };
     let problem = outcome_problem(finished.outcome, finished.exit)
@@ -14,13 +14,13 @@ pub(crate) fn call_end(finished: &CallFinished) -> NarratedCallEnd {
     NarratedCallEnd { took: took(finished), again, problem }
 }
 
-/// How long a call took, where its tool gave the result: one that was cut off from outside has no time of its own.
+/// Returns a call's duration; `None` for a call that was cancelled or interrupted without a measured time.
 fn took(finished: &CallFinished) -> Option<String> {
     let cut_off = matches!(finished.outcome, OutcomeKind::Cancelled | OutcomeKind::Interrupted);
     (!cut_off || finished.took_ms > 0).then(|| duration(finished.took_ms))
 }
 
-/// What to call a result that is not a success. A command that failed by itself is called by its exit code.
+/// Returns a word for an unsuccessful result. A command that failed is described by its exit code.
 #[must_use]
 pub fn outcome_problem(outcome: OutcomeKind, exit: Option<CommandExit>) -> Option<String> {
     let word = match outcome {
@@ -45,11 +45,11 @@ fn exit_wording(exit: CommandExit) -> String {
     }
 }
 
-/// The line of a failed call's text that says most about it.
+/// Returns the most informative line of a failed call's text.
 fn telling_line(finished: &CallFinished) -> &str {
     let line = match finished.outcome {
-        // The last lines of a command's result are notes: its exit code, and what the sandbox has to do with it. Why it
-        // failed stands right above.
+        // The last lines of a command's result are notes on its exit code and the sandbox. The error is right above
+        // them.
         OutcomeKind::Ok => {
             let is_note = |line: &&str| line.trim().is_empty() || line.starts_with('[') && line.ends_with(']');
             finished.text.trim_end().lines().rev().find(|line| !is_note(line))

@@ -1,4 +1,4 @@
-//! So many of something.
+//! Counts with singular and plural.
 
 /// `1 file`, `2 files`.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {

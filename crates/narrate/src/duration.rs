@@ -1,4 +1,4 @@
-//! Spans of time as people read them.
+//! Formats durations for people.
 
 /// `12 ms`, `1.5 s`, `2 min 0 s`.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Each record for whoever was not there: all of them, whole. Lines that only keep the books say so in their tone.
+//! The lines of each record for a later reader: all records, in full. Internal ones have the tone `Bookkeeping`.
 
 use windlass_vocab::{
     CallFinished, CallRequested, Changes, Coverage, ImportDetails, Origin, Record, RunEnded, SessionChanged,
@@ -14,7 +14,7 @@ use crate::memory::NarratorMemory;
 use crate::run_end::RunEndWords;
 use crate::{attempt, nudge, question, reply, run};
 
-/// The lines of a record: one, but for a plan and for a reply with more than words in it.
+/// Returns the lines of a record: one, except for a plan and for a reply with more than text.
 pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
         Record::MessageAccepted(accepted) => NarratedLine::new(Tone::Said, &accepted.text).by(LineSpeaker::Person),
@@ -109,7 +109,7 @@ fn result(finished: &CallFinished) -> NarratedLine {
     }
 }
 
-/// Why a run ended, and its answer where the model did not say it right before: a tool may have.
+/// Returns why a run ended, and its answer unless the last reply contains it: it may come from a tool.
 fn end(ended: &RunEnded, memory: &NarratorMemory) -> NarratedLine {
     if let Some(words) = RunEndWords::of(ended) {
         return NarratedLine::new(words.tone, format!("the run ended: {}", words.advised("")));

@@ -1,25 +1,25 @@
-//! Text from outside made fit to be shown: nothing in it can move a terminal's cursor, change colours,
-//! reverse the direction of reading or ring a bell.
+//! Makes untrusted text safe to display: nothing in it can move a terminal's cursor, change colours, reverse the
+//! reading direction or ring the bell.
 
 use std::borrow::Cow;
 
-/// Characters of any text that is told in passing.
+/// Most characters of a text that a brief line quotes.
 pub(crate) const TEXT: usize = 200;
 
-/// `text` on one line: line breaks and tabs become blanks.
+/// Returns `text` on one line: line breaks and tabs become blanks.
 #[must_use]
 pub fn harmless_line(text: &str) -> String {
     made_harmless(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
 }
 
-/// `text` with its line breaks and tabs.
+/// Returns harmless `text`; line breaks and tabs stay.
 #[must_use]
 pub fn harmless_lines(text: &str) -> String {
     harmless_chars(&text.replace("\r\n", "\n"))
 }
 
-/// `text` for a file or a program: as it is, but for the codes that would steer a terminal it is shown on later.
-/// Line breaks of either kind and tabs stay.
+/// Returns `text` for a file or a program: unchanged except for control codes, which would affect a terminal that
+/// displays it later. Line breaks of either kind and tabs stay.
 #[must_use]
 pub fn harmless_codes(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
@@ -34,7 +34,7 @@ pub fn harmless_codes(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// JSON that means the same and holds no control code: those beyond the first thirty-two may stand in it as they are.
+/// Returns equivalent JSON with DEL and the C1 control codes escaped, which JSON also allows unescaped.
 #[must_use]
 pub fn harmless_json(json: String) -> String {
     let is_code = |c: char| matches!(c, '\u{7f}'..='\u{9f}');
@@ -51,18 +51,18 @@ pub fn harmless_json(json: String) -> String {
     })
 }
 
-/// `text` with its line breaks and tabs, character for character.
+/// Returns harmless `text`, one character for each; line breaks and tabs stay.
 #[must_use]
 pub fn harmless_chars(text: &str) -> String {
     made_harmless(text, |c| matches!(c, '\n' | '\t').then_some(c))
 }
 
-/// Every character made harmless, but for those that `kept` has a say on.
+/// Replaces every harmful character, except those for which `kept` returns a character.
 fn made_harmless(text: &str, kept: impl Fn(char) -> Option<char>) -> String {
     let mut before = '\0';
     let mut shown = |c| {
         let joins = matches!(c, '\u{200c}' | '\u{200d}');
-        // Joiners belong to scripts and pictures beyond ASCII; anywhere else they only hide something.
+        // Joiners belong to non-ASCII scripts and emoji; elsewhere they only hide something.
         let safe = if joins && !before.is_ascii() { c } else { harmless(c) };
         before = c;
         kept(c).unwrap_or(safe)
@@ -70,10 +70,10 @@ fn made_harmless(text: &str, kept: impl Fn(char) -> Option<char>) -> String {
     text.chars().map(&mut shown).collect()
 }
 
-/// At most `limit` characters of `text` on one line, with a mark where something is left out.
+/// Returns at most `limit` characters of `text` on one line, with `…` if it was cut.
 #[must_use]
 pub fn short_line(text: &str, limit: usize) -> String {
-    // Only what can be shown is looked at: a text may be megabytes long.
+    // Only the displayed part is processed: a text may be megabytes long.
     match text.char_indices().nth(limit) {
         None => harmless_line(text),
         Some((end, _)) => harmless_line(text[..end].trim_end()) + "…",
@@ -83,7 +83,7 @@ pub fn short_line(text: &str, limit: usize) -> String {
 const fn harmless(c: char) -> char {
     match c {
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => '\u{fffd}',
-        // Marks that change the direction of what follows can make a command look like another.
+        // Bidirectional controls can make a command look like another.
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => '\u{fffd}',
         // Zero-width characters and blank-looking letters too, and line breaks that only some terminals know.
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200d}' => {
@@ -99,7 +99,7 @@ const fn harmless(c: char) -> char {
 mod tests {
     use super::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 
-    // proves X4 at the terminal: text from outside is shown, never obeyed
+    // proves X4 at the terminal: untrusted text is displayed and can't control the terminal
     #[test]
     fn nothing_in_a_text_can_steer_the_terminal() {
         for text in ["\u{1b}[2J", "\u{1b}]0;title\u{7}", "\u{9b}31m", "a\u{8}b", "x\u{202e}y", "\u{0}\u{7f}", "a\rb"] {
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(harmless_line("a\nb\tc"), "a b c");
     }
 
-    // proves X4 at the terminal: what can't be seen can't hide either
+    // proves X4 at the terminal: invisible characters are made visible
     #[test]
     fn what_takes_no_room_is_shown_unless_its_script_needs_it() {
         for text in ["rm\u{200b} x", "a\u{200d}b", "a\u{2060}b", "\u{feff}a", "a\u{e0041}", "a\u{3164}", "a\u{2028}b"] {
@@ -122,7 +122,7 @@ mod tests {
         }
     }
 
-    // proves X4: what goes into a pipe may end on a terminal
+    // proves X4: piped text may later reach a terminal
     #[test]
     fn a_text_for_a_pipe_is_as_it_was_without_codes() {
         for (text, piped) in [

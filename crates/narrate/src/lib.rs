@@ -1,12 +1,12 @@
-//! What happens in a session, in words: the one place where a record or an event becomes text.
+//! Describes a session's events in words: the one place where a record or an event becomes text.
 //!
-//! The protocol: make a [`Narrator`], for whoever watches a run ([`Detail::Brief`]) or reads what is on record
-//! ([`Detail::Full`]); give it every event of the session in order; draw the [`NarratedLine`]s it gives back. A door that begins
-//! in the middle of a run hands over the calls it missed with [`Narrator::recall`].
+//! The protocol: create a [`Narrator`], for a person who watches a run ([`Detail::Brief`]) or reads the journal
+//! ([`Detail::Full`]); pass it every event of the session in order; display the [`NarratedLine`]s it returns. A door
+//! that starts in the middle of a run passes the calls it missed to [`Narrator::recall`].
 //!
-//! A line says *what* in its text and *how it is meant* in its [`Tone`]. Which lines a door shows, and their colours,
-//! marks, width and indentation, are the door's business; a door without any of these writes the line as it is
-//! displayed. Advice that only one door can give (a flag, a command) is the door's too.
+//! A line has its content in its text and its purpose in its [`Tone`]. The door decides which lines it shows, and
+//! their colours, marks, width and indentation; a door without any of these prints the line's `Display` form. Advice
+//! that only one door can give (a flag, a command) is the door's too.
 //!
 //! ```
 //! use windlass_narrate::{Detail, Narrator};
@@ -17,9 +17,9 @@
 //! assert_eq!(lines[0].to_string(), "stopping: the deadline is reached");
 //! ```
 //!
-//! Invariants: no line is made anywhere else, and every kind of record has its arm in `brief.rs` and in `full.rs`; a brief
-//! line is short, but for what was said and asked, which is whole. Text from outside is as it came where it is whole: a
-//! door makes it harmless ([`harmless_lines`]) as it draws. Nothing here reads a clock, a terminal or the store.
+//! Invariants: no line is made anywhere else, and every kind of record has an arm in `brief.rs` and in `full.rs`; brief
+//! lines are short, except for messages and questions, which are complete and unchanged: the door makes untrusted text
+//! harmless ([`harmless_lines`]) when it displays it. Nothing here reads a clock, a terminal or the store.
 
 #![deny(missing_docs)]
 

@@ -1,10 +1,10 @@
-//! A line: what is said, by whom, and how it is meant.
+//! A line: its text, its speaker and its tone.
 
 use std::fmt;
 
 use windlass_vocab::{CallId, PlanItem, PlanStatus, Remedy};
 
-/// Who said or did it.
+/// Who said or did something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LineSpeaker {
     /// A person.
@@ -17,76 +17,76 @@ pub enum LineSpeaker {
     Windlass,
 }
 
-/// How a line is meant; a door chooses by it what to show, and how.
+/// The purpose of a line; a door uses it to choose which lines to show, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// For whoever reads every record.
+    /// Internal detail, for a reader of every record.
     Bookkeeping,
-    /// What goes on now, as it should; the next line takes its place.
+    /// Current normal activity; the next line replaces it.
     Passing,
-    /// What the run is held up by; the next line takes its place, but where nothing passes it is worth a line.
+    /// Something delays the run. The next line replaces it; a door that can't replace lines prints it.
     Delay,
-    /// By the way.
+    /// Minor information.
     Quiet,
     /// Worth a line.
     Plain,
     /// Something went wrong.
     Failure,
-    /// What a person or the model said, in their words.
+    /// The literal words of a person or the model.
     Said,
-    /// What a person is asked.
+    /// A question to a person.
     Question,
-    /// What a person answered, or what silence was taken for.
+    /// A person's answer, or the default of an expired question.
     Answer,
     /// A step of the plan.
     Step(PlanStatus),
-    /// Below another line: text that was put in.
+    /// Below another line: inserted text.
     Added,
-    /// Below another line: text that was taken out.
+    /// Below another line: removed text.
     Removed,
     /// Below another line: more about it.
     Note,
 }
 
-/// Something to show. Displayed it is its words, without colour or width; the text may have several lines.
+/// A line to show. `Display` writes its words, without colour or wrapping; the text may have several lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NarratedLine {
     /// Who said or did it.
     pub by: LineSpeaker,
-    /// How it is meant.
+    /// The purpose of the line.
     pub tone: Tone,
-    /// What is said. Of a call that has ended, what it was about: this gives way where there is too little room.
+    /// The words. For a finished call, its name and arguments: a door shortens this if there is too little room.
     pub text: String,
-    /// How the call ended, where the line tells that.
+    /// How the call ended, if the line reports that.
     pub end: Option<NarratedCallEnd>,
-    /// The call it is about.
+    /// The call that the line is about.
     pub call: Option<CallId>,
-    /// What a person could change to let the call run. How that is done here is for the door to say.
+    /// A change that would let the call run. The door says how to make it.
     pub remedy: Option<Remedy>,
 }
 
-/// How a call ended, as it stands behind what the call was about.
+/// The outcome of a call, displayed after its name and arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NarratedCallEnd {
-    /// How long it took; nothing where it was cut off from outside.
+    /// The call's duration; `None` if it was cancelled or interrupted.
     pub took: Option<String>,
-    /// `, as before` where an earlier result came out again.
+    /// `, as before` if an earlier result was reused.
     pub again: &'static str,
-    /// What was wrong, if anything was.
+    /// The problem, if the call was not successful.
     pub problem: Option<Problem>,
 }
 
-/// What was wrong with a call.
+/// The problem of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// In a word or two.
+    /// The problem in a word or two.
     pub word: String,
-    /// The line of its result that says most about it; may be empty.
+    /// The most informative line of the result; may be empty.
     pub detail: String,
 }
 
 impl NarratedLine {
-    /// A line of the loop's own.
+    /// Creates a line spoken by the loop itself.
     #[must_use]
     pub fn new(tone: Tone, text: impl Into<String>) -> Self {
         Self { by: LineSpeaker::Windlass, tone, text: text.into(), end: None, call: None, remedy: None }
@@ -124,7 +124,7 @@ impl fmt::Display for NarratedLine {
     }
 }
 
-/// ` 12 ms, as before, error: no such file`, as it follows the text of a line.
+/// ` 12 ms, as before, error: no such file`: follows the text of a line.
 impl fmt::Display for NarratedCallEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(took) = &self.took {

@@ -1,4 +1,4 @@
-//! What the narrator remembers of what it told.
+//! The narrator's memory of earlier records.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::reply;
 use crate::run::numbered;
 
-/// What was told before and is spoken of again.
+/// Facts of earlier records that later lines refer to.
 #[derive(Debug, Default)]
 pub(crate) struct NarratorMemory {
-    /// Calls on the way.
+    /// Calls without a result yet.
     calls: BTreeMap<CallId, CallInProgress>,
     pub(crate) last_retry: LastRetry,
-    /// The words of the last reply.
+    /// The text of the last reply.
     pub(crate) last_reply: String,
 }
 
 impl NarratorMemory {
-    /// What is remembered of a record once it was told.
+    /// Remembers the facts of a record after its lines were made.
     pub(crate) fn take_in(&mut self, record: &Record) {
         if let Record::CallRequested(call) = record {
             self.requested(call);
@@ -42,7 +42,7 @@ impl NarratorMemory {
         self.calls.insert(call.call, CallInProgress::of(call));
     }
 
-    /// A call may have started, perhaps with arguments that a person edited.
+    /// Applies the arguments of a started call, which a person may have edited.
     pub(crate) fn started(&mut self, started: &CallStarted) {
         if let (Some(open), Some(arguments)) = (self.calls.get_mut(&started.call), &started.arguments) {
             open.edit(arguments);
@@ -61,7 +61,7 @@ impl NarratorMemory {
         self.calls.get(&call).map_or_else(|| numbered(call), |open| open.line().to_owned())
     }
 
-    /// A call has ended: its line, and what belongs below it.
+    /// Returns the line of a finished call, and the lines below it.
     pub(crate) fn finished(&mut self, finished: &CallFinished) -> Vec<NarratedLine> {
         let (text, end) = (self.name(finished.call), call_end(finished));
         let tone = if end.problem.is_some() { Tone::Failure } else { Tone::Plain };

@@ -1,4 +1,4 @@
-//! The narrator: events in, lines out, with what little it has to remember.
+//! The narrator: events in, lines out, with a small memory.
 
 use windlass_vocab::{CallId, CallRequested, Delta, DeltaBody, Event, Record, Timestamp};
 
@@ -7,16 +7,16 @@ use crate::memory::NarratorMemory;
 use crate::wait::waiting;
 use crate::{brief, full};
 
-/// How much is told.
+/// How much detail the lines have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// For whoever watches: a short line for each thing that happens, none for what only keeps the books.
+    /// For a person who watches: a short line for each thing that happens, none for internal records.
     Brief,
-    /// For whoever was not there: every record, whole.
+    /// For a later reader: every record, in full.
     Full,
 }
 
-/// Turns what happens in one session into lines.
+/// Turns the events of one session into lines.
 #[derive(Debug)]
 pub struct Narrator {
     detail: Detail,
@@ -24,13 +24,13 @@ pub struct Narrator {
 }
 
 impl Narrator {
-    /// A narrator at the beginning of a session, or of what is shown of it.
+    /// Creates a narrator at the beginning of a session, or of the displayed part of it.
     #[must_use]
     pub fn new(detail: Detail) -> Self {
         Self { detail, memory: NarratorMemory::default() }
     }
 
-    /// What an event is worth.
+    /// Returns the lines of an event.
     pub fn event(&mut self, event: &Event) -> Vec<NarratedLine> {
         match event {
             Event::Record(envelope) => self.record(&envelope.record, envelope.at),
@@ -38,7 +38,7 @@ impl Narrator {
         }
     }
 
-    /// What a record that was written at this time is worth.
+    /// Returns the lines of a record that was written at this time.
     pub fn record(&mut self, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
         let lines = match self.detail {
             Detail::Brief => brief::lines(&mut self.memory, record, at),
@@ -48,24 +48,24 @@ impl Narrator {
         lines
     }
 
-    /// Takes in a call that was asked for before the first event, so that what becomes of it can name it.
+    /// Registers a call that was requested before the first event, so that later lines can name it.
     pub fn recall(&mut self, call: &CallRequested) {
         self.memory.requested(call);
     }
 
-    /// Forgets the calls it was told of: another run is shown now, perhaps of another session.
+    /// Forgets all calls: another run is displayed now, perhaps of another session.
     pub fn forget_calls(&mut self) {
         self.memory.forget_calls();
     }
 
-    /// What a call is called: `read_file src/main.rs`, or its number once it has ended.
+    /// Returns a call's display name: `read_file src/main.rs`, or its number once it has ended.
     #[must_use]
     pub fn call_name(&self, call: CallId) -> String {
         self.memory.name(call)
     }
 }
 
-/// What a fragment is worth. Words as they come are no lines: whoever shows them draws them.
+/// Returns the line of a delta. Streamed text has none: the door displays it itself.
 fn delta_line(delta: &Delta) -> Option<NarratedLine> {
     match &delta.body {
         DeltaBody::Waiting { call, wait } => {

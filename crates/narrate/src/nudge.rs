@@ -1,4 +1,4 @@
-//! What the loop did about a model that is not getting on.
+//! The loop's reactions to a model that makes no progress.
 
 use windlass_vocab::{Nudge, NudgeCause, Nudged, ToolWithheld};
 
@@ -6,7 +6,7 @@ use crate::harmless::{TEXT, short_line};
 
 /// `nudged the model: the reply was empty`.
 pub(crate) fn nudged(nudge: &Nudged) -> String {
-    // What is wrong with a reply says it all, but for why it has no call.
+    // The cause says enough about a reply, except why it has no call: the evidence says that.
     let no_call = nudge.why == NudgeCause::Reply(Nudge::NoToolCall);
     let is_told = (matches!(nudge.why, NudgeCause::Reply(_)) && !no_call) || nudge.evidence.is_empty();
     let why = if is_told { cause(nudge.why) } else { &nudge.evidence };

@@ -4,8 +4,8 @@ use windlass_vocab::{AnsweredBy, Preview, QuestionAnswered, QuestionAsked, Quest
 
 use crate::line::{LineSpeaker, NarratedLine, Tone};
 
-/// What is asked about, whole: whoever says yes has seen every line of it. Only a title that the body
-/// begins with is not said twice.
+/// Returns the full preview, so that a person sees every line before they approve. A title that the body repeats as
+/// its first line is written once.
 #[must_use]
 pub fn preview_text(preview: &Preview, indent: &str) -> String {
     let (title, body) = (preview.title.trim_end(), preview.body.trim_end());
@@ -16,7 +16,7 @@ pub fn preview_text(preview: &Preview, indent: &str) -> String {
     lines.fold(title.to_owned(), |text, line| text + "\n" + indent + line)
 }
 
-/// What stands over a question that shows nothing.
+/// Returns the heading of a question without a preview.
 #[must_use]
 pub const fn about(kind: &QuestionKind) -> &'static str {
     match kind {
@@ -28,7 +28,7 @@ pub const fn about(kind: &QuestionKind) -> &'static str {
     }
 }
 
-/// An answer that was given, for whoever was not there.
+/// Returns the words for a given answer, for a later reader.
 #[must_use]
 pub const fn answer_words(option: QuestionOption) -> &'static str {
     match option {
@@ -44,7 +44,7 @@ pub const fn answer_words(option: QuestionOption) -> &'static str {
     }
 }
 
-/// What silence was taken for.
+/// Returns the words for the default of an expired question.
 #[must_use]
 pub fn expiry_words(option: QuestionOption) -> String {
     let taken = match option {
@@ -59,7 +59,7 @@ pub fn expiry_words(option: QuestionOption) -> String {
     format!("no answer came: {taken}")
 }
 
-/// A question, whole.
+/// Returns the line of a question, in full.
 pub(crate) fn asked(asked: &QuestionAsked) -> NarratedLine {
     let text = asked.preview.as_ref().map(|preview| preview_text(preview, "  "));
     with_call(NarratedLine::new(Tone::Question, text.unwrap_or_else(|| about(&asked.kind).to_owned())), &asked.kind)
@@ -74,7 +74,7 @@ fn with_call(line: NarratedLine, kind: &QuestionKind) -> NarratedLine {
     }
 }
 
-/// Its answer.
+/// Returns the line of an answer.
 pub(crate) fn answered(answered: &QuestionAnswered) -> NarratedLine {
     let option = answered.answer.option;
     match answered.by {

@@ -1,11 +1,11 @@
-//! What a model replied.
+//! The lines of a model's reply.
 
 use windlass_vocab::Part;
 
 use crate::harmless::{TEXT, short_line};
 use crate::line::{LineSpeaker, NarratedLine, Tone};
 
-/// Text beside calls is progress, not the answer.
+/// Returns the text beside calls, which is progress and not the answer.
 pub(crate) fn beside_calls(parts: &[Part]) -> Vec<NarratedLine> {
     if !parts.iter().any(|part| matches!(part, Part::Call { .. })) {
         return Vec::new();
@@ -19,7 +19,7 @@ pub(crate) fn beside_calls(parts: &[Part]) -> Vec<NarratedLine> {
     parts.iter().filter_map(said).collect()
 }
 
-/// What the model said, and below it what else was in its reply.
+/// Returns the model's text, and below it the other parts of its reply.
 pub(crate) fn whole(parts: &[Part]) -> Vec<NarratedLine> {
     let text = words(parts);
     let said = (!text.is_empty()).then(|| NarratedLine::new(Tone::Said, text).by(LineSpeaker::Model));
@@ -34,7 +34,7 @@ pub(crate) fn whole(parts: &[Part]) -> Vec<NarratedLine> {
     said.into_iter().chain(others).collect()
 }
 
-/// The words of a reply.
+/// Returns the text of a reply.
 pub(crate) fn words(parts: &[Part]) -> String {
     let text = |part: &Part| match part {
         Part::Text { text } if !text.trim().is_empty() => Some(text.clone()),

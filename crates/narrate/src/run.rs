@@ -1,4 +1,4 @@
-//! What happens to a run as a whole, short of its end.
+//! Texts for records about a run as a whole, except its end.
 
 use windlass_vocab::{
     CallId, CallSettled, CancelAsked, Compacted, CompactionMethod, ContextPinned, RunStarted, Settlement, StopBy,
@@ -7,7 +7,7 @@ use windlass_vocab::{
 use crate::count::counted;
 use crate::harmless::{TEXT, short_line};
 
-/// Another process took the run up.
+/// Text for a run that another process resumed.
 pub(crate) const RESUMED: &str = "going on with an unfinished run";
 
 pub(crate) fn started(started: &RunStarted) -> String {
@@ -15,7 +15,7 @@ pub(crate) fn started(started: &RunStarted) -> String {
     format!("run {} begins under {} with {}", started.run, started.policy.preset, models.join(", "))
 }
 
-/// A server that was waited for and has not come is missed from here on.
+/// Names the servers that did not connect in time; the run continues without them.
 pub(crate) fn without_servers(pinned: &ContextPinned) -> Option<String> {
     let awaited = pinned.context.iter().flat_map(|context| &context.awaited);
     let names: Vec<&str> = awaited.map(String::as_str).collect();
@@ -23,7 +23,7 @@ pub(crate) fn without_servers(pinned: &ContextPinned) -> Option<String> {
     (!names.is_empty()).then(|| short_line(&line, TEXT))
 }
 
-/// What was fixed for the run.
+/// Returns what was pinned for the run.
 pub(crate) fn pinned(pinned: &ContextPinned) -> String {
     let offer = match &pinned.context {
         None => "as in the run before".to_owned(),
@@ -49,7 +49,7 @@ pub(crate) const fn cancel_asked(asked: &CancelAsked) -> &'static str {
     }
 }
 
-/// What becomes of a call that a crash cut short; the call as it is named.
+/// Returns the settlement of a call that a crash cut short; `call` is its display name.
 pub(crate) fn settled(settled: &CallSettled, call: &str) -> String {
     let what = match settled.settlement {
         Settlement::RunAgain => "it is run again",
@@ -60,7 +60,7 @@ pub(crate) fn settled(settled: &CallSettled, call: &str) -> String {
     format!("{call} was cut short by a crash: {what}")
 }
 
-/// A call of which nothing but its number is known.
+/// Returns a name for a call of which only the number is known.
 pub(crate) fn numbered(call: CallId) -> String {
     format!("call {call}")
 }

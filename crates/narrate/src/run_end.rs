@@ -1,10 +1,10 @@
-//! How a run ended: its answer, or why there is none.
+//! The end of a run: its answer, or why there is none.
 
 use windlass_vocab::{EndReason, RunEnded};
 
 use crate::line::Tone;
 
-/// What an end answers.
+/// Returns the answer of a run that ended with one.
 #[must_use]
 pub fn answer_of(ended: &RunEnded) -> Option<&str> {
     match ended.reason {
@@ -13,19 +13,19 @@ pub fn answer_of(ended: &RunEnded) -> Option<&str> {
     }
 }
 
-/// Why there is no answer, or not a whole one.
+/// Why there is no answer, or only a partial one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunEndWords<'a> {
-    /// In few words.
+    /// The reason, in a few words.
     pub reason: &'static str,
-    /// What more is known of it; may be empty.
+    /// More about the reason; may be empty.
     pub detail: &'a str,
-    /// How it is meant.
+    /// The tone of the line.
     pub tone: Tone,
 }
 
 impl<'a> RunEndWords<'a> {
-    /// Nothing where the run ended with an answer.
+    /// Returns `None` if the run ended with an answer.
     #[must_use]
     pub fn of(ended: &'a RunEnded) -> Option<Self> {
         let detail = ended.failure.as_ref().map_or(ended.answer.as_str(), |failure| &failure.message);
@@ -45,7 +45,7 @@ impl<'a> RunEndWords<'a> {
         Some(Self { reason, detail, tone })
     }
 
-    /// The reason and what more is known, with what a door can advise in between; it begins with a blank, if it is any.
+    /// Returns the reason, the door's advice and the detail. `advice` begins with a blank unless it is empty.
     #[must_use]
     pub fn advised(&self, advice: &str) -> String {
         let colon = if self.detail.is_empty() { "" } else { ": " };

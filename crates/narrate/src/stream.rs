@@ -1,12 +1,12 @@
-//! A reply as it comes: what is left of its thoughts, and of what breaks off.
+//! Texts for a streamed reply: after its thinking, and after an attempt that broke off.
 
 use crate::duration::duration;
 
-/// What stays of a thought.
+/// Returns the line that replaces finished thinking.
 #[must_use]
 pub fn thought_for(ms: u64) -> String {
     format!("thought for {}", duration(ms))
 }
 
-/// Below the words of an attempt that another one takes over from.
+/// Displayed below the text of an attempt that another one replaces.
 pub const WITHDRAWN: &str = "withdrawn: this reply broke off and is begun again";

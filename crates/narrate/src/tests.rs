@@ -1,4 +1,4 @@
-//! Every kind of record, in both details, as whole lines.
+//! The lines of every kind of record, at both levels of detail.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use windlass_vocab::{CallId, Delta, DeltaBody, Envelope, Event, Record, RunId, T
 
 use super::{Detail, Narrator};
 
-/// A record of run 1 by its kind and body, as it is stored; written at the beginning of 1970.
+/// A stored record of run 1, by kind and body; written at the beginning of 1970.
 fn record(kind: &str, body: &str) -> Event {
     let line = format!(
         r#"{{"v":1,"id":"r","session":"00000000-0000-0000-0000-000000000007","seq":1,"batch":[0,1],"prev":"{}","epoch":1,
@@ -16,7 +16,7 @@ fn record(kind: &str, body: &str) -> Event {
     Event::Record(Envelope::decode(&line).unwrap_or_else(|error| panic!("{kind} {body}: {error}")).into())
 }
 
-/// What is told of these records, a line each: `LineSpeaker Tone [call] words`.
+/// Returns the lines of these events: `LineSpeaker Tone [call] words`.
 fn narrated(detail: Detail, events: &[Event]) -> Vec<String> {
     let mut narrator = Narrator::new(detail);
     let lines = events.iter().flat_map(|event| narrator.event(event));
@@ -28,14 +28,14 @@ fn narrated(detail: Detail, events: &[Event]) -> Vec<String> {
         .collect()
 }
 
-/// What is told of one record.
+/// Checks the lines of one record.
 fn check(kind: &str, body: &str, brief: &[&str], full: &[&str]) {
     let event = [record(kind, body)];
     assert_eq!(narrated(Detail::Brief, &event), brief, "{kind} in brief: {body}");
     assert_eq!(narrated(Detail::Full, &event), full, "{kind} in full: {body}");
 }
 
-/// A kind, a body, what is told of it in brief and in full.
+/// A kind, a body, its brief lines and its full lines.
 type NarrationCase = (&'static str, &'static str, &'static [&'static str], &'static [&'static str]);
 
 const SESSIONS: &[NarrationCase] = &[
@@ -193,7 +193,7 @@ const ATTEMPTS: &[NarrationCase] = &[
     ),
 ];
 
-/// What `read_file` was asked for with.
+/// A request for `read_file`.
 const REQUESTED: &str = r#"{"call":"1.1.0","name":"read_file","tool":"local.read_file","arguments":{"path":"a.txt"},
     "repairs":["syntax"],"effect":"read_only","effect_id":"e","verdict":{"verdict":"allow"}}"#;
 
@@ -276,14 +276,14 @@ const CALLS: &[NarrationCase] = &[
     ("Undone", r#"{"undo":1,"told":"a is back"}"#, &[], &["Windlass Bookkeeping u1: a is back"]),
 ];
 
-/// The one record that holds a whole policy.
+/// The one record that contains a whole policy.
 fn run_started() -> (&'static str, String) {
     let policy = windlass_machine::preset("default").expect("a preset");
     let body = serde_json::json!({"run": 1, "policy": policy, "chain": ["big", "small"]});
     ("RunStarted", body.to_string())
 }
 
-// proves E1: whatever is recorded has its words, the same at every door
+// proves E1: every record has its text, the same at every door
 #[test]
 fn every_kind_of_record_has_its_lines() {
     let mut seen = BTreeSet::new();
@@ -298,7 +298,7 @@ fn every_kind_of_record_has_its_lines() {
     assert!(missing.is_empty(), "no line is checked for {missing:?}");
 }
 
-// proves E1: a record that speaks of a call by its number is told by what the call is about
+// proves E1: a record that refers to a call by number is described with the call's name
 #[test]
 fn a_call_is_named_until_it_has_ended() {
     let started = r#"{"call":"1.1.0","arguments":{"path":"b.txt"}}"#;
@@ -321,7 +321,7 @@ fn a_call_is_named_until_it_has_ended() {
     );
 }
 
-/// An edit of a file with this verdict, and its outcome.
+/// Returns the lines of an edit with this verdict and outcome.
 fn edit(verdict: &str, new_text: &str, outcome: &str) -> Vec<String> {
     let arguments = serde_json::json!({"path": "f", "old_text": "a\n", "new_text": new_text});
     let requested = format!(
@@ -333,7 +333,7 @@ fn edit(verdict: &str, new_text: &str, outcome: &str) -> Vec<String> {
     lines.into_iter().skip(1).collect()
 }
 
-// proves T8: what is changed unasked is seen
+// proves T8: a change made without asking is shown
 #[test]
 fn an_edit_that_nobody_was_asked_about_shows_its_change() {
     let changes = ["Windlass Removed [1.1.0] -a", "Windlass Added [1.1.0] +b", "Windlass Added [1.1.0] +    c"];
@@ -344,7 +344,7 @@ fn an_edit_that_nobody_was_asked_about_shows_its_change() {
     assert_eq!((long.len(), long[20].as_str()), (21, "Windlass Note [1.1.0] … 32 more lines"));
 }
 
-// proves M3: five retries for one reason are worth one line
+// proves M3: five retries for one reason are one line
 #[test]
 fn a_retry_for_the_reason_that_was_told_last_only_passes() {
     let retry = |message: &str| {
@@ -376,7 +376,7 @@ fn an_answer_that_the_model_said_is_not_told_again() {
     assert_eq!(lines, ["Model Said First.\nDone.\n", "Windlass Quiet the run ended: done"]);
 }
 
-// proves P2: who watches learns what is waited for; words as they come are no lines
+// proves P2: the lines show what is waited for; streamed text has none
 #[test]
 fn of_what_is_never_stored_only_waits_are_lines() {
     let delta = |body| Event::Delta(Delta { run: RunId(1), turn: TurnId(1), attempt: 1, offset: 0, body });

@@ -1,11 +1,11 @@
-//! What of a tool server is waited for.
+//! Texts for waiting on a tool server.
 
 use windlass_vocab::{Wait, WaitFor};
 
 use crate::duration::duration;
 use crate::harmless::short_line;
 
-/// Characters of names.
+/// Most characters of the servers' names.
 const NAMES: usize = 100;
 
 /// `waiting for the server git to start (up to 30 s)`.

@@ -1,11 +1,11 @@
-//! Connections.
+//! Open HTTP connections.
 //!
-//! The protocol: take a connection from its shelf or open one ([`IdlePool::take_or`]), [`Connection::ask`]
-//! it, read the [`PendingResponse`] to its end; then it goes back to its shelf. An answer dropped before its end
-//! takes its connection with it.
+//! The protocol: take a connection from its idle pool or open one ([`IdlePool::take_or`]), send a request with
+//! [`Connection::ask`], read the [`PendingResponse`] to its end; then the connection goes back to its idle pool.
+//! Dropping an answer before its end closes its connection.
 //!
-//! A connection has no task of its own: whoever waits for its answer drives it. So bytes that come wake
-//! the one that wants them and nobody else.
+//! A connection has no task of its own: the task that waits for its answer polls it. So incoming bytes wake only the
+//! task that needs them.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use tokio::time::Instant;
 use crate::http::{ConnectionError, TwoPartBody};
 use crate::idle_pool::IdlePool;
 
-/// The most that is read at once, and so kept per connection. Bytes of an answer are small and many.
+/// The largest read, and so the buffer per connection. Answers come as many small chunks.
 const READ_BYTES: usize = 8 << 10;
 
-/// What a connection runs over.
+/// The stream below a connection.
 pub(crate) type ByteStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// An open connection.
@@ -35,20 +35,20 @@ pub(crate) type ByteStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 pub(crate) struct Connection {
     sender: http1::SendRequest<TwoPartBody>,
     driven: DrivenConnection,
-    /// How many answers it has brought.
+    /// How many answers it has delivered.
     answers: u32,
-    /// Since when nobody needs it, if nobody does.
+    /// Since when it has been idle, if it is.
     pub(crate) idle_since: Instant,
 }
 
-/// A connection until it ends.
+/// A connection that is polled until it ends.
 #[derive(Debug)]
 struct DrivenConnection {
     open: Option<http1::Connection<ByteStream, TwoPartBody>>,
     unread: UnreadBytes,
 }
 
-/// Whether a connection that ended had brought bytes that nobody read: part of an answer's head.
+/// Whether an ended connection had received bytes that were not read: part of an answer's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnreadBytes {
     Some,
@@ -57,12 +57,12 @@ enum UnreadBytes {
 
 /// Why a request got no answer.
 pub(crate) enum UnansweredRequest {
-    /// The connection had ended since it brought its last answer, before anything of this request was sent.
+    /// The connection had ended since its last answer, before anything of this request was sent.
     Unsent,
-    /// It had brought an answer before, and ended without one byte of this one. What the server saw of the
-    /// request is not known; most likely it closed the connection at the end of its last answer.
+    /// The connection had delivered an answer before, and ended without one byte of this one. How much of the request
+    /// the server saw is not known; most likely it closed the connection at the end of its last answer.
     Stale,
-    /// It was lost: a new connection, or in the middle of the answer's head.
+    /// The connection was lost: a new one, or in the middle of the answer's head.
     Lost(hyper::Error),
 }
 
@@ -74,12 +74,12 @@ impl Connection {
         Ok(Box::new(Self { sender, driven, answers: 0, idle_since: Instant::now() }))
     }
 
-    /// How many answers it has brought.
+    /// How many answers it has delivered.
     pub(crate) fn answers(&self) -> u32 {
         self.answers
     }
 
-    /// Sends a request; gives the answer's head and the body that will follow.
+    /// Sends a request; returns the answer's head and the body that will follow.
     pub(crate) async fn ask(&mut self, request: Request<TwoPartBody>) -> Result<Response<Incoming>, UnansweredRequest> {
         let mut answer = pin!(self.sender.try_send_request(request));
         let asked = std::future::poll_fn(|context| {
@@ -103,17 +103,16 @@ impl Connection {
 }
 
 impl DrivenConnection {
-    /// Lets the connection do what it can. Nothing but this moves an answer on, so an answer is asked with
-    /// a waker that wakes nobody.
+    /// Polls the connection. Nothing else advances an answer, so the answer itself is polled with a no-op waker.
     fn poll(&mut self, context: &mut Context<'_>) {
         let Some(open) = &mut self.open else { return };
         if Pin::new(open).poll(context).is_ready() {
-            // How it ended is told to the answer that was waited for, at the latest by this.
+            // By now hyper has reported to the waiting answer how the connection ended.
             self.end();
         }
     }
 
-    /// Ends it, if that has not happened.
+    /// Ends the connection, if it has not ended.
     fn end(&mut self) -> UnreadBytes {
         if self.open.take().is_some_and(|open| !open.into_parts().read_buf.is_empty()) {
             self.unread = UnreadBytes::Some;
@@ -122,7 +121,7 @@ impl DrivenConnection {
     }
 }
 
-/// An answer on its way.
+/// An answer whose body is being received.
 #[derive(Debug)]
 pub(crate) struct PendingResponse {
     status: StatusCode,
@@ -136,7 +135,7 @@ impl PendingResponse {
     pub(crate) fn new(response: Response<Incoming>, connection: Box<Connection>, idle_pool: Arc<IdlePool>) -> Self {
         let (head, body) = response.into_parts();
         let (status, mut headers) = (head.status, head.headers);
-        // They hold on to the buffer they were read into, which is wanted for the body.
+        // The headers keep the read buffer alive, which is needed for the body.
         if status.is_success() {
             headers = HeaderMap::new();
         }
@@ -147,12 +146,12 @@ impl PendingResponse {
         self.status
     }
 
-    /// The value of a header, where it is text. Those of a success are not kept.
+    /// The value of a header, if it is text. The headers of a success are not kept.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The next bytes; none at the end.
+    /// Returns the next bytes; `None` at the end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ConnectionError> {
         std::future::poll_fn(|context| self.poll_chunk(context)).await
     }
@@ -168,7 +167,7 @@ impl PendingResponse {
             };
             match read {
                 Poll::Ready(Some(Ok(frame))) => {
-                    // Trailers say nothing we need.
+                    // Trailers are not needed.
                     if let Ok(bytes) = frame.into_data() {
                         return Poll::Ready(Ok(Some(bytes)));
                     }
@@ -187,11 +186,11 @@ impl PendingResponse {
         Pin::new(&mut self.body).poll_frame(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// Puts the connection back, if it can take another request.
+    /// Puts the connection back into the pool, if it can take another request.
     fn give_back(&mut self) {
         let Some(mut connection) = self.connection.take() else { return };
         if !connection.sender.is_ready() {
-            // It may not have noticed yet that this was all.
+            // The connection may not have noticed the end of the answer yet.
             connection.driven.poll(&mut Context::from_waker(Waker::noop()));
         }
         if connection.sender.is_ready() {

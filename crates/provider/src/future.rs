@@ -1,7 +1,7 @@
-//! Futures that are objects.
+//! Boxed futures.
 
 use std::future::Future;
 use std::pin::Pin;
 
-/// A boxed future, so that `Model` can be an object.
+/// A boxed future, which makes `Model` usable as a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

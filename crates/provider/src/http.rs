@@ -1,12 +1,12 @@
 //! The one HTTP client: pooled, keep-alive, shared by all models and sessions of a process.
 //!
-//! It follows no redirects, so that a key goes only where it was meant to go; it reads no proxy
-//! settings from the environment, only its configuration; and it never panics for want of a TLS
-//! provider, because it brings its own. Trust in certificates comes from the system's store, or from
-//! the bundled list where the system has none, and is loaded only when an `https` address is used.
+//! It follows no redirects, so that a key is sent only to the configured server; it reads its proxy from its
+//! configuration, not from the environment; and it never panics for lack of a TLS provider, because it has its own.
+//! Certificates are checked against the system's store, or against the bundled list if the system has none; they are
+//! loaded only when an `https` address is used.
 //!
-//! It stands on hyper directly: what it keeps per connection can then be bounded, which counts when a
-//! thousand sessions stream at once.
+//! It is built on hyper directly: this bounds the memory per connection, which matters when a thousand sessions
+//! stream at once.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -31,7 +31,7 @@ use crate::connection::{Connection, PendingResponse, UnansweredRequest};
 use crate::future::BoxFuture;
 use crate::idle_pool::IdlePool;
 
-/// A connection whose other end is gone is noticed by these.
+/// TCP keep-alive and timeout, by which a dead peer is detected.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const KEEP_ALIVE_TRIES: u32 = 3;
 const UNANSWERED: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ const UNANSWERED: Duration = Duration::from_secs(30);
 /// Settings of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// A proxy for everything but this machine, e.g. `http://proxy:3128`.
+    /// A proxy for all connections except to this machine, e.g. `http://proxy:3128`.
     pub proxy: Option<String>,
     /// How long a connection may take to open, in milliseconds.
     pub connect_ms: u64,
@@ -51,10 +51,10 @@ impl Default for HttpConfig {
     }
 }
 
-/// The client could not be made.
+/// Why the client could not be created.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The proxy's address makes no sense.
+    /// The proxy's address is not valid.
     #[error("`{address}` is no proxy address ({reason}); write it like http://proxy:3128")]
     Proxy {
         /// The address as configured.
@@ -78,23 +78,23 @@ struct ClientPools {
     secure: OnceLock<Pool>,
 }
 
-/// What there is for one kind of address.
+/// The connections for one scheme.
 #[derive(Debug)]
 struct Pool {
     connector: HttpsConnector<ServerConnector>,
-    /// By host and port.
+    /// Idle connections by host and port.
     shelves: Mutex<HashMap<String, Arc<IdlePool>>>,
 }
 
 impl HttpClient {
-    /// A client with its own pool; one is enough for a process.
+    /// Returns a client with its own pool; one is enough for a process.
     pub fn new(config: HttpConfig) -> Result<Self, HttpError> {
-        // Plain addresses never look at certificates, so this half starts without any.
+        // Plain HTTP needs no certificates, so this pool starts without any.
         let plain = Pool::new(&config, RootCertStore::empty())?;
         Ok(Self(Arc::new(ClientPools { config, plain, secure: OnceLock::new() })))
     }
 
-    /// What sends requests to `server`, an address of which the host, as a header has it, is `host`.
+    /// Returns a sender of requests to `server`; `host` is its `Host` header.
     pub(crate) fn to(&self, server: Uri, host: &str) -> Result<RequestSender, HttpError> {
         let ClientPools { config, plain, secure } = &*self.0;
         if server.scheme_str() != Some("https") {
@@ -121,11 +121,11 @@ impl Pool {
     }
 }
 
-/// A request, which can be sent again: its body is shared, not copied.
+/// A request that can be sent again: its body is shared, not copied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RepeatableRequest<'a> {
     pub(crate) method: &'a Method,
-    /// What follows the server's name in an address.
+    /// Path and query.
     pub(crate) path: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) body: &'a TwoPartBody,
@@ -150,10 +150,10 @@ pub(crate) struct RequestSender {
 }
 
 impl RequestSender {
-    /// Sends a request; gives the answer once its head has come. A connection that brought an answer before
-    /// and ends without a byte of this one is replaced by a new one, once: the server most likely closed it
-    /// at the end of its last answer. It is not known whether the server has read the request, so it has to
-    /// be one that may be sent twice, as every call of a model may.
+    /// Sends a request; returns the answer once its head has arrived. If a reused connection ends without a byte of
+    /// this answer, the request is sent once more over a new one: the server most likely closed the connection at the
+    /// end of its last answer. The server may have read the request, so it must be one that may be sent twice, as
+    /// every model call may.
     pub(crate) async fn send(&self, asked: &RepeatableRequest<'_>) -> Result<PendingResponse, ConnectionError> {
         let mut fresh = None;
         loop {
@@ -166,7 +166,7 @@ impl RequestSender {
                 Err(UnansweredRequest::Unsent) => self.idle_pool.note_end(&connection),
                 Err(UnansweredRequest::Stale) => {
                     self.idle_pool.note_end(&connection);
-                    // The other idle ones may be stale as well; a new one can't be.
+                    // The other idle connections may be stale as well; a new one can't be.
                     fresh = Some(Box::pin(self.open()).await?);
                 }
                 Err(UnansweredRequest::Lost(error)) => return Err(ConnectionError::Connected(Box::new(error))),
@@ -182,14 +182,14 @@ impl RequestSender {
     }
 }
 
-/// A connection that could not be opened, or was lost.
+/// Why a connection could not be opened, or was lost.
 #[derive(Debug)]
 pub(crate) enum ConnectionError {
     Connecting(Box<dyn Error + Send + Sync>),
     Connected(Box<dyn Error + Send + Sync>),
 }
 
-/// Reaches a server: straight, or through a tunnel.
+/// Connects to a server directly or through a proxy tunnel.
 #[derive(Clone, Debug)]
 struct ServerConnector {
     straight: HttpConnector,
@@ -246,8 +246,7 @@ fn proxy(address: &str) -> Result<Matcher, HttpError> {
     Ok(Matcher::builder().all(address.to_owned()).no("localhost,127.0.0.0/8,::1").build())
 }
 
-/// A body of two parts, sent without joining them. Boxed, because every connection keeps room for 32
-/// requests.
+/// A body of two parts, sent without joining them. Boxed, because every connection has room for 32 requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TwoPartBody(pub(crate) Box<[Bytes; 2]>);
 

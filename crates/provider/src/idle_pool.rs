@@ -1,4 +1,4 @@
-//! Where connections lie that nobody needs at the moment.
+//! The pool of idle connections.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,39 +12,40 @@ use tokio::time::Instant;
 use crate::connection::Connection;
 use crate::future::BoxFuture;
 
-/// How long a connection nobody needs may still be used.
+/// How long an idle connection may still be used.
 const IDLE: Duration = Duration::from_secs(90);
 
-/// A server that closes a connection this soon after its first answer closes it because of that answer. One
-/// that closes what is idle leaves it open for longer.
+/// A server that closes a connection this soon after its first answer closes it after every answer. A server that
+/// closes idle connections keeps them open for longer.
 const SOON: Duration = Duration::from_secs(1);
 
-/// After so many of these in a row the server's connections are not kept any more, for this time since the last.
+/// After this many such closes in a row the server's connections are not kept, for this time since the last close.
 const SOON_IN_A_ROW: u32 = 2;
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// The connections to one server that nobody needs at the moment.
+/// The idle connections to one server.
 #[derive(Debug, Default)]
 pub(crate) struct IdlePool {
     idle: Mutex<IdleConnection>,
-    /// Tells those who would rather have one than the one they are opening that one came back.
+    /// Notifies tasks that are opening a connection that one has become idle.
     back: Notify,
 }
 
 #[derive(Debug, Default)]
 struct IdleConnection {
-    /// The latest last.
+    /// Ordered by idle time, the most recent last.
     #[expect(clippy::vec_box, reason = "a connection is large, and goes from hand to hand by its pointer")]
     connections: Vec<Box<Connection>>,
-    /// How often in a row the server closed a connection soon after its first answer, and when it did last.
+    /// How often in a row the server closed a connection soon after its first answer, and when it last did.
     closed_soon: u32,
     last_closed: Option<Instant>,
-    /// Closes those that nobody came for.
+    /// The task that closes connections that were idle for too long.
     sweeper: Option<JoinHandle<()>>,
 }
 
 impl IdlePool {
-    /// The connection that was used last, or what `open` gives where that is sooner than one comes back.
+    /// Returns the most recently used connection, or the one from `open` if that is ready before another becomes
+    /// idle.
     pub(crate) async fn take_or<'a, E>(
         &self,
         open: impl FnOnce() -> BoxFuture<'a, Result<Box<Connection>, E>>,
@@ -52,10 +53,10 @@ impl IdlePool {
         if let Some(connection) = self.take() {
             return Ok(connection);
         }
-        // Boxed: it is seldom needed, and larger than all the rest of a call.
+        // Boxed: seldom needed, and larger than the rest of a call's future.
         let mut opening = open();
         loop {
-            // It listens before it looks, so that nothing comes back unnoticed in between.
+            // Registers before checking the pool, so that no connection is returned unnoticed in between.
             let mut back = pin!(self.back.notified());
             back.as_mut().enable();
             if let Some(connection) = self.take() {
@@ -77,13 +78,13 @@ impl IdlePool {
             if connection.idle_since.elapsed() < IDLE {
                 return Some(connection);
             }
-            // All the others are older.
+            // All the others have been idle for longer.
             idle.connections.clear();
             None
         })
     }
 
-    /// Keeps a connection for the next request, unless the server would close it anyway.
+    /// Keeps a connection for the next request, unless the server is known to close it.
     pub(crate) fn put(idle_pool: &Arc<Self>, mut connection: Box<Connection>) {
         connection.idle_since = Instant::now();
         idle_pool.with(|idle| {
@@ -101,7 +102,7 @@ impl IdlePool {
         idle_pool.back.notify_one();
     }
 
-    /// Takes note of a connection from here that had ended before it brought another answer.
+    /// Records that a pooled connection ended before it delivered another answer.
     pub(crate) fn note_end(&self, connection: &Connection) {
         if connection.answers() == 1 && connection.idle_since.elapsed() < SOON {
             self.with(|idle| {
@@ -122,7 +123,7 @@ impl IdleConnection {
     }
 }
 
-/// Closes connections that nobody needed for long, as long as there are any.
+/// Closes connections that were idle for too long; ends when there are none left.
 async fn sweep(idle_pool: Weak<IdlePool>) {
     loop {
         tokio::time::sleep(IDLE / 2).await;
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
     use crate::http::{HttpClient, HttpConfig, RepeatableRequest, TwoPartBody};
 
-    /// A task that counts how often it is woken, and passes that on to the one it runs in.
+    /// A task that counts its wake-ups, and forwards them to the surrounding task.
     #[derive(Default)]
     struct CountedTask {
         woken: AtomicUsize,
@@ -186,13 +187,13 @@ mod tests {
             .await
         }
 
-        /// How many would still wake it.
+        /// How many wakers of it exist.
         fn held(self: &Arc<Self>) -> usize {
             Arc::strong_count(self) - 1
         }
     }
 
-    /// A connection, and the server's end of it.
+    /// Returns a connection and the server's end of it.
     async fn connection() -> (Box<Connection>, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (near, far) = tokio::join!(TcpStream::connect(listener.local_addr().unwrap()), listener.accept());
@@ -272,7 +273,7 @@ mod tests {
                 let (mut far, _) = listener.accept().await.unwrap();
                 far.read_u8().await.unwrap();
                 far.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").await.unwrap();
-                // Closed before all was read, it would be reset.
+                // Closing before everything was read would reset the connection.
                 tokio::spawn(async move { far.read_to_end(&mut Vec::new()).await });
             }
         });
@@ -292,8 +293,8 @@ mod tests {
         }
     }
 
-    /// The sweeper comes at 45 s, 90 s, 135 s: what it leaves at 90 s may be too old long before it
-    /// comes again.
+    /// The sweeper runs at 45 s, 90 s, 135 s: a connection that it leaves at 90 s may become too old long before 135
+    /// s.
     #[tokio::test]
     async fn one_that_lay_too_long_is_not_used_though_it_was_not_swept_yet() {
         let first = connection().await.0;
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(lying(&idle_pool), 3);
         let Ok(last) = idle_pool.take_or(never).await;
         IdlePool::put(&idle_pool, last);
-        // One is as new again, the others are too old.
+        // One was just used again; the others are too old.
         tokio::time::sleep(Duration::from_secs(2)).await;
         let Ok(_last) = idle_pool.take_or(never).await;
         assert_eq!(lying(&idle_pool), 2);

@@ -1,13 +1,13 @@
-//! A text that must not be shown.
+//! A text that must not be displayed.
 
 use std::fmt;
 
-/// A key. Printing it shows that there is one, never which.
+/// A key. Its debug output shows that there is one, never its value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a key. White space around it is dropped: keys are often read from a file with a last line break.
+    /// Wraps a key. Surrounding white space is dropped: keys are often read from a file with a final line break.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.trim().to_owned())
@@ -19,7 +19,7 @@ impl Secret {
         &self.0
     }
 
-    /// `text` without the key in it.
+    /// Replaces the key in `text`.
     #[must_use]
     pub fn scrub(&self, text: &str) -> String {
         if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }

@@ -1,9 +1,9 @@
-//! The request body's stable part.
+//! The stable part of the request body.
 //!
-//! The protocol: a codec calls [`Segments::extend`] with the epoch of what it is about to send. While
-//! that stays the same the bytes written before are kept and only new messages are appended; when
-//! it changes, or the history got shorter, everything is written afresh. The bytes are shared with the
-//! request in flight, not copied: the buffer grows in place once that request is over.
+//! The protocol: a codec calls [`Segments::extend`] with the epoch of its request. While the epoch stays the same,
+//! the bytes written before are kept and only new messages are appended; when it changes, or the history got shorter,
+//! everything is encoded again. The bytes are shared with the running request, not copied: the buffer grows in place
+//! once that request is over.
 
 use bytes::{Bytes, BytesMut};
 
@@ -16,12 +16,12 @@ pub struct Segments {
     messages: usize,
 }
 
-/// Writes one message, given its place in the history.
+/// Writes one message, given its position in the history.
 pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut BytesMut, usize, &M);
 
 impl Segments {
-    /// Brings the stable bytes up to `history` and hands them out: `prefix` writes the start when
-    /// there is none yet, `message` each message that has not been written.
+    /// Extends the stable bytes to `history` and returns them: `prefix` writes the start if there is none yet,
+    /// `message` each message that has not been written.
     pub(crate) fn extend<M>(
         &mut self,
         epoch: u64,
@@ -31,7 +31,7 @@ impl Segments {
     ) -> serde_json::Result<Bytes> {
         let fits = self.epoch == Some(epoch) && history.len() >= self.messages;
         let before = if fits { std::mem::take(self) } else { Self::default() };
-        // Until the new bytes are whole there are none: a prefix that can't be written leaves nothing.
+        // Empty until the new bytes are complete: a failing `prefix` leaves nothing.
         *self = Self::default();
         let mut written = BytesMut::from(before.stable);
         if !fits {

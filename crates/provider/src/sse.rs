@@ -1,15 +1,14 @@
-//! Server-sent events, read from bytes as they come.
+//! Parses server-sent events from bytes as they arrive.
 //!
-//! The protocol: give it any bytes, cut anywhere, even inside a character or between CR and LF, until it
-//! gives none back; each event is handed over at its blank line. `end` hands over an event whose blank
-//! line never came.
-//! Lines end in LF, CR or CRLF; comments are dropped; one space after the colon is not data; the
-//! `data` lines of one event are joined by a line break.
+//! The protocol: pass any bytes, cut anywhere, even inside a character or between CR and LF, until none are returned;
+//! each event is emitted at its blank line. `end` emits an event whose blank line never arrived. Lines end in LF, CR
+//! or CRLF; comments are dropped; one space after the colon is not data; the `data` lines of one event are joined by
+//! a line break.
 //!
-//! Two habits of model servers go beyond the standard. A line that begins with `{` is taken as data,
-//! and a field `error` as the data of an event named `error`: that is how some report a failure.
+//! Two habits of model servers go beyond the standard. A line that begins with `{` counts as data, and a field
+//! `error` as the data of an event named `error`: that is how some report a failure.
 //!
-//! Nothing is buffered beyond the cap, so a line without end costs bounded memory.
+//! Nothing is buffered beyond the cap, so an endless line costs bounded memory.
 
 use memchr::memchr2;
 
@@ -26,7 +25,7 @@ pub(crate) struct SseEvent<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventTooLong;
 
-/// What is known between two pushes.
+/// The parser's state between two pushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sse {
     cap: usize,
@@ -41,7 +40,7 @@ pub(crate) struct Sse {
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Sse {
-    /// A reader that refuses events of more than `cap` bytes.
+    /// Returns a parser that refuses events of more than `cap` bytes.
     pub(crate) fn new(cap: usize) -> Self {
         Self {
             cap,
@@ -54,8 +53,8 @@ impl Sse {
         }
     }
 
-    /// Takes bytes up to the end of an event and hands that over, or all where none ends in them. Gives
-    /// back the bytes that follow it.
+    /// Consumes bytes up to the end of an event and emits it, or all bytes if no event ends in them. Returns the
+    /// bytes that follow.
     pub(crate) fn take<'b, E: From<EventTooLong>>(
         &mut self,
         mut bytes: &'b [u8],
@@ -91,12 +90,12 @@ impl Sse {
         Ok(&[])
     }
 
-    /// Whether nothing of the next event has come.
+    /// Whether no part of the next event has arrived.
     pub(crate) fn is_between_events(&self) -> bool {
         self.line.is_empty() && self.name.is_empty() && !self.has_data && !self.after_cr
     }
 
-    /// The bytes are over: what was pending counts as complete.
+    /// Ends the input: a pending event counts as complete.
     pub(crate) fn end<E: From<EventTooLong>>(
         &mut self,
         each: &mut dyn FnMut(SseEvent<'_>) -> Result<(), E>,
@@ -133,7 +132,7 @@ impl Sse {
                 b"error".as_slice().clone_into(&mut self.name);
                 self.add_data(value);
             }
-            // A comment has an empty field name; `id`, `retry` and unknown fields mean nothing here.
+            // A comment has an empty field name; `id`, `retry` and unknown fields are ignored.
             _ => {}
         }
         Ok(())
@@ -160,7 +159,7 @@ impl Sse {
 mod tests {
     use super::{EventTooLong, Sse, SseEvent};
 
-    /// The events of `pushes`, as (name, data).
+    /// Returns the events of `pushes`, as (name, data).
     fn read(cap: usize, pushes: &[&[u8]]) -> Result<Vec<(String, String)>, EventTooLong> {
         let mut sse = Sse::new(cap);
         let mut events = Vec::new();

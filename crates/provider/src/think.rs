@@ -1,39 +1,39 @@
-//! Reasoning that a model writes into its answer as `<think>…</think>`.
+//! Separates reasoning that a model writes into its answer as `<think>…</think>`.
 //!
-//! The protocol: push the answer's text as it comes, cut anywhere; each fragment is handed over as
-//! thinking or as words. Only a tag at the very start of the answer counts, so an answer that talks
-//! about the tag is left alone. Text that may yet turn out to be a tag is held back until it is known.
+//! The protocol: push the answer's text as it arrives, cut anywhere; each fragment is emitted as reasoning or as
+//! text. Only a tag at the very start of the answer counts, so an answer that mentions the tag is unchanged. Text
+//! that may still turn out to be a tag is held back until that is decided.
 
-/// Where the text stands.
+/// The state of the splitter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ThinkSplitter {
-    /// Nothing but white space and perhaps the start of the opening tag came so far.
+    /// So far only white space and possibly the start of the opening tag.
     Start {
-        /// What is held back.
+        /// The text held back.
         held: String,
     },
     /// Inside the tags.
     Inside {
-        /// What may be the start of the closing tag.
+        /// Possibly the start of the closing tag.
         held: String,
     },
-    /// Just behind the closing tag: white space is dropped.
+    /// Just after the closing tag: white space is dropped.
     Behind,
     /// In the answer.
     Answer,
 }
 
-/// A fragment, sorted.
+/// A classified fragment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThinkPiece<'a> {
     /// Reasoning.
     Thinking(&'a str),
-    /// Words of the answer.
+    /// Text of the answer.
     Words(&'a str),
 }
 
 const OPEN: &str = "<think>";
-/// White space before the opening tag beyond this many bytes is no start any more, so little is held back.
+/// More white space than this before the opening tag is not a start, which bounds the text held back.
 const LONGEST_LEAD: usize = 64;
 const CLOSE: &str = "</think>";
 
@@ -44,7 +44,7 @@ impl Default for ThinkSplitter {
 }
 
 impl ThinkSplitter {
-    /// Takes a fragment of the answer.
+    /// Adds a fragment of the answer.
     pub(crate) fn push(&mut self, text: &str, each: &mut dyn FnMut(ThinkPiece<'_>)) {
         match self {
             Self::Start { held } if held.is_empty() => self.start(text, each),
@@ -69,12 +69,12 @@ impl ThinkSplitter {
         }
     }
 
-    /// Whether all that follows is words.
+    /// Whether everything that follows is text.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self, Self::Answer)
     }
 
-    /// The answer is over: what was held back is what it looked like.
+    /// Ends the answer: text held back is emitted unchanged.
     pub(crate) fn end(&mut self, each: &mut dyn FnMut(ThinkPiece<'_>)) {
         match std::mem::replace(self, Self::Answer) {
             Self::Start { held } => emit(ThinkPiece::Words, &held, each),
@@ -109,7 +109,7 @@ impl ThinkSplitter {
     }
 }
 
-/// How many bytes at the end of `text` may be the start of the closing tag.
+/// Returns how many bytes at the end of `text` may be the start of the closing tag.
 fn open_end(text: &str) -> usize {
     (1..CLOSE.len()).rev().find(|length| text.ends_with(&CLOSE[..*length])).unwrap_or(0)
 }

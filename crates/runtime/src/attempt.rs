@@ -1,5 +1,5 @@
-//! One model call as an effect: the request is put together from the state, pieces become deltas,
-//! and what was streamed is at hand if the call is aborted.
+//! One model call as an effect: builds the request from the state, publishes the pieces of the reply as deltas, and
+//! keeps the streamed text in case the call is aborted.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -23,14 +23,14 @@ use crate::services::{AgentSettings, Services};
 use crate::spans;
 use crate::textual::{self, TextualHistory};
 
-/// What of a session was written out for its models, kept so that none of it is written out again.
+/// The parts of a session that were encoded for its models, cached so that nothing is encoded again.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedHistory {
     segments: SegmentsByModel,
     textual: TextualHistory,
 }
 
-/// The segments of each model; of few, so they are looked through.
+/// The segments of each model; a list, because there are few.
 #[derive(Debug, Default)]
 struct SegmentsByModel(Vec<(ModelName, Segments)>);
 
@@ -44,7 +44,7 @@ impl SegmentsByModel {
     }
 }
 
-/// What an attempt has streamed so far: the text to hand back if it is aborted.
+/// The text an attempt has streamed so far, to hand back if it is aborted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StreamedText(Arc<Mutex<String>>);
 
@@ -58,7 +58,7 @@ impl StreamedText {
     }
 }
 
-/// What is asked of the model in this attempt.
+/// The request of an attempt.
 pub(crate) struct AttemptRequest<'a> {
     pub(crate) key: AttemptKey,
     pub(crate) model: &'a ModelName,
@@ -68,7 +68,7 @@ pub(crate) struct AttemptRequest<'a> {
     pub(crate) span: Span,
 }
 
-/// Starts the call: the body is written out now, the rest happens when the future is polled.
+/// Starts the call: encodes the body now; the rest happens when the future is polled.
 pub(crate) fn start(
     services: &Services,
     state: &State,
@@ -102,7 +102,7 @@ pub(crate) fn start(
         idle: policy.stream_idle,
         output: match asked.mode {
             TurnMode::Tools | TurnMode::Talk => run.started.output.as_ref(),
-            // What is done and what is not is said in words.
+            // The report on what is done and what is not is plain text.
             TurnMode::WrapUp => None,
         },
         stop: &[],
@@ -117,7 +117,7 @@ pub(crate) fn start(
     model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
 
-/// The plan, for this turn only.
+/// Returns the plan as text, for this turn only.
 fn plan_reminder(state: &State) -> String {
     if state.transcript.plan.is_empty() {
         return String::new();
@@ -126,7 +126,7 @@ fn plan_reminder(state: &State) -> String {
     format!("Your plan:\n{}", steps.join("\n"))
 }
 
-/// A stream of one kind within an attempt.
+/// One stream of an attempt: its text, thinking or a call.
 struct AttemptChannel {
     scrubber: StreamScrubber,
     offset: u64,
@@ -137,7 +137,7 @@ impl AttemptChannel {
         Self { scrubber: secrets.stream(), offset: 0 }
     }
 
-    /// The part of the fragment that is certain to hold no secret, and where it begins.
+    /// Returns the part of the fragment that certainly holds no secret, with its offset.
     fn take<'f>(&mut self, fragment: &'f str) -> (u64, Cow<'f, str>) {
         let clean = self.scrubber.push(fragment);
         let at = self.offset;
@@ -145,7 +145,7 @@ impl AttemptChannel {
         (at, clean)
     }
 
-    /// What was held back.
+    /// Returns the part that was held back.
     fn rest(&mut self) -> (u64, Cow<'static, str>) {
         let (at, rest) = (self.offset, self.scrubber.finish());
         self.offset += rest.len() as u64;
@@ -153,14 +153,14 @@ impl AttemptChannel {
     }
 }
 
-/// Where the pieces of one attempt are taken apart.
+/// Splits the pieces of one attempt into text, thinking and calls.
 struct PieceReader {
-    /// Takes the calls out of the text, where text may hold some.
+    /// Extracts calls from the text, where text may contain some.
     reader: Option<ReplyReader<'static>>,
     shown: DeltaPublisher,
 }
 
-/// Where they become deltas.
+/// Publishes the pieces as deltas.
 struct DeltaPublisher {
     secrets: Arc<Secrets>,
     feed: Feed,
@@ -172,7 +172,7 @@ struct DeltaPublisher {
     calls: HashMap<u32, AttemptChannel>,
 }
 
-/// Whether subscribers were told that the model thinks.
+/// Whether subscribers know that the model is thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ThinkingState {
     Started,
@@ -251,8 +251,8 @@ impl DeltaPublisher {
         }
     }
 
-    /// Says that the model has thought, where it had begun to. While its last words are held back, because a secret may
-    /// have begun there that more thinking completes, that can't be said yet.
+    /// Publishes the end of thinking, if it had started. It can't yet while the last fragment is held back, because a
+    /// secret may have begun there that more thinking would complete.
     fn end_thinking(&mut self) {
         if self.thought == ThinkingState::Started && !self.thinking.scrubber.holds_back() {
             self.thought = ThinkingState::Ended;
@@ -265,8 +265,8 @@ impl DeltaPublisher {
     }
 }
 
-/// What was held back because a secret or a call might have begun there is shown when nothing more can
-/// come; half a call is not.
+/// Text that was held back because a secret or a call might have begun there is published when nothing more can come;
+/// an incomplete call is not.
 impl Drop for PieceReader {
     fn drop(&mut self) {
         let shown = &mut self.shown;
@@ -285,12 +285,12 @@ fn delta(key: AttemptKey, offset: u64, body: DeltaBody) -> Delta {
     Delta { run: key.run, turn: key.turn, attempt: key.attempt, offset, body }
 }
 
-/// Tells subscribers to drop what this attempt has shown.
+/// Tells subscribers to discard what this attempt has displayed.
 pub(crate) fn publish_cleared(feed: &Feed, key: AttemptKey) {
     feed.publish_delta(delta(key, 0, DeltaBody::Cleared {}));
 }
 
-/// What a model call's end is read against.
+/// What is needed to interpret the end of a model call.
 pub(crate) struct ReplyReading<'a> {
     pub(crate) state: &'a State,
     pub(crate) known: &'a KnownNames,
@@ -299,7 +299,7 @@ pub(crate) struct ReplyReading<'a> {
 }
 
 impl ReplyReading<'_> {
-    /// What the call's end means: a reply with its calls prepared, or a failure with its estimated cost.
+    /// Returns the fact for the call's end: a reply with its calls prepared, or a failure with estimated usage.
     pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &str) -> Fact {
         match result {
             Ok(reply) => self.replied(key, scrubbed(&self.services.secrets, reply)),
@@ -312,7 +312,7 @@ impl ReplyReading<'_> {
 
     fn replied(&self, key: AttemptKey, reply: Reply) -> Fact {
         let limit = self.state.control.run.as_ref().map_or(MaxTokens::ModelOwn, |run| run.policy().sampling.max_tokens);
-        // A call in the text is read whole or not at all.
+        // Only a native call can be cut; a call in the text is parsed completely or not at all.
         let native = !reply.calls.is_empty();
         let (reply, malformed) = self.understood(reply);
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.transcript.grants);
@@ -341,7 +341,7 @@ impl ReplyReading<'_> {
         Fact::Replied { attempt: key, parts, stop: reply.stop, usage, calls, misfit, malformed }
     }
 
-    /// The reply with the calls in its text, and what is wrong with one that can't be read.
+    /// Returns the reply with the calls parsed from its text, and the error where one could not be parsed.
     fn understood(&self, reply: Reply) -> (Reply, Option<String>) {
         let (Some(run), Some(context)) = (&self.state.control.run, &self.state.transcript.context) else {
             return (reply, None);
@@ -353,7 +353,7 @@ impl ReplyReading<'_> {
         textual::understood(reply, mode, run.policy(), context, self.known)
     }
 
-    /// What is wrong with a reply that would end the run, as the output that was asked for.
+    /// Returns why a reply that would end the run does not fit the requested output.
     fn misfit(&self, reply: &Reply) -> Option<String> {
         let run = self.state.control.run.as_ref()?;
         let Phase::Modelling(attempt) = &run.phase else { return None };
@@ -366,7 +366,7 @@ impl ReplyReading<'_> {
     }
 }
 
-/// A reply without secrets, before anything is made of it: a title or an error may hold a part of an argument.
+/// Replaces secrets in a reply before it is used further: a preview title or an error may quote part of an argument.
 fn scrubbed(secrets: &Secrets, reply: Reply) -> Reply {
     let clean = |text: String| match secrets.scrub(&text) {
         Cow::Borrowed(_) => text,
@@ -390,12 +390,12 @@ fn scrubbed(secrets: &Secrets, reply: Reply) -> Reply {
     }
 }
 
-/// What a call that was cut off is charged, by estimate; nothing if nothing had come.
+/// Returns the estimated usage of an aborted call; nothing if nothing was received.
 pub(crate) fn charged(state: &State, streamed: &str) -> Usage {
     if streamed.is_empty() { Usage::default() } else { estimated(state, "", streamed) }
 }
 
-/// A count where the provider gives none: four bytes to a token.
+/// Estimates the usage where the provider reports none: four bytes per token.
 fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
     let context = state.transcript.context.as_ref().map_or(0, |context| context.prefix.len());
     let sent: usize = state.transcript.history.iter().map(bytes_of).sum::<usize>() + context;

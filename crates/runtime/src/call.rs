@@ -1,4 +1,4 @@
-//! One tool call as an effect: run it, cut its result to what the model sees, keep the rest.
+//! One tool call as an effect: runs it, cuts its result to what the model sees, and stores the rest.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::services::Services;
 use crate::snapshot::SnapshotKeeper;
 use crate::spilled::SessionSpill;
 
-/// What a call's end means, and contents to be stored with it.
+/// The fact for a call's end, and the contents to store with it.
 pub(crate) struct EndedCall {
     pub(crate) fact: Fact,
     pub(crate) blobs: Vec<Arc<[u8]>>,
@@ -36,7 +36,7 @@ pub(crate) struct PreparedExecution {
     pub(crate) services: Arc<Services>,
 }
 
-/// What ties a call to the driver that runs it.
+/// What connects a call to the driver that runs it.
 pub(crate) struct DriverLink {
     pub(crate) cancel: CancellationToken,
     pub(crate) ask: Ask,
@@ -44,7 +44,7 @@ pub(crate) struct DriverLink {
     pub(crate) permissions: Arc<Permissions>,
 }
 
-/// What calls are made in.
+/// The context in which calls are made.
 pub(crate) struct CallSurroundings<'a> {
     pub(crate) services: &'a Arc<Services>,
     pub(crate) state: &'a State,
@@ -94,12 +94,12 @@ pub(crate) fn prepare(
     })
 }
 
-/// Shows what a call says as it goes. A secret may come in two fragments, so what could be the
-/// beginning of one is held back; at the end it is dropped, for the result says it all.
+/// Returns a callback that publishes a call's progress. A secret may be split over two fragments, so a possible
+/// beginning of one is held back; at the end it is dropped, because the result contains it anyway.
 fn progress(secrets: &Secrets, feed: Feed, call: CallId) -> Arc<dyn Fn(&str) + Send + Sync> {
     let scrubber = Mutex::new(secrets.stream());
     Arc::new(move |fragment| {
-        // Held until it is told, so that fragments keep their order.
+        // The lock is held until the delta is published, so that fragments keep their order.
         let mut scrubber = scrubber.lock().unwrap_or_else(PoisonError::into_inner);
         let text = scrubber.push(fragment);
         if !text.is_empty() {
@@ -109,7 +109,7 @@ fn progress(secrets: &Secrets, feed: Feed, call: CallId) -> Arc<dyn Fn(&str) + S
     })
 }
 
-/// Shows what of a server a call waits for.
+/// Returns a callback that publishes what a call waits for at a server.
 fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
     Arc::new(move |wait| {
         let body = DeltaBody::Waiting { call: Some(call), wait };
@@ -117,7 +117,7 @@ fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
     })
 }
 
-/// Runs a call to its end, if it may; one that can't even be prepared still gets an answer.
+/// Runs a call to its end, if permitted; a call that could not be prepared gets a result too.
 pub(crate) async fn run(call: CallId, clearance: CallPermission, prepared: Option<PreparedExecution>) -> EndedCall {
     match prepared {
         Some(prepared) => prepared.run(clearance).await,
@@ -125,7 +125,7 @@ pub(crate) async fn run(call: CallId, clearance: CallPermission, prepared: Optio
     }
 }
 
-/// Asks the tool whether a call took place.
+/// Asks the tool whether a call's effect took place.
 pub(crate) async fn verify(call: CallId, prepared: Option<PreparedExecution>) -> EndedCall {
     match prepared {
         Some(prepared) => prepared.verify().await,
@@ -161,7 +161,7 @@ impl PreparedExecution {
 
     async fn verify(self) -> EndedCall {
         let (call, session) = (self.context.call, self.context.session);
-        // To look is to read, and a rule may forbid that by now.
+        // Verifying reads files, which a rule may forbid by now.
         if let Some(reason) = self.offer.forbidden(&self.tool, &self.arguments, &self.permissions) {
             let outcome = Outcome::new(OutcomeKind::Denied, reason);
             let (finished, blobs) = finish(&self.services, self.cap, call, outcome, 0);
@@ -169,7 +169,7 @@ impl PreparedExecution {
         }
         let verification = self.offer.verify(&self.tool, self.context, &self.arguments, self.timeout).await;
         let files = self.keeper.changed(&self.services, session, call, self.kept).await;
-        // It changes these files and nothing else, and they are as they were.
+        // The call changes only these files, and they are unchanged.
         let untouched = self.kept == SnapshotKind::Paths
             && files.as_ref().is_some_and(|files| files.changes.is_empty() && files.unseen.is_none());
         let (verified, blobs) = match verification {
@@ -191,7 +191,7 @@ fn unprepared(call: CallId) -> EndedCall {
     EndedCall { fact: Fact::CallDone { call, finished }, blobs: Vec::new() }
 }
 
-/// Secrets go before the result is cut, so that no half of one is left at the edge.
+/// Replaces secrets before the result is cut, so that no part of one remains at the cut.
 fn finish(
     services: &Services,
     cap: ResultCap,

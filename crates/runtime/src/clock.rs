@@ -1,4 +1,4 @@
-//! Where time comes from. The machine has no clock; the driver asks this one.
+//! The source of time. The machine has no clock; the driver uses this one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,10 +7,10 @@ use windlass_vocab::Timestamp;
 
 /// A clock.
 pub trait Clock: Send + Sync {
-    /// Now.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// How long `span` of this clock takes in the world.
+    /// Returns the real duration of `span` on this clock.
     fn real(&self, span: Duration) -> Duration {
         span
     }
@@ -24,7 +24,7 @@ impl dyn Clock + '_ {
     }
 }
 
-/// The machine's clock.
+/// The operating system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -39,7 +39,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that runs faster than the world, so that tests of long waits are short.
+/// A clock that runs faster than real time, so that tests of long waits are short.
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy, Debug)]
 pub struct ScaledClock {
@@ -49,7 +49,7 @@ pub struct ScaledClock {
 
 #[cfg(debug_assertions)]
 impl ScaledClock {
-    /// A clock that shows the right time now and goes `scale` times as fast from here on.
+    /// Returns a clock that has the right time now and runs `scale` times as fast from now on.
     #[must_use]
     pub fn new(scale: u32) -> Self {
         Self { begun: system_now(), scale: scale.max(1) }

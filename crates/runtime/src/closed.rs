@@ -8,7 +8,7 @@ pub enum SessionClosed {
     /// The store failed, or another process took the session.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// It was closed.
+    /// Somebody closed the session.
     #[error("the session is closed")]
     Closed,
 }

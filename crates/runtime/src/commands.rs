@@ -1,4 +1,4 @@
-//! What a driver does when it is told something: by a handle, by the inbox, by the clock.
+//! How a driver handles commands: from a handle, from the inbox, from a timer.
 
 use windlass_machine::{Effect, Fact, RunSettings};
 use windlass_provider::BoxFuture;
@@ -12,7 +12,7 @@ use crate::session::{Acceptance, DriverCommand, SendOutcome, SessionActivity, St
 
 impl Driver {
     pub(crate) async fn perform(&mut self, command: DriverCommand) -> Result<(), StoreError> {
-        // The answer goes out last: whoever hears it may ask at once where the session stands.
+        // The reply is sent last, after `announce`: its receiver may query the session's activity at once.
         match command {
             DriverCommand::Send { message_id, text, reply } => {
                 let sent = self.send(message_id, text).await?;
@@ -41,7 +41,7 @@ impl Driver {
                 let _ = reply.send(if taken == Acceptance::Yes { self.open_run() } else { None });
             }
             DriverCommand::Undo { request, reply } => {
-                // Boxed: no session should have room set aside for what hardly any does.
+                // Boxed, because few sessions undo and the future of each should not reserve space for it.
                 let undone = Box::pin(self.undo(request)).await?;
                 self.announce();
                 let _ = reply.send(undone);
@@ -59,7 +59,7 @@ impl Driver {
         self.state.control.run.as_ref().map(|run| run.id)
     }
 
-    /// The terms a run begun now is under.
+    /// Returns the settings for a run that starts now.
     pub(crate) fn run_settings(&self) -> RunSettings {
         let now = self.services.clock.now();
         RunSettings {
@@ -83,7 +83,7 @@ impl Driver {
         }
         let message = WaitingMessage { message_id, text, at: self.services.clock.now() };
         let receives = self.owed.contains(&Effect::Receive);
-        // Order is kept: nothing overtakes what waits already.
+        // Order is kept: a new message does not overtake waiting ones.
         if receives && self.waiting.is_empty() && self.take_up(message.clone(), Vec::new()).await? == Acceptance::Yes {
             return Ok(self.open_run().map_or(SendOutcome::Queued, SendOutcome::TakenUp));
         }
@@ -95,20 +95,20 @@ impl Driver {
         Ok(SendOutcome::Queued)
     }
 
-    /// Whether a message would have to wait, or join a run that it did not begin.
+    /// Whether a message would have to wait, or join a run that it did not start.
     fn is_busy_for(&self, message_id: &MessageId) -> bool {
         let known = self.state.transcript.seen.contains_key(message_id);
         !known && (self.open_run().is_some() || !self.waiting.is_empty())
     }
 
-    /// Whether what waits is taken up here. Whoever came with one message leaves when its run is over, and a run begun
-    /// then would be cut short.
+    /// Whether this driver accepts waiting messages. A process that came with one message leaves after its run, and
+    /// would interrupt a run that started then.
     pub(crate) fn takes_more(&self) -> bool {
         let Some(only_message) = &self.only_message else { return true };
         self.state.transcript.seen.get(only_message).is_none_or(|run| self.open_run() == Some(*run))
     }
 
-    /// Takes the oldest waiting message up; it leaves the inbox in the same transaction.
+    /// Accepts the oldest waiting message; it is removed from the inbox in the same transaction.
     pub(crate) async fn take_waiting(&mut self) -> Result<Acceptance, StoreError> {
         let Some(message) = self.waiting.pop_front() else { return Ok(Acceptance::No) };
         let takes = vec![message.message_id.clone()];
@@ -125,7 +125,7 @@ impl Driver {
     async fn stop(&mut self, by: StopBy) -> Result<StopOutcome, StoreError> {
         let dropped = self.services.store.drop_waiting(self.state.session).await?;
         self.waiting.clear();
-        // What joined the run and was never sent is dropped with it; the end of the run records which.
+        // Messages that joined the run and were never sent are dropped with it; the `RunEnded` record lists them.
         let open = self.state.control.run.as_ref().filter(|run| run.stop.is_none());
         let unseen = open.map_or(0, |run| run.dropped_by(by).len());
         let runs = match self.step(Fact::Stopped(by)).await? {
@@ -135,7 +135,7 @@ impl Driver {
         Ok(StopOutcome { runs, dropped: dropped + unseen })
     }
 
-    /// Tells handles where the session stands.
+    /// Reports the session's activity to its handles.
     pub(crate) fn announce(&self) {
         let now = self.activity_now();
         self.activity.send_if_modified(|activity| {
@@ -156,7 +156,7 @@ impl Driver {
         let questions: Vec<QuestionAsked> = questions(&self.owed).cloned().collect();
         let only_questions = self.owed.iter().all(|effect| match effect {
             Effect::Ask(_) | Effect::Receive => true,
-            // A call that asks in mid-run can't go on either.
+            // A call whose tool asks the person can't continue either.
             Effect::RunCall { request, .. } => questions.iter().any(|asked| is_of(asked, request.call)),
             Effect::Pin(_)
             | Effect::CallModel { .. }
@@ -173,7 +173,7 @@ impl Driver {
         }
     }
 
-    /// The next moment at which something expires: the run's deadline or a question.
+    /// Returns the next time at which something expires: the run's deadline or a question.
     fn next_expiry(&self) -> Option<Timestamp> {
         let run = self.state.control.run.as_ref()?;
         let deadline = run.deadline.filter(|_| run.stop.is_none());
@@ -187,7 +187,7 @@ impl Driver {
         }
     }
 
-    /// Something expired: a question takes its default, or the deadline stops the run.
+    /// Handles an expiry: a question takes its default, or the deadline stops the run.
     pub(crate) async fn time_is_up(&mut self) -> Result<(), StoreError> {
         let now = self.services.clock.now();
         let expired = questions(&self.owed).find(|question| question.expires.is_some_and(|at| at <= now));

@@ -1,5 +1,5 @@
-//! Commands that other processes left for the sessions this one drives. One task for all of them looks for some, as
-//! long as any session is live, and gives each to its session the way a handle here would.
+//! Handles commands that other processes left in the store for the sessions this process drives. One task polls for all
+//! of them, as long as any session is live, and delivers each as a local handle would.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -13,14 +13,14 @@ use crate::live::{LiveSessions, LookAgain};
 use crate::services::Services;
 use crate::session::Session;
 
-/// How often it is looked for commands. A person who stops a run does not notice a quarter of a second.
+/// How often the store is polled for commands. A person who stops a run does not notice a quarter of a second.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Looks for commands while there are live sessions. It keeps neither the store nor a session alive.
+/// Polls for commands while there are live sessions. It keeps neither the store nor a session alive.
 pub(crate) async fn poll_commands(services: Weak<Services>, live: LiveSessions) {
     while live.next_look(LOOK_EVERY).await == LookAgain::Again {
         let Some(services) = services.upgrade() else { continue };
-        // A store that can't be read ends its sessions by itself; the next look may succeed.
+        // A store that can't be read ends its sessions itself; the next poll may succeed.
         let Ok(found) = services.store.commands(SystemClock.now()).await else { continue };
         for command in found {
             if live.epoch(command.session) == Some(command.epoch) {
@@ -30,9 +30,9 @@ pub(crate) async fn poll_commands(services: Weak<Services>, live: LiveSessions) 
     }
 }
 
-/// Takes a command and has it done. A session that takes its time over it holds up no other.
+/// Takes a command and has it executed in a task of its own, so that a slow session does not delay the others.
 async fn take(services: &Arc<Services>, live: &LiveSessions, command: AddressedCommand) {
-    // Whether an error took it is not known, and it must not be done twice.
+    // After an error it is unknown whether the command was taken, and it must not be executed twice.
     if let Ok(TakenCommand::Yes) = services.store.take_command(&command.id).await {
         tokio::spawn(deliver(Arc::clone(services), live.clone(), command));
     }
@@ -41,13 +41,13 @@ async fn take(services: &Arc<Services>, live: &LiveSessions, command: AddressedC
 async fn deliver(services: Arc<Services>, live: LiveSessions, command: AddressedCommand) {
     let AddressedCommand { id, session, epoch, control } = command;
     let Some(session) = live.visit(session, epoch, &services.store) else { return };
-    // Where it is closed meanwhile, the sender finds that out by itself.
+    // If the session was closed meanwhile, the sender detects that itself.
     if let Ok(Ok(outcome)) = perform(&session, control).await {
         let _ = services.store.settle_command(&id, outcome).await;
     }
 }
 
-/// Does what is asked, and says what became of it.
+/// Executes a command and returns its outcome.
 pub(crate) async fn perform(
     session: &Session,
     control: Control,
@@ -66,7 +66,7 @@ pub(crate) async fn perform(
     Ok(done)
 }
 
-/// Why an answer was not taken, by what the journal says of its question.
+/// Returns why an answer was not accepted, according to the journal.
 async fn why_not_taken(
     store: &dyn Store,
     session: SessionId,

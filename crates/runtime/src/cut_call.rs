@@ -1,7 +1,7 @@
-//! A call that the end of its reply cut off is not run (T3, M3): the model is told so, and its history shows no
-//! more of the arguments than had come whole.
+//! A call that was cut off at the end of its reply is not run (T3, M3): the model is told so, and its history contains
+//! only the arguments that arrived completely.
 //!
-//! Only the last native call of a reply can be cut; a call in the text is read when its end has come, or not at all.
+//! Only the last native call of a reply can be cut; a call in the text is parsed completely or not at all.
 
 use serde_json::value::RawValue;
 use windlass_vocab::{Json, MaxTokens, PreparedCall, Reply, ReplyCall, StopReason, Verdict};
@@ -26,11 +26,11 @@ pub(crate) fn refuse_cut(reply: &Reply, calls: &mut [PreparedCall], limit: MaxTo
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LengthLimit {
     Reached,
-    /// As far as is known it did not; some servers say that they stopped for a call all the same.
+    /// It did not, as far as is known; some servers report a stop for a call although the limit was reached.
     NotKnown,
 }
 
-/// Whether the server says that the limit was reached, or the number of tokens does.
+/// Whether the length limit was reached, by the server's stop reason or by the number of tokens.
 pub(crate) fn reached(reply: &Reply, limit: MaxTokens) -> LengthLimit {
     let counted = match (limit, reply.usage) {
         (MaxTokens::Fixed(most), Some(usage)) => usage.output >= u64::from(most),
@@ -44,12 +44,12 @@ pub(crate) fn reached(reply: &Reply, limit: MaxTokens) -> LengthLimit {
 enum CutPoint {
     BeforeArguments,
     InArguments,
-    /// The same, though the server says that the model was done.
+    /// In the arguments, although the server reports that the model had finished.
     NotReported,
 }
 
 impl CutPoint {
-    /// What the model reads.
+    /// Returns the message for the model.
     fn message(self) -> &'static str {
         match self {
             Self::BeforeArguments => {
@@ -68,7 +68,7 @@ impl CutPoint {
     }
 }
 
-/// However whole it can be made, a call that is not whole as it stands was not written to its end.
+/// Arguments that are not valid JSON as they are were cut, even if a repair could complete them.
 fn cut_by_the_limit(call: &ReplyCall) -> Option<CutPoint> {
     let arguments = call.arguments.trim();
     if arguments.is_empty() {
@@ -77,15 +77,15 @@ fn cut_by_the_limit(call: &ReplyCall) -> Option<CutPoint> {
     serde_json::from_str::<&RawValue>(arguments).is_err().then_some(CutPoint::InArguments)
 }
 
-/// Brackets that a model forgot are added elsewhere; what could not be mended and ends too early was cut. That a call
-/// has no arguments means nothing: many tools take none.
+/// Brackets that a model forgot are repaired elsewhere; arguments that could not be repaired and end too early were
+/// cut. Missing arguments mean nothing: many tools have none.
 fn cut_without_a_word(call: &ReplyCall, prepared: &PreparedCall) -> Option<CutPoint> {
     let ends_early = || serde_json::from_str::<&RawValue>(call.arguments.trim()).is_err_and(|error| error.is_eof());
     let refused = matches!(prepared.verdict, Verdict::Invalid { .. });
     (refused && !call.arguments.trim().is_empty() && ends_early()).then_some(CutPoint::NotReported)
 }
 
-/// The members of an object that came whole: those before the last comma between members.
+/// Returns the object members that arrived completely: those before the last comma between members.
 fn whole_members(arguments: &str) -> Json {
     let (mut depth, mut in_string, mut escaped, mut end) = (0_u32, false, false, None);
     for (at, byte) in arguments.bytes().enumerate() {
@@ -108,7 +108,7 @@ fn whole_members(arguments: &str) -> Json {
 mod tests {
     use super::whole_members;
 
-    // proves T3: what the model's history shows of a call that was cut is what it wrote
+    // proves T3: the model's history contains only what the model wrote of a cut call
     #[test]
     fn of_arguments_that_were_cut_the_members_that_came_whole_are_left() {
         for (written, left) in [

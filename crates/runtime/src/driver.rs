@@ -1,8 +1,8 @@
-//! The driver: starts what is outstanding and not running, aborts what is running and no longer
-//! outstanding, waits for the first of {effect finished, command, timer}, and goes round.
+//! The driver: starts effects that are outstanding and not running, aborts those that run and are no longer
+//! outstanding, waits for the first of {effect finished, command, timer}, and repeats.
 //!
-//! It is the only writer of its session. Any error of the store ends it: what it holds in memory may
-//! then differ from the journal, and must be folded anew by whoever opens the session next.
+//! It is the only writer of its session. Any store error ends it: its state in memory may then differ from the journal,
+//! and the next opener of the session must fold the journal again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ pub(crate) struct Driver {
     pub(crate) activity: watch::Sender<SessionActivity>,
     pub(crate) commands: mpsc::Receiver<Box<DriverCommand>>,
     pub(crate) waiting: VecDeque<WaitingMessage>,
-    /// The message this session was opened for, if it was for one: what waits behind it is left to others.
+    /// The message this session was opened for, if any: messages that wait behind it are left to other processes.
     pub(crate) only_message: Option<MessageId>,
-    /// What is owed, after the last record.
+    /// The outstanding effects after the last record.
     pub(crate) owed: Vec<Effect>,
     pub(crate) running_effects: RunningEffects,
     pub(crate) spans: Spans,
@@ -49,7 +49,7 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Drives the session until it is closed or its store fails. Boxed: what is spawned would hold it twice.
+    /// Drives the session until it is closed or its store fails. Boxed: the spawned future would hold it twice.
     pub(crate) async fn drive(mut self: Box<Self>) {
         let why = match self.go_round().await {
             Ok(()) => SessionClosed::Closed,
@@ -58,10 +58,10 @@ impl Driver {
         self.end(why);
     }
 
-    /// Lets go of the session and tells its handles why.
+    /// Releases the session and tells its handles why.
     pub(crate) fn end(self, why: SessionClosed) {
         let Self { lease, activity, feed, running_effects, registration, .. } = self;
-        // What was under way ends before the session can be claimed again.
+        // Running effects end before the session can be claimed again.
         drop(running_effects);
         drop(lease);
         drop(registration);
@@ -88,16 +88,16 @@ impl Driver {
                     None | Some(DriverCommand::Close) => break,
                     Some(command) => self.perform(command).await?,
                 },
-                // Another process has the session: its records are the truth now, and every append would conflict.
+                // Another process has the session: its records count now, and every append of ours would conflict.
                 () = self.lease.lost() => return Err(StoreError::Conflict),
-                // Before what ends: of that there may be more than the time that is left.
+                // Before finished effects: so many could finish that the timer would never be reached.
                 () = timer => self.time_is_up().await?,
                 next = self.running_effects.next() => self.go_on(next).await?,
             }
         }
-        // Whoever comes now must open it anew.
+        // Later callers must open the session again.
         self.commands.close();
-        // Calls that were told to stop get the grace their tools grant them. What else ends meanwhile counts.
+        // Calls that were told to stop get their tools' grace period. Effects that finish meanwhile are recorded.
         while self.running_effects.is_stopping() {
             let next = self.running_effects.next().await;
             self.go_on(next).await?;
@@ -108,7 +108,7 @@ impl Driver {
 
     fn start_what_is_owed(&mut self) {
         if self.running_effects.is_stopping() {
-            // What comes next must not meet what is still ending.
+            // New effects must not overlap with calls that are still stopping.
             return;
         }
         let owed = std::mem::take(&mut self.owed);
@@ -198,14 +198,14 @@ impl Driver {
         call::prepare(world, request, edited, live)
     }
 
-    /// What the rules of this process say about a call.
+    /// Checks a call against the permission rules of this process.
     fn check_permission(
         &mut self,
         request: &CallRequested,
         edited: Option<&Json>,
         approved: &CallApproval,
     ) -> CallPermission {
-        // Without a tool nothing runs.
+        // Without a resolved tool nothing runs.
         let Some(tool) = &request.tool else { return CallPermission::Run(CheckedPaths::default()) };
         let (offer, arguments) = (self.offer_with(tool), edited.unwrap_or(&request.arguments));
         let (permissions, secrets) = (&self.agent.permissions, &self.services.secrets);
@@ -255,8 +255,8 @@ impl Driver {
         self.step_with(fact, Batch::default())
     }
 
-    /// Decides, stores, applies, publishes: in this order. It decides when it is called, so that what is
-    /// awaited holds no fact.
+    /// Decides, stores, applies, publishes: in this order. Decides at once, not when polled, so that the future does
+    /// not hold the fact.
     pub(crate) fn step_with(
         &mut self,
         fact: Fact,
@@ -271,7 +271,7 @@ impl Driver {
         }
     }
 
-    /// Passes on what was stored.
+    /// Publishes the stored records.
     pub(crate) fn publish_stored(&mut self, envelopes: &[Arc<Envelope>]) {
         for envelope in envelopes {
             self.running_effects.elicited.tell(&envelope.record);

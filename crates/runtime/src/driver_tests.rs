@@ -1,4 +1,4 @@
-//! A driver in states that its handle alone would hardly meet.
+//! Tests of a driver in states that are hard to reach through its handle.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::opening::{ReadySession, SessionOpener, lease_taken};
 use crate::session::DriverCommand;
 use crate::{AgentSettings, FirstMessage, Hub, Instructions, Services, Session, SystemClock};
 
-/// A hub whose model asks for two calls at once.
+/// Returns a hub whose model asks for two calls at once.
 fn hub(store: &Arc<MemoryStore>) -> Hub {
     let mut registry = Registry::new();
     registry.add(Arc::new(CountingTool::new("read", EffectClass::ReadOnly, Path::new("")))).unwrap();
@@ -58,7 +58,7 @@ fn owed_call(effect: &Effect) -> Option<CallId> {
     if let Effect::RunCall { request, .. } = effect { Some(request.call) } else { None }
 }
 
-/// A driver that owes calls, none of them started.
+/// Returns a driver with outstanding calls, none of them started.
 async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
     let id = SessionId(Uuid::now_v7());
     let lease = store.claim(id).await.unwrap();
@@ -94,7 +94,7 @@ fn result_of(call: CallId) -> EffectOutcome {
     EffectOutcome::Call(EndedCall { fact: Fact::CallDone { call, finished }, blobs: Vec::new() })
 }
 
-// What came out of a call is kept, though the session is being closed and another call is stopping
+// A call's result is recorded, although the session is being closed and another call is stopping
 #[tokio::test]
 async fn a_call_that_ends_while_another_is_stopping_has_its_result_recorded() {
     let store = Arc::new(MemoryStore::new());

@@ -1,5 +1,5 @@
-//! Questions that calls under way ask (P4): each is recorded, and its answer goes to the call that
-//! waits for it. Where nothing is recorded, because nobody is there, it is dismissed at once.
+//! Questions of running calls (P4): each is recorded, and its answer goes to the call that waits for it. Where none is
+//! recorded, because nobody is available, it is dismissed at once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use windlass_vocab::{Answer, CallId, Elicitation, QuestionId, Record};
 use crate::driver::Driver;
 use crate::session::Acceptance;
 
-/// A call that asks.
+/// A call whose tool asks the person something.
 pub(crate) struct AskingCall {
     call: CallId,
     elicitation: Elicitation,
     reply: oneshot::Sender<Answer>,
 }
 
-/// The questions of calls under way.
+/// The questions of running calls.
 pub(crate) struct OpenElicitations {
-    /// Boxed, because a channel sets room for many aside from the first.
+    /// Boxed, because a channel reserves space for many items from the start.
     sender: mpsc::UnboundedSender<Box<AskingCall>>,
     receiver: mpsc::UnboundedReceiver<Box<AskingCall>>,
     waiting: HashMap<QuestionId, oneshot::Sender<Answer>>,
@@ -37,26 +37,26 @@ impl Default for OpenElicitations {
 }
 
 impl OpenElicitations {
-    /// How the call `call` asks.
+    /// Returns the function with which `call` asks.
     pub(crate) fn ask(&self, call: CallId) -> Ask {
         let sender = self.sender.clone();
         Arc::new(move |elicitation| {
             let (reply, answer) = oneshot::channel();
-            // A driver that is gone answers nothing, and that is an answer too.
+            // If the driver is gone, the reply channel closes, which counts as dismissed.
             let _ = sender.send(Box::new(AskingCall { call, elicitation, reply }));
             Box::pin(async move { answer.await.unwrap_or_else(|_| Answer::dismissed()) })
         })
     }
 
     pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Box<AskingCall>> {
-        // One sender is held here, so it never ends.
+        // `self` holds a sender, so the channel never ends.
         match self.receiver.poll_recv(context) {
             Poll::Ready(Some(asking)) => Poll::Ready(asking),
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 
-    /// Hands an answer that was recorded to the call that waits for it.
+    /// Sends a recorded answer to the call that waits for it.
     pub(crate) fn tell(&mut self, record: &Record) {
         if let Record::QuestionAnswered(answered) = record
             && let Some(reply) = self.waiting.remove(&answered.question)

@@ -1,9 +1,9 @@
-//! What a live session tells its followers.
+//! The feed of events from a live session to its followers.
 //!
-//! Every record, once it is stored, and every delta goes into the feed once, whoever follows. Each follower takes events
-//! at its own pace. The feed holds a bounded number of them for the slowest: whoever falls further behind has lost its
-//! place, is told so, and reads the journal instead (`follower`). What the attempt under way has streamed so far is
-//! kept as well, for whoever joins in mid-turn (E1).
+//! Every record, once stored, and every delta is published once, for all followers. Each follower reads at its own
+//! pace. The feed buffers a bounded number of events: a follower that falls further behind loses its place, is
+//! notified, and reads the journal instead (`subscription`). The feed also keeps what the current attempt has streamed
+//! so far, for followers that join during a turn (E1).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -12,14 +12,14 @@ use windlass_vocab::{Delta, Envelope, Event, Record};
 
 use crate::streaming::StreamedSoFar;
 
-/// How many events wait for the slowest follower. A turn of a fast model is some thousand deltas, so a follower may
-/// miss the better part of a second and not notice.
+/// How many events are buffered for the slowest follower. A turn of a fast model is some thousand deltas, so a follower
+/// may pause for most of a second without losing any.
 pub(crate) const KEPT: usize = 512;
 
-/// The same for those who follow runs only: there are three records of a run for them.
+/// The same for followers of runs only: a run has three records for them.
 const KEPT_OF_RUNS: usize = 16;
 
-/// An event as all its followers share it.
+/// An event that all followers share.
 #[derive(Debug)]
 pub struct PublishedEvent {
     event: Event,
@@ -31,25 +31,25 @@ impl PublishedEvent {
         Arc::new(Self { event, json: OnceLock::new() })
     }
 
-    /// What happened.
+    /// Returns the event.
     #[must_use]
     pub fn event(&self) -> &Event {
         &self.event
     }
 
-    /// The event as JSON on one line; written out once, however many ask.
+    /// Returns the event as JSON on one line; serialized once, for any number of followers.
     #[must_use]
     pub fn json(&self) -> &str {
         self.json.get_or_init(|| serde_json::to_string(&self.event).unwrap_or_default().into())
     }
 }
 
-/// What a follower is told.
+/// Which events a follower receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
     /// Every record and every delta.
     Everything,
-    /// Messages taken up, and how runs begin and end: cheaper where nobody watches.
+    /// Accepted messages, and the start and end of runs: cheaper for followers that need no more.
     Runs,
 }
 
@@ -64,8 +64,8 @@ impl Interest {
     }
 }
 
-/// A place in the feed, taken at one moment: everything up to the record `head` is in the journal, `streamed` is what the
-/// attempt under way has streamed by then, and `events` gives what comes after both.
+/// A place in the feed, taken atomically: the journal contains everything up to the record `head`, `streamed` is what
+/// the current attempt has streamed by then, and `events` yields what comes after both.
 pub(crate) struct FeedPlace {
     pub(crate) events: broadcast::Receiver<Arc<PublishedEvent>>,
     pub(crate) head: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Feed(Arc<Mutex<FeedState>>);
 
 #[derive(Debug)]
 struct FeedState {
-    /// Made for the first follower: most sessions of a large program have none.
+    /// Created for the first follower: most sessions of a large program have none.
     everything: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     runs: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     head: u64,
@@ -93,7 +93,7 @@ enum FeedPhase {
 }
 
 impl Feed {
-    /// The feed of a session whose journal ends with the record `head`.
+    /// Returns the feed of a session whose journal ends with the record `head`.
     pub(crate) fn new(head: u64) -> Self {
         let inner = FeedState {
             everything: None,
@@ -105,7 +105,7 @@ impl Feed {
         Self(Arc::new(Mutex::new(inner)))
     }
 
-    /// Takes a place in it; none where the session is closed.
+    /// Takes a place in the feed; `None` where the session is closed.
     pub(crate) fn join(&self, interest: Interest) -> Option<FeedPlace> {
         let mut inner = self.inner();
         if inner.phase == FeedPhase::Closed {
@@ -123,7 +123,7 @@ impl Feed {
         Some(FeedPlace { events, head: inner.head, streamed })
     }
 
-    /// The number of the last record that went through it.
+    /// Returns the number of the last published record.
     pub(crate) fn head(&self) -> u64 {
         self.inner().head
     }
@@ -153,7 +153,7 @@ impl Feed {
         }
     }
 
-    /// Lets followers go once they have what is there.
+    /// Closes the feed; followers end once they have read the buffered events.
     pub(crate) fn close(&self) {
         let mut inner = self.inner();
         (inner.everything, inner.runs, inner.phase) = (None, None, FeedPhase::Closed);
@@ -177,7 +177,7 @@ mod tests {
         Delta { run: RunId::default(), turn: TurnId::default(), attempt: 0, offset: 0, body }
     }
 
-    // proves E1: whoever does not read costs no more than what is kept for everybody
+    // proves E1: a follower that does not read costs no more memory than the shared buffer
     #[tokio::test]
     async fn a_follower_that_never_reads_costs_bounded_memory() {
         let feed = Feed::new(0);
@@ -193,7 +193,7 @@ mod tests {
         drop(asleep);
     }
 
-    // proves E1: an event is written out once for all who follow
+    // proves E1: an event is serialized once for all followers
     #[tokio::test]
     async fn followers_share_one_event_and_its_json() {
         let feed = Feed::new(0);

@@ -1,5 +1,4 @@
-//! What a driver does about files: keeps them before a call, says what a stopped call left, puts them
-//! back.
+//! The driver's file effects: saves files before a call, records the changes of a stopped call, restores files.
 
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::undo::{PlannedUndo, UndoFiles};
 use crate::undo_report::{UndoError, UndoMode, UndoReport, UndoRequest};
 
 impl Driver {
-    /// The future of an effect that is about files.
+    /// Returns the future of an effect on files.
     pub(crate) fn file_effect(&mut self, effect: &Effect) -> Option<BoxFuture<'static, EffectOutcome>> {
         match effect {
             Effect::TakeSnapshot { request, edited } => {
@@ -46,7 +45,7 @@ impl Driver {
         })
     }
 
-    /// An undo that another process began and did not finish.
+    /// Finishes an undo that another process started and did not finish.
     fn restoring(&self, started: Arc<UndoStarted>) -> BoxFuture<'static, EffectOutcome> {
         let (files, session) = (self.undo_files(), self.state.session);
         Box::pin(async move {
@@ -61,7 +60,7 @@ impl Driver {
         })
     }
 
-    /// A call that was told to stop has ended: its result is known already, but not what it did to files.
+    /// Records the file changes of a call that has ended after it was told to stop; its result is recorded already.
     pub(crate) async fn left_behind(&mut self, done: EffectOutcome) -> Result<(), StoreError> {
         if let EffectOutcome::Call(EndedCall { fact: Fact::CallDone { finished, .. }, .. }) = done
             && let Some(files) = finished.files
@@ -71,7 +70,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Undoes something now. The error inside is for whoever asked; the one outside ends the driver.
+    /// Undoes something now. The inner error is for the caller; the outer one ends the driver.
     pub(crate) async fn undo(&mut self, request: UndoRequest) -> Result<Result<UndoReport, UndoError>, StoreError> {
         if self.state.control.run.is_some() || self.state.control.undo.is_some() {
             return Ok(Err(UndoError::RunOpen));

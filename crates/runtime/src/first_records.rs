@@ -1,4 +1,4 @@
-//! The first records of a session: what opens it, and the message it is opened for.
+//! The first records of a session: the opening, and the message it is opened for.
 
 use windlass_machine::Fact;
 use windlass_store::StoreError;
@@ -7,7 +7,7 @@ use crate::driver::Driver;
 use crate::session::{FirstMessage, SendOutcome};
 
 impl Driver {
-    /// Begins the journal: with what opens it, and the message it is opened for.
+    /// Starts the journal with the opening, and the message the session is opened for.
     pub(crate) async fn begin(
         &mut self,
         opened: Fact,

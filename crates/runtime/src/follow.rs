@@ -1,4 +1,4 @@
-//! Following a session wherever it is driven: from its journal while it is not live here, from its feed while it is.
+//! Follows a session wherever it is driven: from its journal while it is not live here, from its feed while it is.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use crate::feed::{Interest, PublishedEvent};
 use crate::live::LiveSessions;
 use crate::subscription::{FollowedEvent, Subscription};
 
-/// How often the journal of a session is looked at that another process may be writing.
+/// How often the journal of a session is polled that another process may be writing.
 const LOOK_MS: u64 = 150;
 
-/// Follows one session, past and present. It has no end: a session may go on at any time.
+/// Follows one session, past and present. It never ends, because a session may continue at any time.
 pub struct Follow {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     live: LiveSessions,
     session: SessionId,
-    /// The last record given out.
+    /// The last record returned.
     seq: u64,
     past: VecDeque<Arc<PublishedEvent>>,
     events: Option<Subscription>,
@@ -43,19 +43,19 @@ impl Follow {
         Self { store, clock, live, session, seq: after_seq, past: VecDeque::new(), events: None }
     }
 
-    /// Follows a session where there is no hub: it is driven by another process, if by any. Only its records are seen.
+    /// Follows a session without a hub: another process may drive it. Only its records are returned, no deltas.
     #[must_use]
     pub fn of_store(store: Arc<dyn Store>, clock: Arc<dyn Clock>, session: SessionId, after_seq: u64) -> Self {
         Self::new(store, clock, LiveSessions::default(), session, after_seq)
     }
 
-    /// The number of the last record given out: whoever comes back later goes on from there.
+    /// Returns the number of the last record returned: a client that reconnects continues from there.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.seq
     }
 
-    /// What comes next, whenever that is. Nothing is lost if the future is dropped.
+    /// Returns the next event, whenever it comes. Cancel-safe: nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Result<FollowedEvent, StoreError> {
         loop {
             if let Some(event) = self.past.pop_front() {
@@ -76,7 +76,7 @@ impl Follow {
         }
     }
 
-    /// Joins the session if it is live here, else reads what was stored meanwhile, or waits a little for either.
+    /// Joins the session if it is live here; otherwise reads new records, or waits a little for either.
     async fn look(&mut self) -> Result<(), StoreError> {
         let (store, clock) = (&self.store, &self.clock);
         let began = self.live.next_opening();

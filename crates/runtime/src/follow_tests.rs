@@ -1,4 +1,4 @@
-//! Whoever follows a session is given its journal, exactly, whatever happens meanwhile.
+//! Tests that a follower of a session gets exactly its journal, whatever happens meanwhile.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,21 +52,21 @@ enum DrivenBy {
 #[derive(Clone, Debug)]
 enum FollowStep {
     Append,
-    /// So many fragments of the attempt under way.
+    /// The current attempt streams this many fragments.
     Stream(usize),
-    /// So many fragments of its thinking.
+    /// The current attempt streams this many fragments of thinking.
     Think(usize),
-    /// Another attempt takes over.
+    /// Another attempt replaces the current one.
     Clear,
-    /// Somebody follows from some record on, in thousandths of the journal.
+    /// A follower starts at some record, given in thousandths of the journal.
     Follow(u64),
-    /// A follower takes up to so many events.
+    /// A follower takes at most this many events.
     Take(prop::sample::Index, usize),
-    /// A follower is cut off and comes back.
+    /// A follower loses its connection and reconnects.
     Reconnect(prop::sample::Index),
-    /// The driver ends and there is another.
+    /// The driver ends and another one starts.
     Restart(DrivenBy),
-    /// The driver ends and there is none.
+    /// The driver ends and none follows.
     Leave,
 }
 
@@ -86,18 +86,18 @@ fn step() -> impl Strategy<Value = FollowStep> {
     ]
 }
 
-/// Somebody who follows, and what they were given.
+/// A follower, and what it received.
 struct TestFollower {
     follow: Follow,
     after: u64,
     records: Vec<u64>,
-    /// What the attempts streamed, by their number.
+    /// The streamed text of each attempt, by its number.
     texts: HashMap<u32, String>,
-    /// What they thought, and whether they still do.
+    /// The thinking of each attempt, and whether it is still thinking.
     thoughts: HashMap<u32, (String, ThinkingSaid)>,
 }
 
-/// Whether a model was said to think.
+/// Whether a model was reported as thinking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ThinkingSaid {
     Yes,
@@ -143,10 +143,10 @@ impl TestFollower {
         }
     }
 
-    /// Takes what is there.
+    /// Takes the available events.
     fn take(&mut self, most: usize) {
         for _ in 0..most {
-            // Tokio makes whoever takes many at once wait for others, who are not here.
+            // Otherwise Tokio's cooperative budget makes a reader of many events yield.
             let next = tokio::task::unconstrained(self.follow.next());
             let Some(followed) = next.now_or_never() else { return };
             self.note(&followed.unwrap());
@@ -241,7 +241,7 @@ impl FollowWorld {
                 let again = self.followed(position);
                 let watcher = index.get_mut(&mut self.watchers);
                 watcher.follow = again;
-                // A new connection is given the attempt's text from its beginning.
+                // A new connection gets the attempt's text from its beginning.
                 watcher.texts.clear();
                 watcher.thoughts.clear();
             }
@@ -296,7 +296,7 @@ impl FollowWorld {
         }
     }
 
-    /// Everybody takes all there is, and must have exactly the journal.
+    /// Lets every follower take all events, and checks that each has exactly the journal.
     async fn settle(mut self) {
         let (head, here) = (self.head().await, self.live.feed(self.session).is_some());
         for mut watcher in std::mem::take(&mut self.watchers) {

@@ -1,7 +1,7 @@
-//! Forking a session (J8): what it said up to some record is taken over by another, which goes its own
-//! way from there. A run that was open at that record goes on in the origin alone; in the fork its open
-//! calls are interrupted and it ends, so that one can say something else there, or try it again. Nobody
-//! needs the origin's lease: only what is stored is read.
+//! Forks a session (J8): the records up to some point are copied to a new session, which continues separately. A run
+//! that was open at that point continues only in the origin; in the fork its open calls are interrupted and it ends, so
+//! that a person can send another message there, or retry it. The origin's lease is not needed, because a fork only
+//! reads stored records.
 
 use uuid::Uuid;
 use windlass_machine::{Fact, Input, State, decide};
@@ -11,8 +11,7 @@ use windlass_vocab::{SessionChanged, SessionId, Timestamp};
 use crate::opening::nonce;
 use crate::place::placed;
 
-/// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session with
-/// this key.
+/// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session with this key.
 pub async fn fork(
     store: &dyn Store,
     origin: SessionId,
@@ -42,24 +41,24 @@ pub async fn fork(
     Ok(session)
 }
 
-/// A copy of what is whole of a session.
+/// A copy of the intact part of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SalvagedSession {
     /// The new session.
     pub session: SessionId,
-    /// The records that were saved.
+    /// The number of records copied.
     pub records: u64,
-    /// Where the old session breaks.
+    /// Where the old session is damaged.
     pub broken: Break,
 }
 
 /// Why nothing was salvaged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SalvageError {
-    /// There is no need to.
+    /// The session is intact.
     #[error("the session is whole, and nothing of it needs to be salvaged")]
     Whole,
-    /// Its first record is broken already.
+    /// Already its first record is damaged.
     #[error("nothing can be saved: {0}")]
     Nothing(Break),
     /// It could not be copied.
@@ -73,8 +72,8 @@ impl From<StoreError> for SalvageError {
     }
 }
 
-/// Copies a session that does not verify, up to the last batch that does, into one with this key. What was open there
-/// ends, as in a fork. The old session is left as it is.
+/// Copies a session that does not verify, up to its last valid batch, to a session with this key. Open work ends, as in
+/// a fork. The old session stays as it is.
 pub async fn salvage(
     store: &dyn Store,
     origin: SessionId,

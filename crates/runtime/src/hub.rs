@@ -1,8 +1,8 @@
-//! The session hub: every door goes through it.
+//! The session hub: every frontend uses it.
 //!
-//! The protocol: a session has at most one live driver in all processes that share a store. `open` gives a handle to it:
-//! the one that is there in this process, or a new one once the session is claimed. A session is followed from any
-//! record on, whoever drives it. A driver lives as long as somebody has a handle to its session.
+//! The protocol: a session has at most one live driver in all processes that share a store. `open` returns a handle to
+//! it: to the existing driver in this process, or to a new one once the session is claimed. A session can be followed
+//! from any record on, whichever process drives it. A driver lives as long as somebody has a handle to its session.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::services::{AgentSettings, Services};
 use crate::session::{Acceptance, FirstMessage, SendOutcome, Session};
 use crate::subscription::Subscription;
 
-/// The live sessions of this process, what they share, and the way to open and follow them.
+/// The live sessions of this process, the services they share, and the methods to open and follow them.
 #[derive(Clone, Debug)]
 pub struct Hub {
     services: Arc<Services>,
@@ -32,37 +32,37 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// A hub without live sessions.
+    /// Returns a hub without live sessions.
     #[must_use]
     pub fn new(services: Services) -> Self {
         Self { services: Arc::new(services), live: LiveSessions::default() }
     }
 
-    /// Where its sessions are stored.
+    /// Returns the store of its sessions.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.services.store
     }
 
-    /// The text as it would be recorded: known secrets are replaced.
+    /// Returns the text as it would be recorded: with known secrets replaced.
     #[must_use]
     pub fn scrub<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.services.secrets.scrub(text)
     }
 
-    /// Whether the text has a known secret in it.
+    /// Whether the text contains a known secret.
     #[must_use]
     pub fn has_secret(&self, text: &str) -> bool {
         self.services.secrets.is_in(text.as_bytes())
     }
 
-    /// The time its sessions go by.
+    /// Returns the current time of its sessions' clock.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.services.clock.now()
     }
 
-    /// What a run with this selection of tools may call, as things are now.
+    /// Returns the tools that a run with this selection may call now.
     #[must_use]
     pub fn offer(&self, selection: &Selection) -> Offer {
         self.services.registry.offer(selection)
@@ -73,13 +73,13 @@ impl Hub {
         &self.services
     }
 
-    /// Opens a session, or joins it where it is live here; makes it if there is none with that key. A run that was left
-    /// unfinished goes on at once. Who joins takes part in what is going on: `agent` is what a session is opened with.
+    /// Opens a session, or joins it where it is live here; creates it if there is none with that key. An unfinished run
+    /// continues at once. When joining, `agent` is ignored: the settings of the first opener apply.
     pub async fn open(&self, opening: SessionChoice, agent: AgentSettings) -> Result<Session, OpenError> {
         Ok(self.enter(&opening, &agent, None, None).await?.session)
     }
 
-    /// The same, with every event from the moment on at which it was opened or joined.
+    /// Like [`Self::open`], also returning every event from the moment of opening or joining on.
     pub async fn open_followed(
         &self,
         opening: SessionChoice,
@@ -88,9 +88,9 @@ impl Hub {
         Ok(self.enter(&opening, &agent, Some(Interest::Everything), None).await?.followed(Interest::Everything))
     }
 
-    /// Opens a session to say one thing in it. A session that is new is stored with its first message, both or
-    /// neither, so that neither waits for the other's commit. Once that message's run is over, what waits behind it is
-    /// left in the inbox, unless something else is said.
+    /// Opens a session to send one message. A new session is stored together with its first message, in one
+    /// transaction, so that neither waits for the other's commit. Once that message's run has ended, waiting messages
+    /// stay in the inbox, unless another message is sent.
     pub async fn open_saying(
         &self,
         opening: SessionChoice,
@@ -125,7 +125,7 @@ impl Hub {
         Ok(self.started(entered).followed(Interest::Everything))
     }
 
-    /// Opens a session for another try at its last run, before anything that waits; `None` when that did not end badly.
+    /// Opens a session to retry its last run, before any waiting message; `None` when that run did not fail.
     pub async fn open_retrying(
         &self,
         session: SessionId,
@@ -144,21 +144,21 @@ impl Hub {
         Ok(Some((session, events, run)))
     }
 
-    /// Follows a session from the record after `after_seq` on: what is stored, then what happens. It need not be live,
-    /// and may be driven by another process; of that one only records are seen.
+    /// Follows a session from the record after `after_seq` on: first stored records, then live events. The session need
+    /// not be live, and another process may drive it; then only records are returned.
     #[must_use]
     pub fn follow(&self, session: SessionId, after_seq: u64) -> Follow {
         let Services { store, clock, .. } = self.services.as_ref();
         Follow::new(Arc::clone(store), Arc::clone(clock), self.live.clone(), session, after_seq)
     }
 
-    /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session
-    /// with this key. The origin may be live.
+    /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session with this key.
+    /// The origin may be live.
     pub async fn fork(&self, origin: SessionId, at: Option<u64>, key: &str) -> Result<SessionId, ForkError> {
         fork(self.services.store.as_ref(), origin, at, key, self.services.clock.now()).await
     }
 
-    /// Asks something of a session, whoever drives it: this process, or another that shares the store.
+    /// Sends a command to a session, whether this process drives it or another that shares the store.
     pub async fn control(&self, session: SessionId, control: Control) -> Result<ControlDelivery, StoreError> {
         let Services { store, secrets, .. } = self.services.as_ref();
         if let Some(epoch) = self.live.epoch(session)
@@ -170,7 +170,7 @@ impl Hub {
         send_control(store.as_ref(), secrets, session, control).await
     }
 
-    /// Closes every live session, whoever has a handle. Open runs stay open and go on when they are opened again.
+    /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
     pub async fn drain(&self) {
         for session in self.live.all() {
             if let Some(session) = self.live.join(session, &self.services.store).await {
@@ -179,7 +179,7 @@ impl Hub {
         }
     }
 
-    /// Opens or joins the session with this key, or makes it.
+    /// Opens or joins the session with this key, or creates it.
     async fn enter(
         &self,
         opening: &SessionChoice,
@@ -194,7 +194,7 @@ impl Hub {
                 let session = SessionId(Uuid::now_v7());
                 let _turn = self.live.turn(session).await;
                 match self.opener(agent, interest).create(session, opening, words).await {
-                    // Somebody was faster; it is theirs to have created and ours to join or claim.
+                    // Somebody else created it first: join or claim that session.
                     Err(OpenError::Store(StoreError::KeyTaken { .. })) => {
                         store.find(&opening.owner, &opening.key).await?.ok_or(StoreError::Missing)?
                     }

@@ -1,5 +1,5 @@
-//! Bringing a session in from elsewhere (J8, X6). What it said is taken over as it is; what it may do is not: behind
-//! its last record stands that it was imported, into which folder, and the end of everything that was open in it.
+//! Imports a session from elsewhere (J8, X6). Its conversation is copied unchanged; its authority is not: after its
+//! last record come a record of the import, with the new folder, and the end of everything that was open in it.
 
 use std::io::BufRead;
 
@@ -10,23 +10,23 @@ use windlass_vocab::{CallFinished, CallId, Grant, ImportDetails, Record, RunId, 
 use crate::opening::nonce;
 use crate::place::placed;
 
-/// How a session is to live on here.
+/// How to import a session.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// Another key; its own unless said.
+    /// A new key; absent means its own.
     pub key: Option<String>,
     /// The folder its tools work in from now on.
     pub workspace: Option<String>,
 }
 
-/// A session that was brought in, and what did not come with it.
+/// An imported session, and what was not carried over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedSession {
-    /// Which.
+    /// The session.
     pub session: SessionId,
     /// The folder it worked in before.
     pub came_from: Option<String>,
-    /// What a person had allowed there.
+    /// Rules that a person had allowed there.
     pub grants: Vec<Grant>,
     /// The run that was open there.
     pub run: Option<RunId>,
@@ -34,7 +34,7 @@ pub struct ImportedSession {
     pub calls: Vec<CallId>,
 }
 
-/// Brings in a journal that `export` wrote.
+/// Imports a journal that `export` wrote.
 pub async fn import(
     store: &dyn Store,
     input: &mut (dyn BufRead + Send),
@@ -62,7 +62,7 @@ pub async fn import(
     Ok(arrived)
 }
 
-/// The folder a journal says its tools work in.
+/// Returns the folder that the tools work in, according to a journal.
 fn workspace_of<'a>(records: impl Iterator<Item = &'a Record>) -> Option<String> {
     let said = records.filter_map(|record| match record {
         Record::SessionOpened(opened) => Some(opened.workspace.as_ref()),

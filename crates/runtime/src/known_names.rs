@@ -1,18 +1,18 @@
-//! The names a model call can make something of.
+//! The tool names that a model call can resolve.
 
 use windlass_tools::{Offer, is_of_server};
 
-/// The names a model call can make something of: what it was offered, and servers on their way.
+/// The tool names that a model call can resolve: offered tools, and tools of servers that are still connecting.
 #[derive(Clone)]
 pub(crate) struct KnownNames {
-    /// What is offered.
+    /// The offered tools.
     pub(crate) offer: Offer,
-    /// Servers on their way, whose tools are not known for certain yet.
+    /// Servers that are still connecting, whose tools are not known for certain yet.
     pub(crate) starting: Vec<String>,
 }
 
 impl KnownNames {
-    /// Whether this names a tool that is there, or may be one of a server on its way.
+    /// Whether this names an offered tool, or possibly one of a server that is still connecting.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.offer.knows(name) || self.starting.iter().any(|server| is_of_server(name, server))
     }

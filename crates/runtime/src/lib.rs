@@ -1,10 +1,10 @@
 //! The runtime: the only async part of Windlass.
 //!
-//! The protocol: a [`Hub`] holds what sessions share (store, models, tools, clock) and the sessions that are live
-//! in this process. `open` claims a session, folds its journal and gives a [`Session`], a handle to its one live driver;
-//! whoever opens it again joins it. The driver goes round: start what is outstanding and not running, abort what is running and no longer
-//! outstanding, wait for the first of {effect finished, command, timer}, decide, append, apply,
-//! publish. A run left unfinished by another process is taken up as soon as it is opened.
+//! The protocol: a [`Hub`] holds what sessions share (store, models, tools, clock) and the sessions that are live in
+//! this process. `open` claims a session, folds its journal and returns a [`Session`], a handle to its one live driver;
+//! opening it again joins that driver. The driver repeats: start effects that are outstanding and not running, abort
+//! those that run and are no longer outstanding, wait for the first of {effect finished, command, timer}, decide,
+//! append, apply, publish. A run that another process left unfinished is resumed as soon as its session is opened.
 //!
 //! Nothing is published and no effect starts before its records are stored.
 

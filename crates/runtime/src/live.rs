@@ -1,4 +1,4 @@
-//! The sessions that have a driver in this process: one each.
+//! The sessions that have a driver in this process, one driver each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +13,10 @@ use crate::feed::Feed;
 use crate::membership::OpenCount;
 use crate::session::{DriverCommand, Session, SessionActivity};
 
-/// What of a live session lets others join it. It does not keep the session alive.
+/// The parts of a live session that others need to join it. It does not keep the session alive.
 #[derive(Clone, Debug)]
 struct JoinableSession {
-    /// The lease it is driven under.
+    /// The epoch of the lease it is driven under.
     epoch: u64,
     members: OpenCount,
     commands: mpsc::WeakSender<Box<DriverCommand>>,
@@ -31,7 +31,7 @@ pub(crate) struct LiveSessions(Arc<LiveState>);
 #[derive(Debug, Default)]
 struct LiveState {
     table: Mutex<SessionTable>,
-    /// Held by whoever opens a session, so that a second one joins it instead of failing to claim it.
+    /// Locked while a session is being opened, so that a second opener joins it instead of failing to claim it.
     opening: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
     began: Notify,
     emptied: Notify,
@@ -40,25 +40,25 @@ struct LiveState {
 #[derive(Debug, Default)]
 struct SessionTable {
     driven: HashMap<SessionId, JoinableSession>,
-    /// Looks for what concerns all of them, while there are any.
+    /// The task that polls the store for all live sessions, while there are any.
     poller: Option<AbortHandle>,
 }
 
-/// Whether the poller looks again.
+/// Whether the poller continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LookAgain {
     Again,
     NoMore,
 }
 
-/// Takes a session off the list when its driver ends.
+/// Removes a session from the table when its driver ends.
 #[derive(Debug)]
 pub(crate) struct Registration {
     live: LiveSessions,
     session: SessionId,
 }
 
-/// The right to open one session.
+/// The exclusive right to open one session.
 #[derive(Debug)]
 pub(crate) struct OpeningTurn {
     live: LiveSessions,
@@ -67,14 +67,14 @@ pub(crate) struct OpeningTurn {
 }
 
 impl LiveSessions {
-    /// Waits until nobody else here is opening this session.
+    /// Waits until nobody else in this process is opening this session.
     pub(crate) async fn turn(&self, session: SessionId) -> OpeningTurn {
         let lock = Arc::clone(locked(&self.0.opening).entry(session).or_default());
         OpeningTurn { live: self.clone(), session, _guard: lock.lock_owned().await }
     }
 
-    /// Another handle to a session that has a driver here. One whose driver is about to end is waited for, since it
-    /// holds the lease until then.
+    /// Returns another handle to a session that has a driver here. If the driver is about to end, waits until it has,
+    /// because it holds the lease until then.
     pub(crate) async fn join(&self, session: SessionId, store: &Arc<dyn Store>) -> Option<Session> {
         let JoinableSession { members, commands, feed, mut activity, .. } = self.driven(session)?;
         let open = commands.upgrade().filter(|commands| !commands.is_closed()).zip(members.join());
@@ -86,7 +86,7 @@ impl LiveSessions {
         Some(Session { id: session, store, commands, feed, activity, membership })
     }
 
-    /// A handle to a session that is driven here under this lease. It does not keep it open.
+    /// Returns a handle to a session that is driven here under this lease. The handle does not keep the session open.
     pub(crate) fn visit(&self, session: SessionId, epoch: u64, store: &Arc<dyn Store>) -> Option<Session> {
         let driven = self.driven(session).filter(|driven| driven.epoch == epoch)?;
         let (commands, membership) = (driven.commands.upgrade()?, Arc::new(driven.members.visit()));
@@ -94,12 +94,12 @@ impl LiveSessions {
         Some(Session { id: session, store: Arc::clone(store), commands, feed, activity, membership })
     }
 
-    /// The lease under which a session is driven here.
+    /// Returns the epoch of the lease under which a session is driven here.
     pub(crate) fn epoch(&self, session: SessionId) -> Option<u64> {
         Some(self.driven(session)?.epoch)
     }
 
-    /// Has `poll` run while there are live sessions, one for all. It must end when [`Self::next_look`] says so.
+    /// Runs `poll` while there are live sessions, once for all of them. It must end when [`Self::next_look`] says so.
     pub(crate) fn start_poller<P: Future<Output = ()> + Send + 'static>(&self, poll: impl FnOnce(Self) -> P) {
         let mut table = locked(&self.0.table);
         if table.poller.as_ref().is_none_or(AbortHandle::is_finished) {
@@ -107,9 +107,9 @@ impl LiveSessions {
         }
     }
 
-    /// Waits for so long, or until no session is live. Says whether any is; if not, the poller must end.
+    /// Waits for `wait`, or until no session is live. Returns whether any is live; if not, the poller must end.
     pub(crate) async fn next_look(&self, wait: Duration) -> LookAgain {
-        // Asked for before the look: it is woken by what happens after this.
+        // Created before the check, so that a notification in between is not missed.
         let emptied = self.0.emptied.notified();
         if !locked(&self.0.table).driven.is_empty() {
             let _ = tokio::time::timeout(wait, emptied).await;
@@ -122,7 +122,7 @@ impl LiveSessions {
         LookAgain::Again
     }
 
-    /// The feed of a session that has a driver here.
+    /// Returns the feed of a session that has a driver here.
     pub(crate) fn feed(&self, session: SessionId) -> Option<Feed> {
         Some(self.driven(session)?.feed)
     }
@@ -145,7 +145,7 @@ impl LiveSessions {
         Registration { live: self.clone(), session: session.id }
     }
 
-    /// All of them.
+    /// Returns all live sessions.
     pub(crate) fn all(&self) -> Vec<SessionId> {
         locked(&self.0.table).driven.keys().copied().collect()
     }
@@ -168,7 +168,7 @@ impl Drop for Registration {
 impl Drop for OpeningTurn {
     fn drop(&mut self) {
         let mut opening = locked(&self.live.0.opening);
-        // One is the map's, one this turn's own; whoever waits has another.
+        // The map and this guard hold one reference each; a waiting opener holds another.
         if opening.get(&self.session).is_some_and(|lock| Arc::strong_count(lock) <= 2) {
             opening.remove(&self.session);
         }

@@ -1,20 +1,20 @@
-//! Who has a session open: each opener, whatever number of handles it has made of the one it was given.
+//! Counts who has a session open: each opener counts once, however often it clones its handle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// How many have the session open. None, once the last has left: then its driver ends, and nobody can join it.
+/// How many openers have the session open. Once it reaches 0 the driver ends, and nobody can join any more.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenCount(Arc<AtomicUsize>);
 
-/// One that has the session open.
+/// One opener of the session.
 #[derive(Debug)]
 pub(crate) struct Membership {
     members: OpenCount,
     has_left: AtomicBool,
 }
 
-/// Whether anybody still has the session open.
+/// Whether other openers remain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OtherMembers {
     Remain,
@@ -22,19 +22,19 @@ pub(crate) enum OtherMembers {
 }
 
 impl OpenCount {
-    /// One that has a session open, the first.
+    /// Returns the membership of the first opener.
     pub(crate) fn first() -> Membership {
         Membership { members: Self(Arc::new(AtomicUsize::new(1))), has_left: AtomicBool::new(false) }
     }
 
-    /// One more; none where the last has left.
+    /// Adds an opener; `None` where the last one has left.
     pub(crate) fn join(&self) -> Option<Membership> {
         let one_more = |members: usize| (members > 0).then_some(members + 1);
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).ok()?;
         Some(Membership { members: self.clone(), has_left: AtomicBool::new(false) })
     }
 
-    /// One that does not count: it keeps nobody's session open.
+    /// Returns a membership that does not count: it does not keep the session open.
     pub(crate) fn visit(&self) -> Membership {
         Membership { members: self.clone(), has_left: AtomicBool::new(true) }
     }
@@ -45,7 +45,7 @@ impl Membership {
         &self.members
     }
 
-    /// Leaves, once however often it is said.
+    /// Leaves; repeated calls count once.
     pub(crate) fn leave(&self) -> OtherMembers {
         if !self.has_left.swap(true, Ordering::AcqRel) {
             self.members.0.fetch_sub(1, Ordering::AcqRel);

@@ -1,10 +1,10 @@
-//! What a run offers, and how that may grow (T2, M6, P2). `run_offer` does it for the open run.
+//! The offer of a run, and how it may grow (T2, M6, P2). `run_offer` applies this to the open run.
 //!
-//! The offer is taken once, when the run is pinned; where the policy says so, after a bounded wait for
-//! servers that were never listed before. From then on it changes at turn boundaries alone: a server that
-//! was being connected when it was taken is looked at once, at the first boundary after it is connected or
-//! given up, and what it has then and the offer has not joins, as a record. A reply is judged by the offer
-//! it was made under, with one addition: a tool that is there by now may be called by its full name.
+//! The offer is fixed when the run is pinned; where the policy says so, after a bounded wait for servers that were
+//! never listed before. From then on it changes only at turn boundaries: a server that was connecting at that time is
+//! checked once, at the first boundary after it connected or failed, and its tools that are not in the offer are added,
+//! with a record. The calls of a reply are resolved by the offer the model saw, with one exception: a tool that exists
+//! by now may be called by its full name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,31 +28,31 @@ pub(crate) struct Offering {
     pub(crate) run: RunId,
     pub(crate) selection: Selection,
     pub(crate) offer: Offer,
-    /// Servers whose tools may still join.
+    /// Servers whose tools may still be added.
     pub(crate) open: BTreeMap<String, ToolsKnown>,
 }
 
-/// Whether the tools of a server that is on its way are known.
+/// Whether the tools of a server that is connecting are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ToolsKnown {
-    /// It was never listed before: `wait_for_servers` waits for it.
+    /// They were never listed before: `wait_for_servers` waits for the server.
     No,
-    /// As they were the last time.
+    /// They are known from the last connection.
     Remembered,
 }
 
 impl Offering {
-    /// A new offer, for a run that is being pinned.
+    /// Returns a new offer, for a run that is being pinned.
     pub(crate) fn new(registry: &Registry, run: &Run) -> Self {
         let selection = Selection::from(run.policy());
-        // Asked before the tools are: a server that comes up in between is looked at once more.
+        // Stages are read before the tools, so that a server that connects in between is checked once more.
         let on_its_way = |(server, stage)| Some((server, tools_known(&stage)?));
         let open: BTreeMap<_, _> = registry.stages(&selection).into_iter().filter_map(on_its_way).collect();
         let offer = registry.offer_awaiting(&selection, &awaited(&open));
         Self { run: run.id, selection, offer, open }
     }
 
-    /// The offer that a run was pinned with, taken up by another process. Its servers may have changed since.
+    /// Returns the offer that another process pinned for a run it left. The servers may have changed since.
     pub(crate) fn resumed(registry: &Registry, run: &Run, context: &PinnedContext) -> Self {
         let selection = Selection::from(run.policy());
         let may_join = |(server, stage): (String, ServerStage)| {
@@ -68,8 +68,7 @@ impl Offering {
         Self { run: run.id, selection, offer, open }
     }
 
-    /// Takes in what has come up since, and says which servers brought something; nothing where the offer
-    /// stays as it is.
+    /// Adds the tools of servers that connected since, and returns those servers; `None` where the offer is unchanged.
     pub(crate) fn grow(&mut self, registry: &Registry) -> Option<BTreeSet<String>> {
         let stages = registry.stages(&self.selection);
         let settled = |server: &String| stages.get(server).is_none_or(|stage| stage.limit().is_none());
@@ -91,14 +90,14 @@ impl Offering {
         Some(joining.into_iter().filter(brought).collect())
     }
 
-    /// What is sent before the conversation with this offer.
+    /// Returns the context that is sent before the conversation, with this offer.
     pub(crate) fn context(&self, gathered: PrefixSources) -> BoxFuture<'static, PinnedContext> {
         let (offer, awaited) = (self.offer.clone(), awaited(&self.open));
         Box::pin(gathered.context(offer, awaited))
     }
 }
 
-/// Whether the tools of a server that is on its way are known; nothing of one that is not.
+/// Whether the tools of a connecting server are known; `None` for a server that is not connecting.
 pub(crate) fn tools_known(stage: &ServerStage) -> Option<ToolsKnown> {
     match stage {
         ServerStage::Awaited { .. } => Some(ToolsKnown::No),
@@ -111,12 +110,12 @@ pub(crate) fn awaited(open: &BTreeMap<String, ToolsKnown>) -> BTreeSet<String> {
     open.iter().filter(|(_, known)| **known == ToolsKnown::No).map(|(server, _)| server.clone()).collect()
 }
 
-/// What the prefix is made of.
+/// The sources of the prefix.
 pub(crate) struct PrefixSources {
     pub(crate) instructions: Instructions,
     pub(crate) run: Option<Arc<windlass_vocab::RunStarted>>,
     pub(crate) dialect: Option<windlass_vocab::Dialect>,
-    /// What of the workspace the model must not see.
+    /// Which files of the workspace the model must not see.
     pub(crate) files: FileRules,
     pub(crate) secrets: Arc<Secrets>,
 }
@@ -133,18 +132,18 @@ impl PrefixSources {
     }
 }
 
-/// The servers a model call waits for only if its reply names them.
+/// Servers that a model call waits for only if its reply names them.
 pub(crate) struct NamedServers {
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
     pub(crate) known: KnownNames,
-    /// How calls may be written into the text of a reply.
+    /// The forms in which the text of a reply may contain calls.
     pub(crate) spoken: Option<AcceptedForms>,
     pub(crate) feed: Feed,
     pub(crate) at: (RunId, TurnId),
 }
 
 impl NamedServers {
-    /// A call of a tool that is not offered, but may be one of a server on its way, is worth waiting for.
+    /// Waits for a server that is still connecting, if the reply calls a tool that is not offered and may belong to it.
     pub(crate) async fn wait(&self, result: &Result<Reply, Failure>) {
         let (Some(servers), Ok(reply)) = (&self.servers, result) else { return };
         if self.known.starting.is_empty() {
@@ -166,7 +165,7 @@ fn publish_wait(feed: &Feed, (run, turn): (RunId, TurnId), wait: Wait) {
     feed.publish_delta(Delta { run, turn, attempt: 0, offset: 0, body: DeltaBody::Waiting { call: None, wait } });
 }
 
-/// Waits for these servers, as long as the policy lets the first turn of the run wait.
+/// Waits for these servers, up to the time that the policy allows before the first turn.
 pub(crate) async fn wait_before_first_turn(services: &Services, feed: &Feed, run: &Run, awaited: Vec<String>) {
     let (limit_ms, Some(servers)) = (run.policy().server_wait_ms, services.registry.servers()) else { return };
     if limit_ms == 0 || awaited.is_empty() {

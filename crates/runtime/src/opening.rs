@@ -1,4 +1,4 @@
-//! Opening a session: claim, fold, take the lease in the log, take up what was left. The driver is not started yet.
+//! Opens a session: claims it, folds its journal, records the lease, resumes its run. Does not start the driver.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,37 +20,37 @@ use crate::session::{FirstMessage, SendOutcome, Session, SessionActivity};
 use crate::spans::Spans;
 use crate::subscription::Subscription;
 
-/// Which session is meant.
+/// Which session to open.
 #[derive(Clone, Debug)]
 pub struct SessionChoice {
-    /// Whose.
+    /// Its owner.
     pub owner: String,
     /// Its key.
     pub key: String,
-    /// The folder its tools work in, for a session that is opened for the first time.
+    /// The folder its tools work in, for a new session.
     pub workspace: Option<String>,
 }
 
-/// A session that can't be opened.
+/// Why a session can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The store says no.
+    /// The store failed or refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It holds records of a newer version.
+    /// The session holds records of a newer version.
     #[error(
         "this session was written by a newer version of Windlass (record {seq} is a `{kind}`) and is read-only \
          here: go on with that version, or fork the session at record {before} and go on with the fork"
     )]
     Newer {
-        /// The first record that is not known.
+        /// The first unknown record.
         seq: u64,
         /// Its kind.
         kind: String,
-        /// The last record of the batch before.
+        /// The last record of the previous batch.
         before: u64,
     },
-    /// Commands of the last process are still running.
+    /// Commands that the previous process started are still running.
     #[error("commands that the last process started are still being ended: {why}")]
     Survivors {
         /// What is known of them.
@@ -67,28 +67,28 @@ impl From<SessionClosed> for OpenError {
     }
 }
 
-/// What it takes to open a session.
+/// What is needed to open a session.
 #[derive(Clone, Copy)]
 pub(crate) struct SessionOpener<'a> {
     pub(crate) services: &'a Arc<Services>,
     pub(crate) agent: &'a AgentSettings,
-    /// What becomes of calls that wait for approval, where a run is taken up.
+    /// What happens to calls that wait for approval, where a run is resumed.
     pub(crate) approvals: OpenApprovals,
-    /// What its opener wants to be told from the first record on.
+    /// Which events the opener wants to receive from the first record on.
     pub(crate) interest: Option<Interest>,
 }
 
-/// A session that was opened, before its driver is started.
+/// An opened session whose driver has not started yet.
 pub(crate) struct ReadySession {
     pub(crate) driver: Driver,
     pub(crate) session: Session,
     pub(crate) events: Option<Subscription>,
-    /// What became of the message it was made with.
+    /// The outcome of the message it was created with.
     pub(crate) sent: Option<SendOutcome>,
 }
 
 impl ReadySession {
-    /// Starts the driver, which others can join from now on.
+    /// Starts the driver; from now on others can join it.
     pub(crate) fn start(self, live: &LiveSessions) -> (Session, Option<Subscription>, Option<SendOutcome>) {
         let Self { mut driver, session, events, sent } = self;
         driver.registration = Some(live.register(&session, driver.lease.epoch()));
@@ -99,7 +99,7 @@ impl ReadySession {
 }
 
 impl SessionOpener<'_> {
-    /// Makes a session, and its first message with it where there is one.
+    /// Creates a session, together with its first message if there is one.
     pub(crate) async fn create(
         self,
         session: SessionId,
@@ -123,7 +123,7 @@ impl SessionOpener<'_> {
         Ok(entered)
     }
 
-    /// Takes up a session that is there, with what was left unfinished.
+    /// Claims an existing session and resumes its unfinished work.
     pub(crate) async fn take_over(self, session: SessionId) -> Result<ReadySession, OpenError> {
         let store = &self.services.store;
         let lease = store.claim(session).await?;
@@ -150,14 +150,14 @@ impl SessionOpener<'_> {
         Ok(entered)
     }
 
-    /// Without commands nothing is left running.
+    /// Without the `commands` feature no command can still be running.
     #[cfg(not(feature = "commands"))]
     #[expect(clippy::unused_async, reason = "the same as with commands")]
     async fn outlive_survivors(&self, _: SessionId) -> Result<(), OpenError> {
         Ok(())
     }
 
-    /// Nothing is run again while a command of the last process still runs (J4, T7).
+    /// Waits until no command of the previous process runs any more, so that nothing is run twice (J4, T7).
     #[cfg(feature = "commands")]
     async fn outlive_survivors(&self, session: SessionId) -> Result<(), OpenError> {
         let Some(locks) = self.services.guard_locks.clone() else { return Ok(()) };
@@ -169,7 +169,7 @@ impl SessionOpener<'_> {
         }
     }
 
-    /// The driver of a session and the handle to it.
+    /// Returns the driver of a session and a handle to it.
     pub(crate) fn entered(self, state: State, writer: Writer, lease: Lease) -> ReadySession {
         let (commands, receiver) = mpsc::channel(16);
         let (activity, watcher) = watch::channel(SessionActivity::Idle);
@@ -199,7 +199,7 @@ impl SessionOpener<'_> {
     }
 }
 
-/// How long a guard may take to end what it started.
+/// How long a guard process may take to end the commands it started.
 #[cfg(feature = "commands")]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
@@ -207,7 +207,7 @@ pub(crate) fn lease_taken(epoch: u64) -> LeaseTaken {
     LeaseTaken { epoch, holder: format!("pid {}", std::process::id()) }
 }
 
-/// Tells this writer's records from any other's.
+/// Returns a number that distinguishes this writer's records from any other's.
 pub(crate) fn nonce() -> u64 {
     Uuid::now_v7().as_u64_pair().1
 }

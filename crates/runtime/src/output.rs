@@ -1,5 +1,5 @@
-//! Typed output (L10): whether a model's answer is the output that was asked for. Found out when the
-//! reply comes in, recorded with it, decided on by the machine.
+//! Typed output (L10): whether a model's answer is the requested output. Checked when the reply arrives, recorded with
+//! it, and acted on by the machine.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use windlass_machine::{Run, read_output};
 use windlass_tools::{OutputSchema, Secrets};
 use windlass_vocab::{Json, OutputSpec};
 
-/// A look at an output that a schema can't take: what is wrong with it, for the model.
+/// A check of an output beyond what a schema can express; returns the error for the model.
 pub type OutputCheck = Arc<dyn Fn(&Json) -> Result<(), String> + Send + Sync>;
 
-/// What an agent's runs must end with, where plain text is not enough.
+/// The output that an agent's runs must end with, where plain text is not enough.
 #[derive(Clone)]
 pub struct ExpectedOutput {
     /// Its name and schema.
     pub spec: OutputSpec,
-    /// What must hold besides: that the program can read it.
+    /// The additional check: that the program can deserialize it.
     pub check: OutputCheck,
 }
 
@@ -26,11 +26,11 @@ impl fmt::Debug for ExpectedOutput {
     }
 }
 
-/// What is wrong with the answer that ends in `text`, if `run` must end with an output. A run goes by
-/// the schema it began with; the agent's own check counts while it is still about that one.
+/// Returns why the answer that ends in `text` does not fit, if `run` must end with an output. A run uses the schema it
+/// started with; the agent's own check applies only while the agent's schema is still the same.
 pub(crate) fn misfit(run: &Run, text: &str, expected: Option<&ExpectedOutput>, secrets: &Secrets) -> Option<String> {
     let spec = run.started.output.as_ref()?;
-    // What was cut off before is part of the answer, and secrets are replaced before it is recorded.
+    // Text that was cut off before is part of the answer, and secrets are replaced before it is recorded.
     let answer = format!("{}{text}", run.answer);
     let check = || {
         let output = read_output(&secrets.scrub(&answer))?;

@@ -1,4 +1,4 @@
-//! Whether a call may run, by the rules of this process: it may not be the one that recorded the call (X6).
+//! Checks calls against the permission rules of this process, which may not have recorded the call (X6).
 
 use windlass_machine::{CallApproval, CallResult, Fact, Run, State};
 use windlass_tools::{CallPermission, Offer, Permissions, Secrets};
@@ -6,7 +6,7 @@ use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName};
 
 use crate::scrub::scrub_preview;
 
-/// What calls are judged by.
+/// What the permissions of calls are checked against.
 pub(crate) struct PermissionCheck<'a> {
     pub(crate) state: &'a State,
     pub(crate) offer: &'a Offer,
@@ -15,8 +15,8 @@ pub(crate) struct PermissionCheck<'a> {
 }
 
 impl PermissionCheck<'_> {
-    /// What the rules say. What a person said yes to stays so unless a rule forbids it; if they said so to another
-    /// process, only if they would be shown the same now.
+    /// Checks a call. A call that a person approved stays approved unless a rule forbids it; an approval given in
+    /// another process counts only if the preview is the same now.
     pub(crate) fn check_permission(
         &self,
         tool: &ToolName,
@@ -40,7 +40,7 @@ impl PermissionCheck<'_> {
         }
     }
 
-    /// Whether a person would be shown what they have seen, whatever rule is offered with it.
+    /// Whether the preview equals the one the person has seen, except for the offered rule.
     fn shows(&self, preview: &Preview, seen: &Preview) -> bool {
         let mut shown = preview.clone();
         scrub_preview(self.secrets, &mut shown);
@@ -48,7 +48,7 @@ impl PermissionCheck<'_> {
     }
 }
 
-/// What it means for a call that was waiting to be judged.
+/// Returns the fact for a call that was waiting for its permission check.
 pub(crate) fn permission_fact(call: CallId, clearance: CallPermission) -> Fact {
     match clearance {
         CallPermission::Run(_) => Fact::CallAllowed { call },

@@ -4,7 +4,7 @@ use windlass_machine::State;
 use windlass_store::Entry;
 use windlass_vocab::{Record, TurnId};
 
-/// Gives each record its place, starting from where the state stands.
+/// Adds to each record its run and turn, starting from those of the state.
 pub(crate) fn placed(state: &State, records: Vec<Record>) -> Vec<Entry> {
     let open = state.control.run.as_ref();
     let mut run = open.map(|run| run.id);

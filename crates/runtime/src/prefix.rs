@@ -1,5 +1,6 @@
-//! The static prefix of a run (C1): identity → the user's instructions → the project's (AGENTS.md) →
-//! loop rules → the schema of the output → tool schemas and calling rules, where calls are text. Gathered once per run, recorded, and byte-stable from turn to turn.
+//! The static prefix of a run (C1): identity → the user's instructions → the project's (AGENTS.md) → loop rules → the
+//! schema of the output → tool schemas and calling rules, where calls are text. Built once per run, recorded, and
+//! byte-stable from turn to turn.
 
 use std::path::{Path, PathBuf};
 
@@ -13,24 +14,24 @@ const RULES_WITHOUT_FILES: &str = include_str!("prompts/rules_without_files.md")
 const WORKSPACE: &str = include_str!("prompts/workspace.md");
 const ENDING: &str = include_str!("prompts/ending.md");
 const OUTPUT: &str = include_str!("prompts/output.md");
-/// More of a project's instructions than this is left out.
+/// The most bytes of a project's instructions that are included.
 const PROJECT_LIMIT: usize = 64 * 1024;
 
-/// Built-in tools that change files; those that only show them say so themselves.
+/// Built-in tools that change files; those that only read them are marked with `reads_files`.
 const CHANGE_FILES: &[&str] = &["local.write_file", "local.edit_file", "local.move_file", "local.run_command"];
 
-/// What stands before every conversation of an agent.
+/// The instructions before every conversation of an agent.
 #[derive(Clone, Debug, Default)]
 pub struct Instructions {
-    /// The user's own, in place of the identity Windlass gives.
+    /// The user's own instructions, in place of Windlass's default identity.
     pub system: Option<String>,
     /// The folder the tools work in; its AGENTS.md is read.
     pub workspace: Option<PathBuf>,
 }
 
 impl Instructions {
-    /// The prefix for a run. Where nothing is offered there are no rules about tools, and where no tool works with files
-    /// there are none about files.
+    /// Returns the prefix for a run. Where no tools are offered it has no rules about tools, and where no tool works
+    /// with files none about files.
     pub(crate) fn prefix(
         &self,
         run: &RunStarted,
@@ -72,7 +73,7 @@ impl Instructions {
 }
 
 fn project_instructions(workspace: &Path, rules: &FileRules, secrets: &Secrets) -> Option<String> {
-    // One byte over the limit tells that there is more.
+    // One byte over the limit shows that there is more.
     let workspace = Workspace::open(workspace).ok()?.hiding(secrets.clone());
     let mut text = workspace.beginning("AGENTS.md", PROJECT_LIMIT as u64 + 1, rules)?;
     if text.len() > PROJECT_LIMIT {
@@ -98,7 +99,7 @@ mod tests {
         super::project_instructions(workspace, &FileRules::default(), secrets)
     }
 
-    // proves X5: what must not be read does not reach the model by another way
+    // proves X5: a file that must not be read does not reach the model by another path
     #[test]
     fn the_instructions_of_a_project_are_left_out_where_a_rule_forbids_reading_them() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -125,7 +126,7 @@ mod tests {
         std::fs::write(dir.path().join("AGENTS.md"), " Be brief.\n").expect("written");
         assert_eq!(project_instructions(dir.path(), &Secrets::default()).as_deref(), Some("Be brief."));
         let file = std::fs::File::create(dir.path().join("AGENTS.md")).expect("a file");
-        // As much as no memory holds; a hole takes no room on the disk.
+        // More than fits in memory; the sparse file takes no space on the disk.
         file.set_len(1 << 40).expect("lengthened");
         let text = project_instructions(dir.path(), &Secrets::default()).expect("the beginning");
         assert!(text.len() < PROJECT_LIMIT + 100 && text.ends_with("the rest is left out]"));
@@ -144,7 +145,7 @@ mod tests {
             assert_eq!(project_instructions(&workspace, &Secrets::default()), None, "{}", target.display());
             std::fs::remove_file(&agents).expect("removed");
         }
-        // Nobody writes to the pipe: opening it the usual way would wait for ever.
+        // Nobody writes to the pipe: an ordinary open would block forever.
         assert!(std::process::Command::new("mkfifo").arg(&agents).status().expect("run").success());
         assert_eq!(project_instructions(&workspace, &Secrets::default()), None);
     }

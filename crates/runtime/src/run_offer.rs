@@ -1,4 +1,4 @@
-//! The offer of the open run, as its driver takes it, reads replies by it and lets it grow.
+//! The offer of the open run: the driver pins it, resolves replies by it and lets it grow.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::offering::{
 use crate::textual;
 
 impl Driver {
-    /// The offer of the open run.
+    /// Returns the offer of the open run.
     pub(crate) fn offer(&mut self) -> Offer {
         let registry = &self.services.registry;
         let Some(run) = &self.state.control.run else { return registry.offer(&Selection::default()) };
@@ -38,7 +38,7 @@ impl Driver {
         }
     }
 
-    /// The offer with this tool in it, which may have been called though the model was not told of it.
+    /// Returns the offer with this tool added, which may have been called although the model was not offered it.
     pub(crate) fn offer_with(&mut self, tool: &ToolName) -> Offer {
         let offer = self.offer();
         match &self.running_effects.offering {
@@ -57,8 +57,8 @@ impl Driver {
         }
     }
 
-    /// What the run sends before the conversation, and the offer it was gathered with. The first time the
-    /// offer is taken, servers that were never listed before may be waited for.
+    /// Returns the context that the run sends before the conversation, and the offer it was built with. The first time,
+    /// it may wait for servers that were never listed before.
     pub(crate) fn pin(&mut self) -> BoxFuture<'static, (PinnedContext, Option<Offering>)> {
         let gathering = self.gathering();
         let run = self.state.control.run.as_ref().filter(|run| matches!(run.phase, Phase::Pinning)).cloned();
@@ -81,7 +81,7 @@ impl Driver {
         })
     }
 
-    /// The names the open run can make something of.
+    /// Returns the tool names that the open run can resolve.
     pub(crate) fn known_names(&mut self) -> KnownNames {
         let offer = self.offer();
         let starting =
@@ -89,7 +89,7 @@ impl Driver {
         KnownNames { offer, starting }
     }
 
-    /// How calls may be written into the text of a reply of the open run.
+    /// Returns the forms in which the text of a reply of the open run may contain calls.
     fn spoken(&self) -> Option<AcceptedForms> {
         let (run, context) = self.state.control.run.as_ref().zip(self.state.transcript.context.as_ref())?;
         textual::spoken(run.policy(), context)
@@ -101,7 +101,7 @@ impl Driver {
         NamedServers { servers: self.services.registry.servers().cloned(), known, spoken, feed: self.feed.clone(), at }
     }
 
-    /// What a model call's end means, by the names it was made under.
+    /// Returns the fact for the end of a model call, by the names that were known when it was made.
     pub(crate) fn read(
         &self,
         key: windlass_machine::AttemptKey,
@@ -131,7 +131,7 @@ impl Driver {
         fact
     }
 
-    /// At a turn boundary what has come up since joins the offer.
+    /// Adds the tools of newly connected servers to the offer, at a turn boundary.
     pub(crate) async fn renew_offer(&mut self) -> Result<(), StoreError> {
         let begins = self.owed.iter().find_map(|effect| {
             let Effect::CallModel { key, mode, .. } = effect else { return None };
@@ -139,7 +139,7 @@ impl Driver {
         });
         let Some(mode) = begins else { return Ok(()) };
         let empty = self.offer().specs().is_empty();
-        // A turn that must not call anything has no use for more tools.
+        // A turn without tool calls needs no more tools.
         match mode {
             TurnMode::Tools => self.grow_offer().await,
             TurnMode::Talk if empty => self.grow_offer().await,
@@ -159,13 +159,13 @@ impl Driver {
     }
 }
 
-/// Whether a reply may call a tool that it was not told of.
+/// Whether a reply may call a tool that it was not offered.
 fn may_be_late(reply: &Reply, spoken: Option<&AcceptedForms>, offer: &Offer) -> bool {
     let by_text = reply.calls.is_empty() && spoken.is_some();
     by_text || reply.calls.iter().any(|call| !offer.names_exactly(&call.name))
 }
 
-/// A call that names a server which could not be connected is no mistake of the model's.
+/// Marks a call as the server's fault, not the model's, if it names a server that could not be connected.
 fn blame_server(name: &str, verdict: &mut Verdict, stages: &BTreeMap<String, ServerStage>) {
     let Verdict::Unknown { reason, unavailable } = verdict else { return };
     let missed = stages.iter().find_map(|(server, stage)| match stage {

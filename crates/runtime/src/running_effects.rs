@@ -1,4 +1,4 @@
-//! What a driver has under way: effects that were started and have not ended.
+//! The running effects of a driver: started and not finished.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -17,11 +17,11 @@ use crate::known_names::KnownNames;
 use crate::offering::Offering;
 use crate::snapshot::SnapshotKeeper;
 
-/// What an effect came to.
+/// The outcome of an effect.
 pub(crate) enum EffectOutcome {
-    /// What is sent before the conversation, and the offer it was gathered with, where that was taken anew.
+    /// The context to send before the conversation, and the offer it was built with, where that is new.
     Pinned(PinnedContext, Option<Offering>),
-    /// A model call's end, and the names it was made under.
+    /// The end of a model call, and the names that were known when it was made.
     Model(AttemptKey, KnownNames, Result<Reply, Failure>),
     HandedBack(AttemptKey, String),
     Call(EndedCall),
@@ -35,13 +35,13 @@ pub(crate) struct StartedEffect {
     future: BoxFuture<'static, EffectOutcome>,
 }
 
-/// How an effect is ended that is no longer owed, and what is left of it.
+/// How to end an effect that is no longer outstanding, and what remains of it.
 enum EffectKind {
-    /// Given up where it stands.
+    /// It is dropped.
     Plain,
-    /// Likewise; what it had streamed is handed back.
+    /// It is dropped; the text it had streamed is handed back.
     Model(StreamedText),
-    /// Told to stop: a tool sees the token and ends by itself, in the time it is granted.
+    /// It is told to stop: the tool sees the token and ends by itself, within its grace period.
     Call(CancellationToken),
     /// A call that was told to stop and has not ended yet.
     Stopping,
@@ -73,20 +73,20 @@ impl StartedEffect {
     }
 }
 
-/// What happens next to what is under way.
+/// The next event of the running effects.
 pub(crate) enum NextEffect {
-    /// An effect ended as it was owed. Where it is a model call that failed: after this had been streamed.
+    /// An outstanding effect finished. For a failed model call, with the text it had streamed.
     Finished(EffectOutcome, String),
     /// A call ended after it had been told to stop.
     LeftBehind(EffectOutcome),
-    /// A call asks something.
+    /// A call's tool asks the person something.
     Asks(Box<AskingCall>),
 }
 
-/// What a driver has under way.
+/// The running effects of a driver.
 #[derive(Default)]
 pub(crate) struct RunningEffects {
-    /// Few at a time, so they are looked through and all polled together.
+    /// Few at a time, so they are searched linearly and all polled together.
     effects: Vec<StartedEffect>,
     pub(crate) written: EncodedHistory,
     pub(crate) offering: Option<Offering>,
@@ -110,7 +110,7 @@ impl RunningEffects {
         self.effects.push(started);
     }
 
-    /// Ends what is no longer owed.
+    /// Ends the effects that are no longer outstanding.
     pub(crate) fn abort_all_but(&mut self, owed: &[Effect]) {
         let handed_back = &mut self.handed_back;
         self.effects.retain_mut(|started| {
@@ -135,12 +135,12 @@ impl RunningEffects {
         });
     }
 
-    /// What an aborted model call had streamed.
+    /// Returns the text that an aborted model call had streamed.
     pub(crate) fn hand_back(&mut self, attempt: AttemptKey) -> String {
         self.handed_back.take().filter(|(of, _)| *of == attempt).map(|(_, text)| text).unwrap_or_default()
     }
 
-    /// Waits for the first effect to end or to ask something; for ever where there is none.
+    /// Waits until the first effect finishes or asks something; forever where there is none.
     pub(crate) fn next(&mut self) -> impl Future<Output = NextEffect> {
         std::future::poll_fn(|context| self.poll_next(context))
     }
@@ -151,7 +151,7 @@ impl RunningEffects {
                 return Poll::Ready(self.effects.remove(place).over(done));
             }
         }
-        // Only calls ask.
+        // Only calls can ask.
         if self.effects.iter().any(|started| matches!(started.kind, EffectKind::Call(_) | EffectKind::Stopping)) {
             return self.elicited.poll_next(context).map(NextEffect::Asks);
         }

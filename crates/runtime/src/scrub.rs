@@ -1,4 +1,4 @@
-//! Secrets are replaced before anything becomes a record (X1): every fact passes here first.
+//! Replaces secrets before anything becomes a record (X1): every fact passes through here first.
 
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
             }
         }
         Fact::Restored { left_alone, .. } => left_alone.values_mut().for_each(|why| scrub_text(secrets, why)),
-        // Names of files are what they are: an undo must find them. No content is in them.
+        // File names stay unchanged, because an undo must find the files. These facts hold no file contents.
         Fact::Snapshot(_) | Fact::FilesChanged(_) | Fact::Undo(_) => {}
         Fact::CallVerified { verified: VerifiedCall::NotDone | VerifiedCall::Unknown, .. }
         | Fact::Opened(..)
@@ -90,7 +90,7 @@ fn scrub_elicitation(secrets: &Secrets, elicitation: &mut Elicitation) {
     }
 }
 
-/// What a server says of its tools is foreign text.
+/// A server's descriptions of its tools are text from outside.
 fn scrub_context(secrets: &Secrets, context: &mut PinnedContext) {
     scrub_text(secrets, &mut context.prefix);
     for spec in context.offer.iter_mut().filter(|spec| !spec.name.is_local()) {

@@ -1,5 +1,5 @@
-//! Asking something of a session that another process drives: the command is left in the store for it, and its outcome
-//! is waited for.
+//! Sends a command to a session that another process drives: leaves it in the store for that process and waits for the
+//! outcome.
 
 use std::time::Duration;
 
@@ -11,36 +11,36 @@ use windlass_vocab::{AnsweredBy, CommandId, Control, ControlOutcome, Envelope, Q
 use crate::clock::{Clock as _, SystemClock};
 use crate::scrub::scrub_answer;
 
-/// How long the owner may take to notice the command. It looks four times a second, if it runs at all.
+/// How long the owner may take to notice the command. A running owner polls four times a second.
 const TO_NOTICE_MS: u64 = 10_000;
 
-/// How long it may take over it after that.
+/// How long the owner may take to execute the command after that.
 const TO_DO_MS: u64 = 20_000;
 
-/// How often the sender looks.
+/// How often the sender polls for the outcome.
 const LOOK: Duration = Duration::from_millis(40);
 
-/// What became of a command for a session.
+/// The result of sending a command to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlDelivery {
-    /// The session got it, and says this.
+    /// The session executed it, with this outcome.
     Done(ControlOutcome),
-    /// No process has the session.
+    /// No process has the session open.
     NobodyThere,
-    /// The process that had it let go of it, or died, before it said anything, and the journal shows no trace of the
-    /// command.
+    /// The process that had the session released it or died before it reported an outcome, and the journal shows no
+    /// trace of the command.
     OwnerLeft,
-    /// The process that has it does not answer, and will not find the command any more.
+    /// The process that has the session does not react; the command was withdrawn.
     NoAnswer,
-    /// It took the command and has not said what became of it.
+    /// The process took the command and has not reported an outcome yet.
     StillAtIt,
 }
 
-/// How many owners in a row a command is sent to, where each has the session taken from it before it answers.
+/// To how many owners in turn a command is sent, if each loses the session before it answers.
 const OWNERS: u32 = 3;
 
-/// Leaves a command for the process that drives the session, and waits until it says what became of it. What the person
-/// wrote is stored without secrets.
+/// Leaves a command for the process that drives the session, and waits until it reports the outcome. Secrets in the
+/// person's text are replaced before it is stored.
 pub async fn send_control(
     store: &dyn Store,
     secrets: &Secrets,
@@ -51,7 +51,7 @@ pub async fn send_control(
     let mut owners = 1;
     loop {
         let delivered = send_once(store, session, &control).await?;
-        // Another process took the session over meanwhile: it is the one to ask.
+        // Another process took the session over meanwhile: send the command to that one.
         if delivered != ControlDelivery::OwnerLeft || owners == OWNERS || !store.is_claimed(session).await? {
             return Ok(delivered);
         }
@@ -59,7 +59,7 @@ pub async fn send_control(
     }
 }
 
-/// Sends it to whoever has the session now.
+/// Sends it to the process that has the session now.
 async fn send_once(store: &dyn Store, session: SessionId, control: &Control) -> Result<ControlDelivery, StoreError> {
     let before = store.head(session).await?.seq;
     let at = SystemClock.now();
@@ -70,11 +70,11 @@ async fn send_once(store: &dyn Store, session: SessionId, control: &Control) -> 
         Addressee::Nobody => return Ok(ControlDelivery::NobodyThere),
     };
     let waited = outcome(store, session, epoch, &id).await?;
-    // One last look, after which nobody will take it.
+    // One last check of the outcome; after the withdrawal nobody can take the command.
     match store.withdraw_command(&id).await? {
         CommandState::Settled(outcome) => Ok(ControlDelivery::Done(outcome)),
         CommandState::Waiting | CommandState::Taken | CommandState::Gone => match waited {
-            // It may have been done all the same: the journal is the truth.
+            // It may have been executed all the same: the journal decides.
             WaitOutcome::OwnerLeft => {
                 let records = store.read(session, before).await?;
                 Ok(recorded(&records, control).map_or(ControlDelivery::OwnerLeft, ControlDelivery::Done))
@@ -85,7 +85,7 @@ async fn send_once(store: &dyn Store, session: SessionId, control: &Control) -> 
     }
 }
 
-/// How waiting for an outcome ended.
+/// How the wait for an outcome ended.
 enum WaitOutcome {
     Settled,
     Unnoticed,
@@ -96,7 +96,7 @@ enum WaitOutcome {
 async fn outcome(store: &dyn Store, session: SessionId, epoch: u64, id: &CommandId) -> Result<WaitOutcome, StoreError> {
     let begun = SystemClock.now();
     loop {
-        // Looked at in this order: an owner that leaves has said before what it had to say.
+        // In this order, because an owner reports its outcomes before it releases the session.
         let left = !store.is_claimed(session).await? || store.head(session).await?.epoch != epoch;
         let waited = SystemClock.now().ms_since(begun);
         match store.command_state(id).await? {
@@ -111,7 +111,7 @@ async fn outcome(store: &dyn Store, session: SessionId, epoch: u64, id: &Command
     }
 }
 
-/// The command without secrets: it is stored for a while.
+/// Returns the command without secrets, because it is stored for a while.
 fn scrubbed(secrets: &Secrets, control: Control) -> Control {
     match control {
         Control::Stop {} => control,
@@ -122,7 +122,7 @@ fn scrubbed(secrets: &Secrets, control: Control) -> Control {
     }
 }
 
-/// What the records since the command was sent say of it.
+/// Returns the outcome of the command according to the records since it was sent.
 fn recorded(records: &[Envelope], control: &Control) -> Option<ControlOutcome> {
     let is_stopped = |record: &Record| matches!(record, Record::CancelAsked(asked) if asked.by == StopBy::Person);
     let is_answered = |record: &Record, wanted: QuestionId| {

@@ -1,4 +1,4 @@
-//! What sessions share: everything the driver needs of the world.
+//! The services that sessions share: everything the driver needs from outside.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use crate::clock::Clock;
 use crate::output::ExpectedOutput;
 use crate::prefix::Instructions;
 
-/// Where models come from. Names are stored with a run; endpoints and keys are resolved afresh.
+/// Resolves model names. Names are stored with a run; endpoints and keys are resolved each time.
 pub trait Models: Send + Sync {
-    /// The model of this name, if there is one.
+    /// Returns the model of this name, if there is one.
     fn model(&self, name: &ModelName) -> Option<Arc<dyn Model>>;
 }
 
@@ -25,21 +25,21 @@ impl Models for HashMap<ModelName, Arc<dyn Model>> {
     }
 }
 
-/// The world as sessions see it.
+/// The services that sessions share.
 pub struct Services {
-    /// Where journals live.
+    /// The store of the journals.
     pub store: Arc<dyn Store>,
     /// The models, by name.
     pub models: Arc<dyn Models>,
     /// The tools.
     pub registry: Registry,
-    /// What never leaves.
+    /// The secrets to replace in everything that is stored or displayed.
     pub secrets: Arc<Secrets>,
-    /// The time.
+    /// The source of time.
     pub clock: Arc<dyn Clock>,
-    /// Where the guards of commands keep their locks; waited for when a run is taken up (T7).
+    /// The folder with the locks of the commands' guard processes; resuming a run waits for them (T7).
     pub guard_locks: Option<PathBuf>,
-    /// The folder that calls change and undo puts back (T9).
+    /// The folder that calls change and that undo restores (T9).
     pub workspace: Option<Arc<Workspace>>,
 }
 
@@ -49,25 +49,25 @@ impl std::fmt::Debug for Services {
     }
 }
 
-/// What a session's new runs are begun with.
+/// The settings with which a session's new runs start.
 #[derive(Clone, Debug)]
 pub struct AgentSettings {
     /// The agent's name.
     pub name: String,
-    /// The rules, resolved.
+    /// The resolved policy.
     pub policy: Policy,
     /// The models to try, in order.
     pub chain: Vec<ModelName>,
-    /// What stands before every conversation.
+    /// The instructions before every conversation.
     pub instructions: Instructions,
-    /// What may run.
+    /// The permission rules for calls.
     pub permissions: Arc<Permissions>,
     /// How long a run may take, in milliseconds.
     pub deadline_ms: Option<u64>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
-    /// What runs must end with, where plain text is not enough.
+    /// The output that runs must end with, where plain text is not enough.
     pub output: Option<ExpectedOutput>,
-    /// The server its models are reached at, where there is one.
+    /// The server that its models are called at, where there is one.
     pub server: Option<String>,
 }

@@ -1,6 +1,5 @@
-//! The handle to a live session. Cheap to clone; the driver lives until the last handle is dropped
-//! or `close` is called. A run that is open then stays open and goes on when the session is opened
-//! again.
+//! The handle to a live session. Cheap to clone; the driver lives until the last handle is dropped or `close` is
+//! called. A run that is open then stays open and continues when the session is opened again.
 
 use std::sync::Arc;
 
@@ -19,14 +18,14 @@ use crate::undo_report::{UndoError, UndoReport, UndoRequest};
 pub struct FirstMessage {
     /// Its id.
     pub message_id: MessageId,
-    /// What is said.
+    /// The text.
     pub text: String,
 }
 
-/// What became of a message.
+/// The outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// Taken up by this run: it began one, or joined the open one.
+    /// This run accepted it: the message started the run, or joined it.
     TakenUp(RunId),
     /// It waits in the inbox.
     Queued,
@@ -34,29 +33,29 @@ pub enum SendOutcome {
     Known(RunId),
 }
 
-/// What a stop did.
+/// The outcome of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StopOutcome {
-    /// Runs stopped: one or none.
+    /// Runs stopped: 1 or 0.
     pub runs: u32,
-    /// Messages dropped that no model had seen: those in the inbox, and those that had joined the run.
+    /// Dropped messages that no model had seen: those in the inbox, and those that had joined the run.
     pub dropped: usize,
 }
 
-/// Where a session stands.
+/// The activity of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionActivity {
-    /// No run is open and nothing waits.
+    /// No run is open and no message waits.
     Idle,
-    /// A run is open and something is under way.
+    /// A run is open and an effect is running.
     Working,
-    /// A run is open and only a person can move it.
+    /// A run is open and only a person can continue it.
     Waiting(Vec<QuestionAsked>),
     /// The driver is gone.
     Closed(SessionClosed),
 }
 
-/// What is asked of a driver.
+/// A command for a driver.
 pub(crate) enum DriverCommand {
     Send { message_id: MessageId, text: String, reply: oneshot::Sender<SendOutcome> },
     SendIfIdle { message_id: MessageId, text: String, reply: oneshot::Sender<Option<SendOutcome>> },
@@ -68,7 +67,7 @@ pub(crate) enum DriverCommand {
     Close,
 }
 
-/// Whether something asked was taken.
+/// Whether a request was accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     Yes,
@@ -80,7 +79,7 @@ pub(crate) enum Acceptance {
 pub struct Session {
     pub(crate) id: SessionId,
     pub(crate) store: Arc<dyn Store>,
-    /// Boxed, because a channel sets room for many aside from the first.
+    /// Boxed, because a channel reserves space for many items from the start.
     pub(crate) commands: mpsc::Sender<Box<DriverCommand>>,
     pub(crate) feed: Feed,
     pub(crate) activity: watch::Receiver<SessionActivity>,
@@ -94,19 +93,19 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// Its id.
+    /// Returns its id.
     #[must_use]
     pub fn id(&self) -> SessionId {
         self.id
     }
 
-    /// Every event from now on.
+    /// Returns every event from now on.
     #[must_use]
     pub fn events(&self) -> Subscription {
         self.events_from_now(Interest::Everything)
     }
 
-    /// Messages taken up and how runs begin and end, from now on: cheaper where nobody watches.
+    /// Returns accepted messages and the start and end of runs, from now on: cheaper where no more is needed.
     #[must_use]
     pub fn runs(&self) -> Subscription {
         self.events_from_now(Interest::Runs)
@@ -120,14 +119,14 @@ impl Session {
         Subscription::new(self.id, Arc::clone(&self.store), self.feed.clone(), interest, seq)
     }
 
-    /// Gives it a message; answers once the message is stored, one way or the other.
+    /// Sends it a message; returns once the message is stored, in the journal or in the inbox.
     pub async fn send(&self, message_id: MessageId, text: impl Into<String>) -> Result<SendOutcome, SessionClosed> {
         let text = text.into();
         self.ask(|reply| DriverCommand::Send { message_id, text, reply }).await
     }
 
-    /// The same where the message would begin a run at once, or is known; `None`, with nothing stored, where the
-    /// session is busy: a run is open, or messages wait (J6).
+    /// Like [`Self::send`], if the message would start a run at once or is known; `None`, with nothing stored, where
+    /// the session is busy: a run is open, or messages wait (J6).
     pub async fn send_if_idle(
         &self,
         message_id: MessageId,
@@ -137,7 +136,7 @@ impl Session {
         self.ask(|reply| DriverCommand::SendIfIdle { message_id, text, reply }).await
     }
 
-    /// Stops the open run and drops what waits (L8).
+    /// Stops the open run and drops the waiting messages (L8).
     pub async fn stop(&self, by: StopBy) -> Result<StopOutcome, SessionClosed> {
         self.ask(|reply| DriverCommand::Stop { by, reply }).await
     }
@@ -147,13 +146,12 @@ impl Session {
         Ok(self.ask(|reply| DriverCommand::Answer { question, answer, reply }).await? == Acceptance::Yes)
     }
 
-    /// Another try at a run that ended badly; `None` when there is none.
+    /// Retries the last run if it failed; `None` when it did not.
     pub async fn retry(&self) -> Result<Option<RunId>, SessionClosed> {
         self.ask(|reply| DriverCommand::Retry { reply }).await
     }
 
-    /// Puts back what a call did to files, or brings back what an undo took back (T9). Refused while a run
-    /// is open.
+    /// Reverses a call's changes to files, or an earlier undo (T9). Refused while a run is open.
     pub async fn undo(&self, request: UndoRequest) -> Result<UndoReport, UndoError> {
         self.ask(|reply| DriverCommand::Undo { request, reply }).await?
     }
@@ -164,7 +162,7 @@ impl Session {
         self.ask(|reply| DriverCommand::SetTitle { title, reply }).await
     }
 
-    /// Where it stands now.
+    /// Returns its current activity.
     #[must_use]
     pub fn activity(&self) -> SessionActivity {
         self.activity.borrow().clone()
@@ -177,7 +175,7 @@ impl Session {
         settled.map_or(SessionActivity::Closed(SessionClosed::Closed), |activity| activity.clone())
     }
 
-    /// Waits until only a person can move the session, or it is closed.
+    /// Waits until only a person can continue the session, or it is closed.
     pub async fn wait_for_person(&self) -> SessionActivity {
         let mut activity = self.activity.clone();
         let stuck = activity
@@ -186,8 +184,7 @@ impl Session {
         stuck.map_or(SessionActivity::Closed(SessionClosed::Closed), |activity| activity.clone())
     }
 
-    /// Waits until it no longer waits with this question: it was answered, it expired, or its run was
-    /// stopped.
+    /// Waits until this question is no longer open: it was answered, it expired, or its run was stopped.
     pub async fn wait_past_question(&self, question: QuestionId) {
         let waits = |activity: &SessionActivity| match activity {
             SessionActivity::Waiting(questions) => questions.iter().any(|asked| asked.question == question),
@@ -197,8 +194,8 @@ impl Session {
         let _ = self.activity.clone().wait_for(|activity| !waits(activity)).await;
     }
 
-    /// Lets go of the session, for this handle and its clones. Where nobody else has opened it, its lease is free when
-    /// this returns; an open run stays open.
+    /// Releases the session, for this handle and its clones. Where nobody else has it open, its lease is free when this
+    /// returns; an open run stays open.
     pub async fn close(self) {
         match self.membership.leave() {
             OtherMembers::Remain => {}
@@ -206,7 +203,7 @@ impl Session {
         }
     }
 
-    /// Ends the driver, whoever else has a handle.
+    /// Ends the driver, even where others have a handle.
     pub(crate) async fn end_driver(self) {
         let mut activity = self.activity.clone();
         if self.commands.send(Box::new(DriverCommand::Close)).await.is_ok() {
@@ -219,8 +216,8 @@ impl Session {
         if self.commands.send(Box::new(command(reply))).await.is_err() {
             return Err(self.why_closed().await);
         }
-        // A command sent in the very moment the driver goes is neither read nor dropped while handles
-        // live, so its reply alone must not be waited for.
+        // A command sent just as the driver ends is neither read nor dropped while handles live, so waiting for its
+        // reply alone could hang.
         tokio::select! {
             biased;
             answer = answer => match answer {

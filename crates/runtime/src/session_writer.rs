@@ -1,5 +1,5 @@
-//! The pen: one input becomes records of the journal and then state, in this order (I1). Whoever writes
-//! to a session does it with this, be it a driver or not.
+//! The session writer: turns one input into journal records and then into state, in this order (I1). Everything that
+//! writes to a session uses it, with or without a driver.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::place::placed;
 use crate::scrub::scrub;
 use crate::spans;
 
-/// What was stored.
+/// The stored records.
 pub(crate) type StoredEnvelopes = Vec<Arc<Envelope>>;
 
-/// What a fact leads to: records as they will be stored, and where the loop stands after them.
+/// The consequences of a fact: its records, ready to store, and the state of the loop after them.
 pub(crate) struct DecidedBatch {
     sealed: SealedBatch,
     after: DecidedState,
 }
 
-/// What it takes to write to one session.
+/// What is needed to write to one session.
 pub(crate) struct SessionWriter<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) secrets: &'a Secrets,
@@ -35,7 +35,7 @@ pub(crate) struct SessionWriter<'a> {
 }
 
 impl SessionWriter<'_> {
-    /// Decides, stores, applies. Says what was stored: nothing where the fact changes nothing.
+    /// Decides, stores, applies. Returns the stored records: none where the fact changes nothing.
     pub(crate) async fn step(mut self, fact: Fact, batch: Batch) -> Result<StoredEnvelopes, StoreError> {
         match self.decided(fact, batch)? {
             Some(decided) => self.store(decided).await,
@@ -43,7 +43,7 @@ impl SessionWriter<'_> {
         }
     }
 
-    /// Stores and applies what was decided.
+    /// Stores and applies a decided batch.
     pub(crate) fn store(self, decided: DecidedBatch) -> impl Future<Output = Result<StoredEnvelopes, StoreError>> {
         let DecidedBatch { sealed, after } = decided;
         let span = spans::append(self.state.session, sealed.envelopes.len());
@@ -51,7 +51,7 @@ impl SessionWriter<'_> {
         async move {
             let envelopes = sealed.envelopes.clone();
             match appended.await {
-                // The same batch again: one that is stored already answers so.
+                // Append the same batch again: the store recognises one that it has already.
                 Err(AppendError::Unknown { .. }) => {
                     append_again(self.store, sealed, |tried| pause(self.clock, tried)).await?;
                 }
@@ -62,8 +62,8 @@ impl SessionWriter<'_> {
         }
     }
 
-    /// Begins a journal with these facts, each a batch of its own, all in one transaction. Nobody has
-    /// seen the state yet, so it may run ahead of the store for once.
+    /// Starts a journal with these facts, each a batch of its own, all in one transaction. Nobody has seen the state
+    /// yet, so here it may be ahead of the store.
     pub(crate) async fn begin(mut self, facts: impl Iterator<Item = Fact>) -> Result<StoredEnvelopes, StoreError> {
         let mut batches = Vec::new();
         for fact in facts {
@@ -76,7 +76,7 @@ impl SessionWriter<'_> {
         Ok(envelopes)
     }
 
-    /// What a fact leads to; nothing where it changes nothing.
+    /// Decides a fact; `None` where it changes nothing.
     pub(crate) fn decided(&mut self, mut fact: Fact, batch: Batch) -> Result<Option<DecidedBatch>, StoreError> {
         scrub(self.secrets, &mut fact);
         let at = self.clock.now();
@@ -86,7 +86,7 @@ impl SessionWriter<'_> {
     }
 }
 
-/// The wait before a store that did not answer is asked again; the longest is 1.6 s.
+/// The first wait before an append that got no answer is repeated; the longest is 1.6 s.
 const PAUSE_MS: u64 = 100;
 
 fn pause(clock: &dyn Clock, tried: u32) -> BoxFuture<'static, ()> {

@@ -1,5 +1,5 @@
-//! Keeping files around a call (T9): before it, so that it can be undone, and after it, to know what it
-//! changed. What was kept is remembered here while the call runs; after a crash it is read from the journal.
+//! Saves files before a call (T9), so that it can be undone, and compares them after it, to record its changes. The
+//! saved states are in memory while the call runs; after a crash they are read from the journal.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use windlass_vocab::{
 use crate::call::EndedCall;
 use crate::services::Services;
 
-/// How files were.
+/// The state of each path.
 type FileStates = BTreeMap<String, FileState>;
 
-/// What one driver keeps files with.
+/// The snapshots of one driver.
 #[derive(Clone, Default)]
 pub(crate) struct SnapshotKeeper {
     checkpoints: Arc<Mutex<Checkpoints>>,
@@ -33,7 +33,7 @@ impl SnapshotKeeper {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps what a call may change.
+    /// Saves the files that a call may change.
     pub(crate) fn take(
         &self,
         services: &Arc<Services>,
@@ -71,7 +71,7 @@ impl SnapshotKeeper {
         })
     }
 
-    /// What a call whose files were kept has changed.
+    /// Returns the changes of a call whose files were saved.
     pub(crate) async fn changed(
         &self,
         services: &Arc<Services>,
@@ -102,7 +102,7 @@ impl SnapshotKeeper {
         Some(looked.await.unwrap_or_else(lost))
     }
 
-    /// Makes sure that what was kept is at hand.
+    /// Loads the saved states from the journal, if they are not in memory.
     async fn recall(
         &self,
         services: &Services,
@@ -128,7 +128,7 @@ impl SnapshotKeeper {
     }
 }
 
-/// A call that nothing could be kept before. It runs all the same, and can't be undone.
+/// Records that no file could be saved before a call. It runs all the same, and can't be undone.
 fn not_kept(call: CallId, why: &str) -> EndedCall {
     let coverage = Coverage::None { why: why.to_owned() };
     let taken = SnapshotTaken { call, coverage, since: None, files: FileStates::new() };

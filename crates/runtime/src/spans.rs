@@ -1,6 +1,6 @@
-//! What a session does as spans, for whoever has set a subscriber (0020): a session, its runs, their turns, and the model
-//! attempts and tool calls in them. They carry names, ids, counts and classes; never a word of a message, of arguments or
-//! of a result. Without a subscriber they are nothing.
+//! Tracing spans of a session, for programs that set a subscriber (0020): the session, its runs, their turns, and the
+//! model attempts and tool calls in them. Spans carry names, ids, counts and classes; never text of a message, of
+//! arguments or of a result. Without a subscriber they cost nothing.
 
 use tracing::field::Empty;
 use tracing::{Instrument, Span, debug, debug_span, info_span};
@@ -12,7 +12,7 @@ use windlass_vocab::{
 
 use crate::call::EndedCall;
 
-/// The spans of a session that is driven.
+/// The spans of a driven session.
 pub(crate) struct Spans {
     session: Span,
     run: Span,
@@ -25,7 +25,7 @@ impl Spans {
         Self { session, run: Span::none(), turn: Span::none() }
     }
 
-    /// Follows what was stored: runs and turns begin and end with records.
+    /// Opens and closes spans as records are stored: runs and turns start and end with records.
     pub(crate) fn tell(&mut self, envelope: &Envelope) {
         match &envelope.record {
             Record::RunStarted(_) | Record::RunResumed(_) => {
@@ -44,12 +44,12 @@ impl Spans {
         }
     }
 
-    /// The innermost that is open. A run that was taken up goes on in the middle of a turn.
+    /// Returns the innermost open span. A resumed run continues in the middle of a turn, so it may have no turn span.
     fn innermost(&self) -> &Span {
         [&self.turn, &self.run].into_iter().find(|span| !span.is_none()).unwrap_or(&self.session)
     }
 
-    /// The span of one try of a model.
+    /// Returns the span of one model attempt.
     pub(crate) fn attempt(&self, key: AttemptKey, model: &str) -> Span {
         info_span!(
             parent: self.innermost(),
@@ -83,12 +83,12 @@ impl Spans {
     }
 }
 
-/// A batch on its way to the store.
+/// Returns the span of a batch that is being appended to the store.
 pub(crate) fn append(session: SessionId, records: usize) -> Span {
     debug_span!("append", session = %session, records)
 }
 
-/// Has the first piece of a reply noted.
+/// Wraps a sink so that the span records the arrival of the first piece of a reply.
 pub(crate) fn noting_first_byte(span: &Span, mut sink: Sink) -> Sink {
     if span.is_disabled() {
         return sink;
@@ -102,7 +102,7 @@ pub(crate) fn noting_first_byte(span: &Span, mut sink: Sink) -> Sink {
     })
 }
 
-/// Waits for a reply in the span of its attempt, and notes how it went.
+/// Awaits a reply in the span of its attempt, and records the outcome there.
 pub(crate) async fn watched(
     span: Span,
     attempt: impl Future<Output = Result<Reply, Failure>>,

@@ -1,5 +1,5 @@
-//! Reading results that were too long to show: `call:ID` (T6). The call is judged again: what it read may be
-//! forbidden by now (X5).
+//! Reads results that were too long for the model: `call:ID` (T6). The permission of the original call is checked
+//! again, because the rules may forbid by now what it read (X5).
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub(crate) struct SessionSpill {
     pub(crate) session: SessionId,
     pub(crate) offer: Offer,
     pub(crate) permissions: Arc<Permissions>,
-    /// Some may have become known since a result was kept.
+    /// Checked again, because secrets may have become known since a result was stored.
     pub(crate) secrets: Arc<Secrets>,
 }
 

@@ -1,12 +1,12 @@
-//! What an attempt at a turn has streamed: kept whole for whoever joins late, and counted for each follower, so that
-//! one who joins again is given what it lacks and nothing twice (E1).
+//! The text that an attempt has streamed: kept whole for followers that join late, and counted for each follower, so
+//! that one that joins again gets what it lacks and nothing twice (E1).
 
 use windlass_vocab::{CallId, Delta, DeltaBody, RunId, TurnId};
 
-/// Which attempt a delta belongs to.
+/// The attempt a delta belongs to.
 type AttemptPlace = (RunId, TurnId, u32);
 
-/// Which of the streams within an attempt.
+/// One of the streams within an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeltaStream {
     Text,
@@ -14,12 +14,12 @@ enum DeltaStream {
     Call(CallId),
 }
 
-/// The attempt a delta belongs to; none where it stands for itself, as the progress of a call does.
+/// Returns the attempt a delta belongs to; `None` where it belongs to none, like the progress of a call.
 fn attempt_of(delta: &Delta) -> Option<AttemptPlace> {
     (delta.attempt > 0).then_some((delta.run, delta.turn, delta.attempt))
 }
 
-/// The attempt a delta streams for, its stream, and what it adds; none where it adds no text.
+/// Returns a delta's attempt, stream and text; `None` where it adds no text.
 fn place(delta: &Delta) -> Option<(AttemptPlace, DeltaStream, &str)> {
     let (stream, text) = match &delta.body {
         DeltaBody::TextDelta { text } => (DeltaStream::Text, text),
@@ -33,8 +33,8 @@ fn place(delta: &Delta) -> Option<(AttemptPlace, DeltaStream, &str)> {
     Some((attempt_of(delta)?, stream, text.as_str()))
 }
 
-/// Where in an attempt thinking starts or ends, as a number that rises with each: a start stands behind the end of the
-/// thinking before it, which has the same offset.
+/// Returns a delta's attempt and the position of a start or end of thinking, as an increasing number: a start comes
+/// after the end of the thinking before it, which has the same offset.
 fn mark(delta: &Delta) -> Option<(AttemptPlace, u64)> {
     let number = match &delta.body {
         DeltaBody::ThinkingStarted {} => delta.offset * 2 + 1,
@@ -48,11 +48,11 @@ fn mark(delta: &Delta) -> Option<(AttemptPlace, u64)> {
     Some((attempt_of(delta)?, number))
 }
 
-/// What the attempt under way has streamed so far.
+/// What the current attempt has streamed so far.
 #[derive(Debug, Default)]
 pub(crate) struct StreamedSoFar {
-    /// One delta for each stream, from its offset 0 on, in the order the streams began; for thinking, one between each
-    /// start and its end.
+    /// One delta for each stream, from offset 0, in the order in which the streams began; for thinking, one between
+    /// each start and its end.
     streams: Vec<Delta>,
 }
 
@@ -88,12 +88,12 @@ impl StreamedSoFar {
         }
     }
 
-    /// Forgets what other attempts streamed.
+    /// Drops what other attempts streamed.
     fn keep_only(&mut self, attempt: AttemptPlace) {
         self.streams.retain(|known| attempt_of(known) == Some(attempt));
     }
 
-    /// All of it.
+    /// Returns all of it.
     pub(crate) fn so_far(&self) -> Vec<Delta> {
         self.streams.clone()
     }
@@ -103,7 +103,7 @@ fn is_of(delta: &Delta, stream: DeltaStream) -> bool {
     place(delta).is_some_and(|(_, of, _)| of == stream)
 }
 
-/// How much of each stream of an attempt a follower was given.
+/// How much of each stream of an attempt a follower has received.
 #[derive(Debug, Default)]
 pub(crate) struct GivenSoFar {
     attempt: Option<AttemptPlace>,
@@ -112,7 +112,7 @@ pub(crate) struct GivenSoFar {
     mark: Option<u64>,
 }
 
-/// What of a delta a follower was not given yet.
+/// The part of a delta that a follower has not received yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum UnseenPart {
     All,
@@ -121,7 +121,7 @@ pub(crate) enum UnseenPart {
 }
 
 impl GivenSoFar {
-    /// What of this delta is new; it counts as given from now on.
+    /// Returns the part of this delta that is new; it counts as received from now on.
     pub(crate) fn take(&mut self, delta: &Delta) -> UnseenPart {
         if let Some((attempt, number)) = mark(delta) {
             self.begin(attempt);
@@ -146,7 +146,7 @@ impl GivenSoFar {
 }
 
 impl GivenSoFar {
-    /// Counts anew where another attempt begins.
+    /// Resets the counts where another attempt begins.
     fn begin(&mut self, attempt: AttemptPlace) {
         if self.attempt != Some(attempt) {
             *self = Self { attempt: Some(attempt), ..Self::default() };
@@ -154,12 +154,12 @@ impl GivenSoFar {
     }
 }
 
-/// The delta from `known` bytes on, where `text` begins.
+/// Returns the delta from byte `known` on; `text` is the text from there.
 fn from(delta: &Delta, known: u64, text: String) -> Delta {
     let body = match &delta.body {
         DeltaBody::TextDelta { .. } => DeltaBody::TextDelta { text },
         DeltaBody::ThinkingDelta { .. } => DeltaBody::ThinkingDelta { text },
-        // The name came with the first fragment.
+        // The name was sent with the first fragment.
         DeltaBody::CallDelta { call, .. } => DeltaBody::CallDelta { call: *call, name: None, text },
         other @ (DeltaBody::ThinkingStarted {}
         | DeltaBody::ThinkingEnded {}

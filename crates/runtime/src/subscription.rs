@@ -1,8 +1,8 @@
-//! Following a live session: its journal first, then what happens, with no gap and nothing twice.
+//! Follows a live session: first its journal, then live events, without gaps or duplicates.
 //!
-//! The protocol: take a place in the session's feed, read the journal up to the record the feed had come to by then, give
-//! that out, then what the attempt under way has streamed, then what the feed has. Whoever falls too far behind does the
-//! same again from where it stands. A record is given out once because its number is above the last one given.
+//! The protocol: take a place in the session's feed, read the journal up to the feed's last record at that moment,
+//! return those records, then what the current attempt has streamed, then the feed's events. A follower that falls too
+//! far behind repeats this from its position. Each record must have a higher number than the last, so none repeats.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,32 +15,32 @@ use windlass_vocab::{Envelope, Event, SessionId};
 use crate::feed::{Feed, FeedPlace, Interest, PublishedEvent};
 use crate::streaming::{GivenSoFar, UnseenPart};
 
-/// What a follower is given.
+/// What a follower receives.
 #[derive(Clone, Debug)]
 pub enum FollowedEvent {
-    /// Something happened.
+    /// An event of the session.
     Event(Arc<PublishedEvent>),
-    /// The follower was too slow. Records it has not seen are read from the journal next; of what was not stored,
-    /// such as the progress of a call, some is gone.
+    /// The follower was too slow. Missed records are read from the journal next; some events that are not stored, such
+    /// as the progress of a call, are lost.
     FellBehind,
 }
 
-/// Whether a subscription has anything more to give.
+/// Whether a subscription has more events.
 enum MoreEvents {
     ToCome,
     Nothing,
 }
 
-/// The events of a live session from some record on, until it is closed. Dropping it ends that.
+/// The events of a live session from some record on, until it is closed. Dropping it unsubscribes.
 pub struct Subscription {
     session: SessionId,
     store: Arc<dyn Store>,
     feed: Feed,
     interest: Interest,
-    /// The last record given out.
+    /// The last record returned.
     seq: u64,
     given: GivenSoFar,
-    /// Read or streamed before the place in the feed was taken.
+    /// Events from the journal or streamed before the place in the feed was taken.
     past: VecDeque<Arc<PublishedEvent>>,
     events: Option<Receiver<Arc<PublishedEvent>>>,
 }
@@ -64,20 +64,20 @@ impl Subscription {
             past: VecDeque::new(),
             events: None,
         };
-        // Whoever is here from the first has nothing to read.
+        // A follower that has all records so far needs no journal.
         if let Some(joined) = subscription.feed.join(interest).filter(|joined| joined.head <= seq) {
             subscription.take_place(Vec::new(), joined);
         }
         subscription
     }
 
-    /// The number of the last record given out.
+    /// Returns the number of the last record returned.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.seq
     }
 
-    /// The next event; `None` when the session is closed, or its journal can't be read any more.
+    /// Returns the next event; `None` when the session is closed, or its journal can't be read any more.
     pub async fn next(&mut self) -> Option<Event> {
         loop {
             match self.next_followed().await {
@@ -88,8 +88,8 @@ impl Subscription {
         }
     }
 
-    /// The same as followers share it; `None` when the session is closed and all of it was given out. Nothing is lost if
-    /// the future is dropped.
+    /// Like [`Self::next`], with the shared event; `None` when the session is closed and all events were returned.
+    /// Cancel-safe: nothing is lost if the future is dropped.
     pub async fn next_followed(&mut self) -> Result<Option<FollowedEvent>, StoreError> {
         loop {
             while let Some(event) = self.past.pop_front() {
@@ -114,7 +114,7 @@ impl Subscription {
         }
     }
 
-    /// The next event if it is there already.
+    /// Returns the next event if it is available already.
     pub fn try_next(&mut self) -> Option<Event> {
         loop {
             let event = match (self.past.pop_front(), &mut self.events) {
@@ -135,7 +135,7 @@ impl Subscription {
         }
     }
 
-    /// Takes a place in the feed and reads what was stored before. Says whether there is anything more to come.
+    /// Takes a place in the feed and reads the records stored before. Returns whether there are more events.
     async fn join(&mut self) -> Result<MoreEvents, StoreError> {
         let joined = self.feed.join(self.interest);
         let head = joined.as_ref().map_or_else(|| self.feed.head(), |joined| joined.head);
@@ -146,7 +146,7 @@ impl Subscription {
         }
         match joined {
             Some(joined) => self.take_place(records, joined),
-            // Closed: what is read now is the end.
+            // The feed is closed: these records are the last.
             None if records.is_empty() => return Ok(MoreEvents::Nothing),
             None => self.past = records.into_iter().map(shared).collect(),
         }
@@ -159,7 +159,7 @@ impl Subscription {
         self.events = Some(joined.events);
     }
 
-    /// The part of an event that was not given out yet.
+    /// Returns the part of an event that was not returned yet.
     fn unseen(&mut self, event: Arc<PublishedEvent>) -> Option<Arc<PublishedEvent>> {
         match event.event() {
             Event::Record(record) => {

@@ -1,7 +1,7 @@
-//! Calls written as text (T4): what is sent then, how a stream of it is shown, how a reply is read.
+//! Calls written as text (T4): what is sent, how the stream is displayed, how a reply is parsed.
 //!
-//! Nothing on the wire speaks of tools: the prefix explains them, the history is text. Each message is
-//! rendered once and kept, so that what was sent stays as it was and costs nothing again (M6).
+//! The wire request defines no tools: the prefix explains them, and the history is text. Each message is rendered once
+//! and cached, so that what was sent stays byte-stable and costs nothing again (M6).
 
 use windlass_provider::ModelRequest;
 use windlass_tools::dialect::{
@@ -15,14 +15,14 @@ use crate::known_names::KnownNames;
 /// The conversation as it is sent, where calls are text.
 #[derive(Debug, Default)]
 pub(crate) struct TextualHistory {
-    /// The epoch of the history that was rendered.
+    /// The epoch of the rendered history.
     epoch: Option<u64>,
     context: PinnedContext,
     history: Vec<Message>,
 }
 
 impl TextualHistory {
-    /// Brings what was rendered up to `history`.
+    /// Renders the messages of `history` that were not rendered yet.
     pub(crate) fn render(&mut self, dialect: Dialect, context: &PinnedContext, history: &[Message], epoch: u64) {
         if self.epoch != Some(epoch) || history.len() < self.history.len() {
             let context = PinnedContext { prefix: context.prefix.clone(), ..PinnedContext::default() };
@@ -32,13 +32,13 @@ impl TextualHistory {
         self.history.extend(new.map(|message| rendered(dialect, message)));
     }
 
-    /// `request` with calls as text: no tool definitions, and a stop where one call is wanted.
+    /// Returns `request` with calls as text: no tool definitions, and a stop sequence where one call is wanted.
     pub(crate) fn request<'a>(&'a self, request: ModelRequest<'a>, stop: &'a [&'a str]) -> ModelRequest<'a> {
         let tools = request.mode == TurnMode::Tools;
         ModelRequest {
             context: &self.context,
             history: &self.history,
-            // A server that holds replies to a schema would let no call through.
+            // A server that enforces a schema would prevent calls.
             output: request.output.filter(|_| !tools),
             stop: if tools { stop } else { &[] },
             ..request
@@ -46,7 +46,7 @@ impl TextualHistory {
     }
 }
 
-/// Where a server is to stop: at the end of the first call, where one is wanted.
+/// Returns where a server should stop: at the end of the first call, where only one is wanted.
 pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
     match policy.parallel.into() {
         CallLimit::One => stop_sequence(dialect),
@@ -54,7 +54,7 @@ pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
     }
 }
 
-/// What of a reply's text is read as calls; nothing where no tool is offered.
+/// Returns the forms of calls that a reply's text is parsed for; `None` where no tool is offered.
 pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<AcceptedForms> {
     if context.offer.is_empty() {
         return None;
@@ -62,13 +62,13 @@ pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<Accepte
     AcceptedForms::of(&policy.dialects, context.dialect, policy.parallel)
 }
 
-/// What reads a reply as it comes.
+/// Returns the parser of a streamed reply.
 pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownNames) -> Option<ReplyReader<'static>> {
     let known = known.clone();
     Some(ReplyReader::new(spoken(policy, context)?, Box::new(move |name| known.knows(name))))
 }
 
-/// The tools a reply calls, by the names it has for them.
+/// Returns the names of the tools that a reply calls, as it writes them.
 pub(crate) fn called(reply: &Reply, spoken: Option<&AcceptedForms>, known: &KnownNames) -> Vec<String> {
     let names = |calls: &[ReplyCall]| calls.iter().map(|call| call.name.clone()).collect();
     match spoken.filter(|_| reply.calls.is_empty()) {
@@ -86,14 +86,14 @@ fn reading(reply: &Reply, spoken: &AcceptedForms, known: &KnownNames, limit: Max
     read(&reply.text, spoken, move |name| known.knows(name), ended)
 }
 
-/// Where calls are blocks, a reply that begins with one was meant as one, whatever is in it.
+/// Where calls are blocks, a reply that starts with one is meant as a call, whatever the block contains.
 fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<MalformedCall> {
     let block = text.trim_start().strip_prefix("<tool").is_some_and(|rest| rest.starts_with(['>', ' ', '\n']));
     (dialect == Some(Dialect::ToolBlock) && block).then_some(MalformedCall::MissingField { field: "tool_name" })
 }
 
-/// Reads the calls in a reply's text, if it has no others. What the model is told about one that can't
-/// be read comes back beside it.
+/// Parses the calls in a reply's text, if it has no native ones. Also returns the message to the model about one that
+/// could not be parsed.
 pub(crate) fn understood(
     mut reply: Reply,
     mode: TurnMode,
@@ -113,7 +113,7 @@ pub(crate) fn understood(
     let malformed = reading.malformed.or_else(|| unreadable_block(&reply.text, context.dialect));
     let told = malformed.map(|malformed| malformed.message(context.dialect));
     if told.is_some() && mode != TurnMode::Tools {
-        // Nothing can be called here, so half a call is no part of the answer either.
+        // No call is possible in this mode, so an incomplete call is removed from the answer.
         reply.text = reading.text;
         return (reply, None);
     }

@@ -1,12 +1,12 @@
-//! Undo (T9): what a call did to files is taken back, and an undo is taken back the same way.
+//! Undo (T9): reverses what a call, or an earlier undo, did to files.
 //!
-//! The protocol: the journal says what the deed changed; every path is looked at, and if one is not as
-//! the deed left it nothing is touched at all. Otherwise `UndoStarted` is stored, with what stands there
-//! now; then the files are put back one by one; then `Undone` is stored. A crash in between is made good
-//! when the session is next opened, or next undone.
+//! The protocol: the journal says what the effect changed; every path is inspected, and if one is not in the state in
+//! which the effect left it, nothing is changed. Otherwise `UndoStarted` is stored, with the present states; then the
+//! files are restored one by one; then `Undone` is stored. After a crash in between, the next opening or undo of the
+//! session finishes it.
 //!
-//! A live session undoes through its driver; [`undo`] does it without one, so that nobody needs a model
-//! to have their files back.
+//! A live session undoes through its driver; [`undo`] works without one, so that nobody needs a model to restore their
+//! files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use crate::opening::{lease_taken, nonce};
 use crate::session_writer::SessionWriter;
 use crate::undo_report::{UndoConflict, UndoError, UndoMode, UndoReport, UndoRequest};
 
-/// What undoing needs of the world.
+/// The services that an undo needs.
 #[derive(Clone)]
 pub struct UndoFiles {
-    /// Where the journal is.
+    /// The store of the journal.
     pub store: Arc<dyn Store>,
-    /// Where the files are.
+    /// The folder of the files.
     pub workspace: Arc<Workspace>,
-    /// What must not be kept or shown.
+    /// The secrets that must not be stored or displayed.
     pub secrets: Arc<Secrets>,
-    /// What must not be changed.
+    /// The rules on which files must not be changed.
     pub rules: FileRules,
 }
 
@@ -40,7 +40,7 @@ impl std::fmt::Debug for UndoFiles {
     }
 }
 
-/// An undo that may begin.
+/// An undo that may start.
 pub(crate) struct PlannedUndo {
     pub(crate) asked: CheckedUndo,
     pub(crate) blobs: Vec<Arc<[u8]>>,
@@ -48,7 +48,7 @@ pub(crate) struct PlannedUndo {
 }
 
 impl UndoFiles {
-    /// Looks at everything and says what would be done, or why it can't be.
+    /// Inspects all paths and returns what would be done, or why it can't be.
     pub(crate) async fn plan(&self, session: SessionId, request: UndoRequest) -> Result<PlannedUndo, UndoError> {
         let journal = self.store.read(session, 0).await?;
         let ledger = Ledger::fold(journal.iter().map(|envelope| &envelope.record));
@@ -87,7 +87,7 @@ impl UndoFiles {
         Ok(PlannedUndo { asked, blobs, report })
     }
 
-    /// Refuses to change what a rule forbids to change.
+    /// Returns an error if a rule forbids changing one of the paths.
     async fn may_change(&self, plan: &UndoPlan) -> Result<(), UndoError> {
         let conflicts = plan.conflicts.iter().map(|conflict| &conflict.path);
         let paths: Vec<String> = plan.changes.keys().chain(conflicts).cloned().collect();
@@ -109,7 +109,7 @@ impl UndoFiles {
         .await
     }
 
-    /// Puts the files back; says which were left alone, and why.
+    /// Restores the files; returns those that were left alone, and why.
     pub(crate) async fn restore(
         &self,
         session: SessionId,
@@ -135,7 +135,7 @@ impl UndoFiles {
             looked.contents.iter().map(|content| (windlass_store::hash_of(content), content)).collect();
         let mut shown = Vec::new();
         for conflict in &plan.conflicts {
-            // Secrets go before lines are compared and left out.
+            // Secrets are replaced before lines are compared and left out.
             let seen = |content: Arc<[u8]>| self.secrets.scrub_bytes(&content);
             let now = conflict.now.blob().and_then(|hash| here.get(&hash).copied().cloned()).map(seen);
             let then = match conflict.then.blob() {
@@ -153,7 +153,7 @@ impl UndoFiles {
     }
 }
 
-/// Whether this record says that there is such a call or undo.
+/// Whether this record proves that such a call or undo exists.
 fn is_of(record: &Record, of: Undoable) -> bool {
     match of {
         Undoable::Call(call) => matches!(record, Record::CallRequested(requested) if requested.call == call),
@@ -161,7 +161,7 @@ fn is_of(record: &Record, of: Undoable) -> bool {
     }
 }
 
-/// The deed that is meant, if it can be undone.
+/// Returns the requested file effect, if it can be undone.
 fn requested_effect(
     ledger: &Ledger,
     of: Option<Undoable>,
@@ -176,7 +176,7 @@ fn requested_effect(
     }
 }
 
-/// What putting a path back would change: the difference of two texts, or the two states in words.
+/// Returns what restoring a path would change: the diff of two texts, or the two states in words.
 fn difference(conflict: &Conflict, now: Option<&[u8]>, then: Option<&[u8]>) -> String {
     let is_text = |state: &FileState| matches!(state, FileState::File { .. } | FileState::Absent);
     let path = &shown_path(&conflict.path);
@@ -201,20 +201,19 @@ fn described(state: &FileState) -> String {
     }
 }
 
-/// Work that waits for the disk. A fault in it ends whoever asked for it: the journal must not say that
-/// it was done.
+/// Runs blocking disk work. A panic in it is propagated to the caller: the journal must not record the work as done.
 async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // Only a runtime that is shutting down drops blocking work; nobody waits for an answer then.
+            // Only a runtime that is shutting down drops blocking work; nobody awaits the result then.
             Err(_) => std::future::pending().await,
         },
     }
 }
 
-/// A journal that is written to without a driver.
+/// A journal that is written without a driver.
 struct UndrivenJournal<'a> {
     files: &'a UndoFiles,
     clock: &'a dyn Clock,
@@ -230,7 +229,7 @@ impl UndrivenJournal<'_> {
         session_writer.step(fact, Batch { blobs, ..Batch::default() }).await.map(drop)
     }
 
-    /// Puts back what an undo that was begun owes.
+    /// Restores the files of an undo that was started.
     async fn finish(&mut self) -> Result<BTreeMap<String, String>, StoreError> {
         let Some(started) = self.state.control.undo.clone() else { return Ok(BTreeMap::new()) };
         let left_alone = self.files.restore(self.state.session, &started).await?;
@@ -239,7 +238,7 @@ impl UndrivenJournal<'_> {
     }
 }
 
-/// Undoes in a session that is not live here. An undo that a crash cut short is finished first.
+/// Undoes in a session that is not live here. An undo that a crash interrupted is finished first.
 pub async fn undo(
     files: &UndoFiles,
     session: SessionId,
@@ -265,7 +264,7 @@ pub async fn undo(
         }
         undriven.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
         report.finished(undriven.finish().await?);
-        // Whoever asks again after a crash means the same, not one more.
+        // A person who asks again after a crash means the same undo, not another one.
         if request.of.is_none_or(|of| of == started.of) {
             return Ok(report);
         }

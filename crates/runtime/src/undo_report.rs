@@ -1,4 +1,4 @@
-//! What an undo is asked for, what it did, and why it did nothing.
+//! The request for an undo, its report, and its errors.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use windlass_vocab::{CallId, Changes, Coverage, ToolName, UndoId, UndoStarted, U
 
 use crate::closed::SessionClosed;
 
-/// Whether it is meant.
+/// Whether the undo is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UndoMode {
-    /// It is done.
+    /// Files are restored.
     #[default]
     Apply,
-    /// It is only said what would be done.
+    /// The report only says what would be done.
     DryRun,
 }
 
-/// What is asked for.
+/// A request for an undo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UndoRequest {
-    /// What to undo; the last call not yet undone that changed files, unless said.
+    /// What to undo; absent means the last call that changed files and is not undone.
     pub of: Option<Undoable>,
-    /// Whether to replace what somebody changed since.
+    /// Whether to overwrite later changes.
     pub force: Force,
-    /// Whether it is meant.
+    /// Whether to carry it out.
     pub mode: UndoMode,
 }
 
@@ -34,30 +34,30 @@ pub struct UndoRequest {
 pub struct UndoReport {
     /// What it undid.
     pub of: Undoable,
-    /// The tool whose call it is.
+    /// The tool, where it undid a call.
     pub tool: Option<ToolName>,
-    /// Its own name; none for a rehearsal.
+    /// Its id; absent for a dry run.
     pub undo: Option<UndoId>,
-    /// What became of each path.
+    /// The change of each path.
     pub restored: Changes,
     /// Paths that were left as they are, and why.
     pub left_alone: BTreeMap<String, String>,
-    /// How much of what the call may have changed was kept.
+    /// How much of what the call may have changed was saved.
     pub coverage: Coverage,
-    /// What else it may have changed, unseen.
+    /// What else the call may have changed undetected.
     pub unseen: Option<String>,
     /// Later calls that can't be undone.
     pub uncovered: Vec<(CallId, ToolName)>,
 }
 
-/// A path that is not as the call left it.
+/// A path that can't simply be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoConflict {
-    /// What stands in the way.
+    /// The path and the obstacle.
     pub conflict: Conflict,
-    /// The later call or undo that made it what it is, where one did.
+    /// The later call or undo that produced its present state, if any.
     pub since: Option<Undoable>,
-    /// What putting it back would change, for people.
+    /// What restoring it would change, for people.
     pub diff: String,
 }
 
@@ -67,33 +67,33 @@ pub enum UndoError {
     /// The session's driver is gone.
     #[error(transparent)]
     Closed(#[from] SessionClosed),
-    /// The store says no.
+    /// The store failed or refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A run works on the files.
+    /// A run of the session is open.
     #[error("a run of this session is not over: stop it or let it finish, then undo")]
     RunOpen,
-    /// There are no files here.
+    /// The session has no workspace.
     #[error("this session has no workspace, so there are no files to put back")]
     NoWorkspace,
-    /// The journal can't be written here.
+    /// A newer version wrote the session, so this one can't write to it.
     #[error("this session was written by a newer version of Windlass: undo with that version")]
     Newer,
-    /// No call changed a file.
+    /// No call changed a file that is not undone already.
     #[error("there is nothing to undo: no call of this session changed a file that is not undone already")]
     Nothing,
-    /// No such call, or undo.
+    /// There is no such call or undo.
     #[error("there is no {what} {of} in this session", what = .0.kind(), of = .0)]
     NoSuch(Undoable),
-    /// It did nothing to files.
+    /// It changed no files.
     #[error("{what} {of} changed no files that are known, so there is nothing to undo", what = .0.kind(), of = .0)]
     Unchanged(Undoable),
     /// It is undone already.
     #[error("{of} is undone already, by {by}; bring it back by undoing {by}")]
     TakenBack {
-        /// What.
+        /// The call or undo.
         of: Undoable,
-        /// By which undo.
+        /// The undo that reversed it.
         by: UndoId,
     },
     /// A rule forbids changing one of its files.
@@ -106,13 +106,13 @@ pub enum UndoError {
         /// The rule.
         rule: String,
     },
-    /// Files were changed since.
+    /// Some paths can't simply be restored, so none was.
     #[error("{} of its files can't simply be put back, so none was", .0.len())]
     Conflicts(Vec<UndoConflict>),
 }
 
 impl UndoReport {
-    /// Of an undo that somebody else began.
+    /// Returns the report of an undo that somebody else started.
     pub(crate) fn of(started: &UndoStarted) -> Self {
         Self {
             of: started.of,
@@ -126,7 +126,7 @@ impl UndoReport {
         }
     }
 
-    /// Takes in what was left alone in the end.
+    /// Adds the paths that were left alone in the end.
     pub(crate) fn finished(&mut self, left_alone: BTreeMap<String, String>) {
         self.restored.retain(|path, _| !left_alone.contains_key(path));
         self.left_alone.extend(left_alone);

@@ -1,4 +1,4 @@
-//! The same walls made by bubblewrap, for machines where only a program with a profile of its own may make
+//! The same isolation by bubblewrap, for machines where only a program with its own security profile may create
 //! namespaces.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::places::{HIDDEN_FOLDERS, TEMP};
 use crate::{Confinement, Network};
 
-/// What bubblewrap is started with, up to the program, which must be seen inside.
+/// Returns the arguments for bubblewrap, up to the program to run, which must be visible inside.
 #[must_use]
 pub fn bubblewrap_arguments(confinement: &Confinement, program: &Path) -> Vec<OsString> {
     let mut arguments = BubblewrapArguments::default();
@@ -24,7 +24,7 @@ pub fn bubblewrap_arguments(confinement: &Confinement, program: &Path) -> Vec<Os
     let program = [program.to_owned()];
     confinement.readable.iter().chain(&program).for_each(|path| arguments.onto("--ro-bind-try", path, path));
     confinement.writable.iter().for_each(|path| arguments.onto("--bind", path, path));
-    // All folders first: one that is bound again covers what was bound in it before.
+    // All folders first: a later bind mount of a folder covers earlier ones inside it.
     let mut pinned = BTreeSet::new();
     for folder in confinement.protected.iter().flat_map(|path| confinement.folders_above(path)) {
         if pinned.insert(folder) {

@@ -1,4 +1,4 @@
-//! What a command is held to, as plain data: it travels to the guard process with the request.
+//! The limits of a command, as plain data: they are sent to the guard process with the request.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ScanExtent, path_wire};
 
-/// What the person wants of the sandbox.
+/// The sandbox mode that the person has set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SandboxMode {
     /// No sandbox.
     Off,
-    /// Commands write in the workspace and a temporary folder of their own.
+    /// Commands write in the workspace and in their own temporary folder.
     #[default]
     Workspace,
-    /// Commands write in a temporary folder of their own only.
+    /// Commands write only in their own temporary folder.
     ReadOnly,
 }
 
 impl SandboxMode {
-    /// Every mode, the loosest first.
+    /// Every mode, the least strict first.
     pub const ALL: [Self; 3] = [Self::Off, Self::Workspace, Self::ReadOnly];
 
-    /// As people type it.
+    /// Returns the name that people type.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,104 +34,104 @@ impl SandboxMode {
     }
 }
 
-/// Whether a command may talk to other machines.
+/// Whether a command may use the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
-    /// It has a loopback device of its own, and nothing else.
+    /// Only a loopback device of its own.
     #[default]
     Off,
-    /// As Windlass itself.
+    /// The same access as Windlass itself.
     On,
 }
 
-/// What stands between a command and the rest of the machine besides Landlock and seccomp.
+/// What isolates a command from the rest of the machine besides Landlock and seccomp.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// User, mount, process and network namespaces that the guard makes itself.
+    /// User, mount, PID, IPC and network namespaces that the guard creates itself.
     #[default]
     Namespaces,
-    /// The same, made by this bubblewrap.
+    /// The same, created by this bubblewrap.
     Bubblewrap(PathBuf),
-    /// Nothing: this kernel lets us have no namespaces.
+    /// Nothing: this kernel allows no namespaces.
     Landlock,
-    /// The profile that macOS starts the command with, which is all that holds it.
+    /// The profile under which macOS starts the command; there is no other protection.
     Seatbelt,
 }
 
-/// A link that stays as it is: it is closed, or leads to what is.
+/// A symlink that must not change: a rule closes it, or closes its target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ProtectedLink {
-    /// Where it is.
+    /// The path of the symlink.
     #[serde(with = "path_wire")]
     pub path: PathBuf,
-    /// What it says.
+    /// Its literal target.
     #[serde(with = "path_wire")]
     pub target: PathBuf,
 }
 
-/// What is looked for when a command has ended: whatever rules close that was not there before. The rules are in the
-/// words of whoever made the confinement.
+/// The rules for the cleanup after a command: the cleanup searches for new files that these rules close. They are
+/// written in the syntax of the caller that made the confinement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleanupRules {
-    /// Where it is looked for.
+    /// The folder to search.
     pub workspace: PathBuf,
-    /// Patterns of what is protected besides what always is.
+    /// Patterns of protected files besides the built-in ones.
     pub protected: Vec<String>,
-    /// Patterns of what is not.
+    /// Patterns of files that are not protected.
     pub exceptions: Vec<String>,
-    /// Rules that deny.
+    /// Deny rules.
     pub denied: Vec<String>,
 }
 
-/// What a command is held to. All paths are absolute and without links.
+/// The limits of a command. All paths are absolute and without symlinks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confinement {
-    /// What holds it.
+    /// The kind of isolation.
     pub isolation: Isolation,
     /// Folders it may write in.
     #[serde(with = "path_wire::list")]
     pub writable: Vec<PathBuf>,
-    /// What is in them and may not be changed nevertheless.
+    /// Paths in them that it may not change.
     #[serde(with = "path_wire::list")]
     pub protected: Vec<PathBuf>,
-    /// What is not there and closed beforehand where the walls can do that; else it is set aside if the command has
-    /// made it.
+    /// Paths that do not exist. They are closed beforehand where the isolation can do that; otherwise they are set
+    /// aside if the command has created them.
     #[serde(with = "path_wire::list")]
     pub absent: Vec<PathBuf>,
-    /// Links that are put back when it has ended, if it has changed them: a link can't be mounted over.
+    /// Symlinks that are restored after the command, if it changed them: a symlink can't be mounted over.
     pub links: Vec<ProtectedLink>,
-    /// What of all these may have been made by commands that ran beside the look: it counts as new when this one has
-    /// ended.
+    /// Those of the paths above that commands running during the scan may have created: they count as new when this
+    /// command has ended.
     #[serde(default, with = "path_wire::list")]
     pub made_meanwhile: Vec<PathBuf>,
-    /// How far was looked for all these.
+    /// How much of the workspace was scanned for these paths.
     pub scan_extent: ScanExtent,
-    /// What is looked for when it has ended.
+    /// The rules for the cleanup after the command.
     pub cleanup: Option<CleanupRules>,
-    /// What it may not read.
+    /// Paths it may not read.
     #[serde(with = "path_wire::list")]
     pub unreadable: Vec<PathBuf>,
-    /// What it may read although it lies in a folder that is hidden as a whole ([`crate::HIDDEN_FOLDERS`]).
+    /// Paths it may read although their folder is hidden as a whole ([`crate::HIDDEN_FOLDERS`]).
     #[serde(with = "path_wire::list")]
     pub readable: Vec<PathBuf>,
-    /// Its own temporary folder; what it finds at `/tmp`.
+    /// Its own temporary folder; with namespaces it is mounted at `/tmp`.
     pub temp: PathBuf,
-    /// Whether it may talk to other machines.
+    /// Whether it may use the network.
     pub network: Network,
 }
 
 impl Confinement {
-    /// The same for a program that runs while the person and others work on the workspace: what it makes can't be told
-    /// from what they make, so nothing is set aside or put back when it ends.
+    /// Returns the same limits for a program that runs while the person and others work on the workspace: its files
+    /// can't be distinguished from theirs, so nothing is set aside or restored when it ends.
     #[must_use]
     pub fn without_cleanup(self) -> Self {
         Self { absent: Vec::new(), links: Vec::new(), cleanup: None, ..self }
     }
 
-    /// The folders between the one that may be written and `path`, the outermost first. They must stay where they are,
-    /// or `path` goes with them.
+    /// Returns the folders between the writable root and `path`, the outermost first. They must not be moved, because
+    /// `path` would move with them.
     pub(crate) fn folders_above<'p>(&self, path: &'p Path) -> Vec<&'p Path> {
         let Some(root) = self.writable.iter().find(|folder| path.starts_with(folder)) else { return Vec::new() };
         let mut folders: Vec<&Path> = path.ancestors().skip(1).take_while(|parent| parent != root).collect();

@@ -1,13 +1,14 @@
-//! Paths that no command had a hand in: what a command may write is never followed to say what the next one may write.
+//! Resolves paths that no command can influence: a symlink that a command can write must not widen a later sandbox.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-/// As many links as the kernel follows.
+/// The number of symlinks that the kernel follows.
 const MOST_LINKS: usize = 40;
 
-/// `path` without links, if none on the way to it lies in `controlled`, where it may be a command's.
+/// Returns `path` without symlinks, or `None` if it leads through a symlink in `controlled`, where a command may have
+/// created it.
 pub(crate) fn resolve_outside(path: &Path, controlled: &[PathBuf]) -> Option<PathBuf> {
     match follow(Path::new("/"), path, |link| !lies_in(link, controlled))? {
         LinkTarget::Existing(path) => Some(path),
@@ -15,17 +16,17 @@ pub(crate) fn resolve_outside(path: &Path, controlled: &[PathBuf]) -> Option<Pat
     }
 }
 
-/// Where a path leads.
+/// The path that a symlink resolves to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
-    /// To this, which is there.
+    /// A path that exists.
     Existing(PathBuf),
-    /// To this, which is not.
+    /// A path that does not exist.
     Missing(PathBuf),
 }
 
-/// `path`, seen from `folder`, which is without links, without links. Each link on the way is followed if `may_follow`
-/// says so.
+/// Resolves `path`, relative to `folder`, which has no symlinks. Follows each symlink only if `may_follow` returns
+/// true.
 pub(crate) fn follow(folder: &Path, path: &Path, mut may_follow: impl FnMut(&Path) -> bool) -> Option<LinkTarget> {
     let mut rest: VecDeque<OsString> = parts(path.strip_prefix(folder).unwrap_or(path)).collect();
     let (mut at, mut links, mut is_there) = (folder.to_owned(), 0, true);
@@ -53,13 +54,13 @@ pub(crate) fn lies_in(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// The parts of a path; that it begins at the root is one of them, and leads there from anywhere.
+/// Returns the components of a path. The root is one of them: it restarts at `/`.
 fn parts(path: &Path) -> impl Iterator<Item = OsString> {
     let parts = path.components().filter(|part| *part != Component::CurDir);
     parts.map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether nothing between `folder` and `path`, which is in it, is a link.
+/// Whether there is no symlink between `folder` and `path`, which is in it.
 pub(crate) fn is_without_links(folder: &Path, path: &Path) -> bool {
     let above = path.ancestors().take_while(|above| *above != folder);
     path.starts_with(folder) && above.filter_map(|at| at.symlink_metadata().ok()).all(|found| !found.is_symlink())

@@ -1,5 +1,5 @@
-//! Where git keeps what it runs and is configured by, besides the usual: the repositories of submodules and linked
-//! worktrees; and what a linked worktree, whose repository is elsewhere, must be able to write.
+//! The paths of hooks and settings that git obeys beyond the usual ones: those of submodules and linked worktrees. Also
+//! the paths that a linked worktree, whose repository is elsewhere, must be able to write.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -10,38 +10,38 @@ use crate::follow_links::{lies_in, resolve_outside};
 use crate::listing::{self, FolderEntry};
 use crate::plain_file::read_plain_text;
 
-/// What git runs, or is configured or led elsewhere by, in a folder of its own.
+/// Hooks, settings and redirections that git obeys in a repository folder.
 pub const OBEYED_BY_GIT: [&str; 6] = ["config", "config.worktree", "hooks", "commondir", "gitdir", "info/attributes"];
 
-/// How long a file can be that says nothing but a path, in bytes.
+/// The maximum size of a file that holds only a path, in bytes.
 const LONGEST_PATH: u64 = 64 * 1024;
 
 /// The names that [`is_repository`] asks about.
 pub(crate) const REPOSITORY_MARKERS: [&str; 4] = ["HEAD", "commondir", "objects", "refs"];
 
-/// Whether git takes a folder that has these names in it for a repository, whatever it is called (git's own
-/// `is_git_directory`): a `commondir` says where the rest is.
+/// Whether git takes a folder with these entries for a repository, whatever its name (git's own `is_git_directory`): a
+/// `commondir` file points to the rest.
 pub fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// How many folders of a repository are looked into before a command.
+/// How many folders of a repository are scanned before a command.
 pub(crate) const MOST_FOLDERS: usize = 200;
 
-/// How many after it, which may have made some.
+/// How many are scanned after it, since it may have created some.
 pub(crate) const MOST_FOLDERS_AFTERWARDS: usize = 20_000;
 
-/// What is in the folders of a repository for submodules and linked worktrees.
+/// The contents of a repository's folders for submodules and linked worktrees.
 #[derive(Default)]
 struct InnerRepositories {
-    /// Their own repositories.
+    /// The repositories of submodules and worktrees.
     repositories: Vec<PathBuf>,
-    /// Links, which lead who knows where.
+    /// Symlinks, which may lead anywhere.
     links: Vec<PathBuf>,
 }
 
-/// What is in the folders for submodules and linked worktrees of the repository at `git`; nothing if it is more than
-/// `most`.
+/// Returns the contents of the folders for submodules and linked worktrees of the repository at `git`; `None` if there
+/// are more than `most`.
 fn inner_repositories(git: &Path, most: usize) -> Option<InnerRepositories> {
     let mut folders = vec![git.join("modules"), git.join("worktrees")];
     let mut found = InnerRepositories::default();
@@ -58,12 +58,12 @@ fn inner_repositories(git: &Path, most: usize) -> Option<InnerRepositories> {
             match kind {
                 FileType::Symlink => found.links.push(path),
                 FileType::Directory if path.join("HEAD").symlink_metadata().is_ok() => {
-                    // A submodule may have submodules, and linked worktrees; so may a worktree.
+                    // A submodule or worktree may have submodules and linked worktrees of its own.
                     let inside = ["modules", "worktrees"].map(|name| path.join(name));
                     folders.extend(inside.into_iter().filter(|folder| folder.symlink_metadata().is_ok()));
                     found.repositories.push(path);
                 }
-                // Its name may have slashes in it.
+                // The name of a submodule may contain slashes.
                 FileType::Directory => folders.push(path),
                 _ => {}
             }
@@ -72,8 +72,8 @@ fn inner_repositories(git: &Path, most: usize) -> Option<InnerRepositories> {
     Some(found)
 }
 
-/// What git obeys in the submodules and worktrees of the repository at `git`: what is there, and what is not. Where there
-/// are more than `most`, it is the folders they are in.
+/// Returns the paths that git obeys in the submodules and worktrees of the repository at `git`: those that exist, and
+/// those that don't. If there are more than `most`, returns the folders that contain them.
 pub(crate) fn obeyed_below(git: &Path, most: usize) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let paths: Vec<PathBuf> = match inner_repositories(git, most) {
         Some(InnerRepositories { repositories, links }) => {
@@ -85,24 +85,25 @@ pub(crate) fn obeyed_below(git: &Path, most: usize) -> (Vec<PathBuf>, Vec<PathBu
     paths.into_iter().partition(|path| path.symlink_metadata().is_ok())
 }
 
-/// What git obeys in the repository whose own folder this is.
+/// Returns the paths that git obeys in this repository folder.
 pub(crate) fn obeyed_in(repository: &Path) -> impl Iterator<Item = PathBuf> {
     OBEYED_BY_GIT.iter().map(|name| repository.join(name))
 }
 
-/// A linked worktree's part of a repository elsewhere.
+/// The part of a repository elsewhere that belongs to a linked worktree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LinkedWorktree {
-    /// What a commit writes.
+    /// Paths that a commit writes.
     pub(crate) writable: Vec<PathBuf>,
-    /// What it must not.
+    /// Paths in them that must not change.
     pub(crate) protected: Vec<PathBuf>,
-    /// The same, where it is not there yet.
+    /// The same, for paths that do not exist yet.
     pub(crate) absent: Vec<PathBuf>,
 }
 
-/// What `workspace` is linked to. A file in the workspace alone leads nowhere, for a command may have written it: the
-/// repository must know of the link, and lie with all that is opened of it outside `controlled`, where commands write.
+/// Returns the repository that `workspace` is linked to. The `.git` file of the workspace alone proves nothing, because
+/// a command may have written it: the repository must link back, and all of it that becomes writable must be outside
+/// `controlled`, where commands write.
 pub(crate) fn linked_worktree(workspace: &Path, controlled: &[PathBuf]) -> Option<LinkedWorktree> {
     let link = workspace.join(".git");
     let text = text_of(&link)?;
@@ -128,9 +129,9 @@ pub(crate) fn linked_worktree(workspace: &Path, controlled: &[PathBuf]) -> Optio
     Some(LinkedWorktree { writable, protected, absent })
 }
 
-/// What git obeys in the repositories that the submodules of a linked worktree have in its own folder: what is there, and
-/// what is not. A link can't be closed: the folder that one is among is closed as a whole, and nothing is told where the
-/// folder itself is one.
+/// Returns the paths that git obeys in the repositories of a linked worktree's submodules: those that exist, and those
+/// that don't. A symlink can't be closed: a folder that contains one is closed as a whole, and the result is `None` if
+/// the folder itself is a symlink.
 fn obeyed_below_worktree(own: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
     let folders = ["modules", "worktrees"].map(|name| own.join(name));
     if folders.iter().any(|folder| folder.is_symlink()) {
@@ -142,18 +143,18 @@ fn obeyed_below_worktree(own: &Path) -> Option<(Vec<PathBuf>, Vec<PathBuf>)> {
     Some((if there.iter().any(|path| path.is_symlink()) { whole } else { there }, absent))
 }
 
-/// Where the text of a `.git` file leads, from the folder that the file is in.
+/// Returns the path in a `.git` file, relative to the file's folder.
 fn gitdir(folder: &Path, text: &str) -> Option<PathBuf> {
     Some(folder.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-/// The text of a short file that is no link.
+/// Reads a short text file; `None` for a symlink.
 fn text_of(path: &Path) -> Option<String> {
     path.symlink_metadata().ok().filter(Metadata::is_file)?;
     read_plain_text(path, LONGEST_PATH).ok()
 }
 
-/// Whether this is a folder, no link to one, and the same person's as this process.
+/// Whether this is a folder, not a symlink to one, and belongs to the user of this process.
 fn is_own_folder(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_dir() && is_ours(&found))
 }
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(linked_to.protected, [own.join("commondir"), own.join("gitdir")]);
         assert!(linked_to.absent.contains(&own.join("modules")));
         assert_eq!((linked_worktree("x"), linked_worktree("main")), (None, None));
-        // A submodule of the worktree has its repository there.
+        // The worktree's own folder holds the repository of its submodule.
         write(&own, &[("modules/lib/HEAD", ""), ("modules/lib/config", ""), ("modules/lib/objects/x", "")]);
         let linked_to = linked_worktree("w").unwrap();
         assert!(linked_to.protected.contains(&own.join("modules/lib/config")), "{linked_to:?}");
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(super::linked_worktree(&root.join("w"), &controlled), None, "commands write there");
     }
 
-    // proves X3: what a command can write makes nothing writable
+    // proves X3: a file that a command can write makes no path writable
     #[test]
     fn a_repository_in_the_workspace_opens_nothing() {
         let folder = tempfile::tempdir().unwrap();

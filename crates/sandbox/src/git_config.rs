@@ -1,5 +1,5 @@
-//! What a repository's settings have git obey elsewhere: where its hooks are (`core.hooksPath`), and which files of
-//! settings are included. Git itself is not asked: a repository's settings may have it run other programs.
+//! Finds the paths outside a repository folder that its settings make git obey: the hooks folder (`core.hooksPath`) and
+//! included settings files. It does not run git, because a repository's settings may make git run other programs.
 
 use std::iter::Peekable;
 use std::path::{Component, Path, PathBuf};
@@ -7,13 +7,13 @@ use std::str::Chars;
 
 use crate::plain_file::{read_plain, read_plain_text};
 
-/// A file of settings that is longer is not looked at: nobody writes such a one.
+/// Longer settings files are ignored: no real one is this long.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// So many files are read for one repository, those that others include being among them.
+/// How many files are read for one repository, including included files.
 const MOST_FILES: usize = 20;
 
-/// What git runs in a folder of hooks.
+/// The names of hooks that git runs.
 const HOOKS: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
@@ -41,22 +41,23 @@ const HOOKS: &[&str] = &[
     "update",
 ];
 
-/// So many files are told that others include; who has more has none closed that come after them.
+/// How many included files are reported; those beyond this number are not closed.
 const MOST_INCLUDED: usize = 1_000;
 
-/// What a repository's settings have git obey besides what is in its own folder. Whole paths, there or not, and as they
-/// are spelled.
+/// The paths that a repository's settings make git obey besides those in its own folder. Absolute paths, existing or
+/// not, with symlinks unresolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitSettings {
-    /// The folders that `core.hooksPath` names. Of a folder that the worktree itself is in, the hooks are told one by one.
+    /// The folders that `core.hooksPath` names. If such a folder contains the worktree itself, each hook is listed
+    /// instead.
     pub hooks: Vec<PathBuf>,
-    /// Files of settings that others include. Whether the condition of one is met is not looked at.
+    /// Included settings files. The condition of an `includeIf` is not evaluated.
     pub included: Vec<PathBuf>,
 }
 
 impl GitSettings {
-    /// The settings that git has for the repository at `git`, which is the `.git` of a worktree, be it a folder, a link or a
-    /// file that says where the folder is; or a bare repository. Those of the person whose home folder is `home` count too.
+    /// Reads the settings of the repository at `git`, which is the `.git` of a worktree (a folder, a symlink, or a file
+    /// that points to the folder) or a bare repository. Includes the personal settings in the home folder `home`.
     #[must_use]
     pub fn of(git: &Path, home: Option<&Path>) -> Self {
         let Some(worktree) = git.parent() else { return Self::default() };
@@ -64,7 +65,7 @@ impl GitSettings {
         let own = git_folders(git).into_iter().flat_map(|folder| settings_files(&folder));
         let mut files: Vec<PathBuf> = own.chain(home.into_iter().flat_map(personal_files)).collect();
         let (mut found, mut read) = (Self::default(), 0);
-        // A file that is included is read after the others; which of them git would obey is of no matter here.
+        // Included files are read after the others; which value takes precedence in git does not matter here.
         while let Some(file) = files.get(read).cloned() {
             read += 1;
             let text = read_plain(&file, MOST_BYTES).unwrap_or_default();
@@ -89,7 +90,7 @@ impl GitSettings {
     }
 }
 
-/// Where people have settings for all their repositories, the machine's among them.
+/// Returns the settings files for all repositories of a person, including the system-wide one.
 fn personal_files(home: &Path) -> Vec<PathBuf> {
     let set = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folders = [home.join(".config")].into_iter().chain(set);
@@ -97,7 +98,7 @@ fn personal_files(home: &Path) -> Vec<PathBuf> {
     [PathBuf::from("/etc/gitconfig"), home.join(".gitconfig")].into_iter().chain(files).collect()
 }
 
-/// Which files a value of `include.path` in `file` may mean.
+/// Returns the files that a value of `include.path` in `file` may mean.
 fn included(value: &str, file: &Path, homes: &[&Path]) -> Vec<PathBuf> {
     match (value.strip_prefix("~/"), file.parent()) {
         (Some(rest), _) => homes.iter().map(|home| home.join(rest)).collect(),
@@ -106,12 +107,12 @@ fn included(value: &str, file: &Path, homes: &[&Path]) -> Vec<PathBuf> {
     }
 }
 
-/// Where a repository has its settings, besides what other files say that they include.
+/// Returns the settings files of a repository, without included ones.
 fn settings_files(folder: &Path) -> [PathBuf; 2] {
     ["config", "config.worktree"].map(|name| folder.join(name))
 }
 
-/// The folder that `git` is or names, and the one that it shares its settings and hooks with.
+/// Returns the folder that `git` is or points to, and the common folder for settings and hooks.
 #[must_use]
 pub fn git_folders(git: &Path) -> Vec<PathBuf> {
     let text = |path: &Path| read_plain_text(path, MOST_BYTES).ok();
@@ -125,8 +126,8 @@ pub fn git_folders(git: &Path) -> Vec<PathBuf> {
     [own].into_iter().chain(common).collect()
 }
 
-/// What a value of `core.hooksPath` may mean. A relative one counts from where hooks run, which is the worktree, or the
-/// folder of a bare repository.
+/// Returns the folders that a value of `core.hooksPath` may mean. A relative one starts where hooks run: the worktree,
+/// or the folder of a bare repository.
 fn hooks_in(value: &str, worktree: &Path, git: &Path, homes: &[&Path]) -> Vec<PathBuf> {
     if value.is_empty() {
         return Vec::new();
@@ -144,7 +145,7 @@ fn hooks_in(value: &str, worktree: &Path, git: &Path, homes: &[&Path]) -> Vec<Pa
     folders.into_iter().flat_map(hooks).collect()
 }
 
-/// `/a/./b/../c` as `/a/c`, by the letters alone.
+/// Simplifies `/a/./b/../c` to `/a/c` lexically.
 fn flat(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for part in path.components() {
@@ -157,14 +158,14 @@ fn flat(path: &Path) -> PathBuf {
     flat
 }
 
-/// A setting with its name in lower case, without what stands in quotes: `remote.url` of `[remote "origin"]`.
+/// A setting with its name in lower case, without the quoted subsection: `remote.url` of `[remote "origin"]`.
 #[derive(Debug, PartialEq, Eq)]
 struct Setting {
     name: String,
     value: String,
 }
 
-/// What a file of settings says. A line that is none is passed over, though git would refuse the file.
+/// Parses a settings file. Skips an invalid line, though git would reject the file.
 fn settings(text: &str) -> Vec<Setting> {
     let (mut found, mut section) = (Vec::new(), String::new());
     let mut chars = text.trim_start_matches('\u{feff}').chars().peekable();
@@ -183,8 +184,8 @@ fn settings(text: &str) -> Vec<Setting> {
     found
 }
 
-/// The name of a section; what stands in quotes behind it, which may have any characters in it, is left out. The older
-/// form `[section.sub]` means the same.
+/// Parses the name of a section and drops the quoted subsection, which may contain any characters. The older form
+/// `[section.sub]` means the same.
 fn header(chars: &mut Peekable<Chars<'_>>) -> String {
     chars.next();
     let name = word(chars);
@@ -201,7 +202,7 @@ fn header(chars: &mut Peekable<Chars<'_>>) -> String {
     name
 }
 
-/// A name in lower case.
+/// Parses a name, in lower case.
 fn word(chars: &mut Peekable<Chars<'_>>) -> String {
     let mut name = String::new();
     while chars.peek().is_some_and(char::is_ascii_whitespace) {
@@ -213,14 +214,14 @@ fn word(chars: &mut Peekable<Chars<'_>>) -> String {
     name
 }
 
-/// What stands behind `=`, up to the end of the line or a remark; a name alone has none.
+/// Parses the value after `=`, up to the end of the line or a comment; empty for a name alone.
 fn value(chars: &mut Peekable<Chars<'_>>) -> String {
     let mut value = String::new();
     while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
     if chars.next_if_eq(&'=').is_none() {
         return value;
     }
-    // Blanks at the end are none of it, but for those in quotes.
+    // Trailing blanks are not part of the value, unless quoted.
     let (mut kept, mut is_quoted) = (0, false);
     while let Some(c) = chars.next() {
         match c {
@@ -231,7 +232,7 @@ fn value(chars: &mut Peekable<Chars<'_>>) -> String {
             }
             '"' => is_quoted = !is_quoted,
             '\\' => {
-                // The line goes on behind a backslash at its end.
+                // A backslash at its end continues the line.
                 let _ = chars.next_if_eq(&'\r');
                 match chars.next() {
                     Some('\n') | None => continue,
@@ -305,7 +306,7 @@ mod tests {
         assert_eq!(hooks("[core]\nhooksPath = /etc/hooks\nhooksPath = a"), [Path::new("/etc/hooks"), Path::new("a")]);
     }
 
-    // proves X5: what git itself reads of such a file is what we read
+    // proves X5: this parser and git read the same value from such a file
     #[test]
     fn git_reads_the_same() {
         let folder = tempfile::tempdir().unwrap();
@@ -356,7 +357,7 @@ mod tests {
         );
     }
 
-    // proves X5: `core.hooksPath` in a person's own settings is that of all their repositories
+    // proves X5: `core.hooksPath` in a person's own settings applies to all their repositories
     #[test]
     fn the_persons_own_settings_count() {
         let folder = tempfile::tempdir().unwrap();
@@ -377,7 +378,7 @@ mod tests {
         assert_eq!(GitSettings::of(&root.join("home/w/.git"), None), GitSettings::default());
     }
 
-    // proves X5: a project in the home folder may name its hooks from there
+    // proves X5: a project in the home folder may name its hooks relative to it
     #[test]
     fn the_home_folder_may_be_any_above_the_worktree() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,10 @@
-//! The sandbox commands run in (X3): what a command may write, read and reach, enforced by the kernel.
+//! The sandbox for commands (X3): which files and networks a command may use, enforced by the kernel.
 //!
-//! The protocol. [`Surroundings`] say where commands run and what the person has set; a [`Confinement`] is what
-//! one command is held to, plain data that travels to its guard process. There, on Linux, [`enter_namespaces`]
-//! and [`confine`] put it into effect, each in its place; on macOS [`seatbelt_profile`] is handed to `sandbox-exec`. [`SandboxSupport`] says what this machine can enforce: it is found out by confining a command that
-//! does nothing, never assumed.
+//! The protocol: [`Surroundings`] describe where commands run and what the person has set. A [`Confinement`] holds the
+//! limits of one command, as plain data that is sent to its guard process. There, on Linux, [`enter_namespaces`] and
+//! [`confine`] apply it, each in its own process; on macOS [`seatbelt_profile`] is passed to `sandbox-exec`.
+//! [`SandboxSupport`] reports what this machine can enforce: it is found out by confining an empty command, never
+//! assumed.
 //!
 //! ```
 //! use std::path::PathBuf;

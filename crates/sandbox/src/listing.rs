@@ -1,5 +1,5 @@
-//! What is in a folder, found without following any link on the way to it: another command may exchange a folder for a
-//! link while this one's workspace is looked through.
+//! Lists a folder without following any symlink in its path: another command may replace a folder by a symlink while
+//! the workspace is scanned.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -15,7 +15,7 @@ pub(crate) struct FolderEntry {
     pub(crate) kind: FileType,
 }
 
-/// The entries of the folder at `path`, which has no links in it.
+/// Returns the entries of the folder at `path`, which contains no symlinks.
 pub(crate) fn list(path: &Path) -> io::Result<impl Iterator<Item = FolderEntry> + use<>> {
     let folder = open(path, OFlags::RDONLY)?;
     let entries = Dir::read_from(&folder)?;
@@ -34,17 +34,17 @@ pub(crate) fn list(path: &Path) -> io::Result<impl Iterator<Item = FolderEntry> 
     }))
 }
 
-/// Lets its owner list the folder at `path`, which has no links in it.
+/// Makes the folder at `path`, which contains no symlinks, listable by its owner.
 #[cfg(target_os = "linux")]
 pub(crate) fn make_listable(path: &Path) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let folder = open(path, OFlags::PATH)?;
     let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode) | Mode::RWXU;
-    // A handle that was opened without the right to read can be named, not changed.
+    // A descriptor opened with `O_PATH` does not support `fchmod`, but its `/proc` path can be changed.
     Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", folder.as_raw_fd()), mode)?)
 }
 
-/// Lets its owner list the folder at `path`, which has no links in it.
+/// Makes the folder at `path`, which contains no symlinks, listable by its owner.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn make_listable(_: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
@@ -55,7 +55,7 @@ fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     use rustix::fs::{ResolveFlags, openat2};
     let flags = flags | OFlags::DIRECTORY | OFlags::CLOEXEC;
     match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Kernels before 5.6, and sandboxes that this one runs in.
+        // Kernels before 5.6, and an outer sandbox, refuse `openat2`.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => open_last(path, flags),
         opened => Ok(opened?),
     }
@@ -66,7 +66,7 @@ fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     open_last(path, flags | OFlags::DIRECTORY | OFlags::CLOEXEC)
 }
 
-/// Follows no link in place of the folder itself.
+/// Opens the folder; does not follow a symlink in its last component.
 fn open_last(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, flags | OFlags::NOFOLLOW, Mode::empty())?)
 }

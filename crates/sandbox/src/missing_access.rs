@@ -1,17 +1,17 @@
-//! Whether a command failed for want of what the sandbox withholds, read off what it printed.
+//! Detects from a command's output whether it failed because of the sandbox.
 
-/// What a command lacked.
+/// The access that a command lacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingAccess {
-    /// Other machines.
+    /// Access to other machines.
     Network,
-    /// A server on this machine: the sandbox has a loopback of its own.
+    /// Access to a server on this machine: the sandbox has its own loopback.
     Loopback,
-    /// Writing where it wanted to.
+    /// Write access.
     Writing,
 }
 
-/// What programs print when there is no network.
+/// Messages of programs that have no network.
 const NETWORK: &[&str] = &[
     "could not resolve host",
     "couldn't resolve host",
@@ -43,7 +43,7 @@ const NETWORK: &[&str] = &[
     "cannot assign requested address",
 ];
 
-/// What they print when they may not write.
+/// Messages of programs that may not write.
 const WRITING: &[&str] = &[
     "read-only file system",
     "erofs",
@@ -53,20 +53,20 @@ const WRITING: &[&str] = &[
     "device or resource busy",
 ];
 
-/// What they print, on one line with a name of this machine, when nobody listens there.
+/// Messages of programs when nothing listens on a local port, on one line with a name of this machine.
 const NOBODY_LISTENS: &[&str] =
     &["connection refused", "econnrefused", "could not connect to server", "couldn't connect to server"];
 
-/// The names of this machine.
+/// Names of this machine.
 const LOOPBACK: &[&str] = &["127.0.0.1", "localhost", "[::1]", "::1 ", "::1:", "\"::1\""];
 
-/// What the kernel says to who writes where it is read-only, or removes what is mounted over.
+/// Errors of the kernel for a write to a read-only mount, or for the removal of a mount point.
 const BLOCKED_CHANGE_ERRORS: [&str; 2] = ["Device or resource busy", "Read-only file system"];
 
-/// How much of the end of what was printed is looked at: the reason stands near it.
+/// How many bytes at the end of the output are searched: the reason is near the end.
 const SEARCHED_BYTES: usize = 8 << 10;
 
-/// What a command that failed and printed this lacked, as far as can be told.
+/// Returns the access that a failed command with this output lacked, as far as can be detected.
 #[must_use]
 pub fn find_missing_access(printed: &str) -> Option<MissingAccess> {
     let mut start = printed.len().saturating_sub(SEARCHED_BYTES);
@@ -86,9 +86,9 @@ pub fn find_missing_access(printed: &str) -> Option<MissingAccess> {
     }
 }
 
-/// Whether a command that ended well printed this of something it could not change: `git checkout` goes on where it can't
-/// replace a file, and says that it has switched. The words of the kernel end such a line; in the middle of one they may
-/// be anybody's.
+/// Whether the output of a successful command reports something that it could not change: `git checkout` continues if
+/// it can't replace a file, and reports that it has switched. The kernel's message ends such a line; in the middle of a
+/// line it may be any text.
 #[must_use]
 pub fn reports_blocked_change(printed: &str) -> bool {
     printed
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(find_missing_access(&format!("Permission denied{}", "é".repeat(9_000))), None);
     }
 
-    // proves X3: what was done by halves does not pass for done
+    // proves X3: a partial change is not reported as complete
     #[test]
     fn what_a_command_that_ended_well_could_not_change_is_read_off_its_own_words() {
         for (printed, want) in [

@@ -1,5 +1,5 @@
-//! Paths as JSON: a string, or the bytes of a name that is no UTF-8. A command may give its files any name, and a
-//! confinement that could not be written would run nothing.
+//! Paths as JSON: a string, or the bytes of a name that is not UTF-8. A command may give its files any name, and a
+//! confinement that can't be serialized would prevent every later command.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A path as it is written.
+/// The JSON form of a path.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum PathJson {
@@ -33,12 +33,12 @@ impl From<PathJson> for PathBuf {
     }
 }
 
-/// Writes a path, for `#[serde(with = "path_wire")]`.
+/// Serializes a path, for `#[serde(with = "path_wire")]`.
 pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     PathJson::from(path).serialize(serializer)
 }
 
-/// Reads a path.
+/// Deserializes a path.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     Ok(PathJson::deserialize(deserializer)?.into())
 }
@@ -47,12 +47,12 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf
 pub mod list {
     use super::{Deserialize, Deserializer, Path, PathBuf, PathJson, Serializer};
 
-    /// Writes paths.
+    /// Serializes paths.
     pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(paths.iter().map(|path| PathJson::from(Path::new(path))))
     }
 
-    /// Reads paths.
+    /// Deserializes paths.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
         Ok(Vec::<PathJson>::deserialize(deserializer)?.into_iter().map(PathBuf::from).collect())
     }

@@ -1,30 +1,29 @@
-//! Places on a machine that are the same for everybody, as data.
+//! Well-known paths of a machine.
 
-/// The temporary folder of all; a command has its own there.
+/// The shared temporary folder; a command sees its own one there.
 pub(crate) const TEMP: &str = "/tmp";
 
-/// Folders that are hidden as a whole: through the sockets in them other programs do what they are told.
+/// Folders that are hidden as a whole: a command could control other programs through the sockets in them.
 pub const HIDDEN_FOLDERS: &[&str] = &["/run"];
 
-/// What is seen of them nevertheless, where it is there: how names are looked up, and where NixOS keeps its
-/// system.
+/// Paths in them that stay visible, if they exist: name resolution, and the system of NixOS.
 pub(crate) const VISIBLE_IN_HIDDEN: &[&str] =
     &["/run/systemd/resolve", "/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
 
-/// Where bubblewrap is looked for: never where a project could put one.
+/// The paths of bubblewrap: never one that a project could write.
 pub const BUBBLEWRAP_PATHS: &[&str] =
     &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
 
-/// The devices a command has.
+/// The devices of a command.
 #[cfg(all(target_os = "linux", feature = "enforce"))]
 pub(crate) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
-/// What may not be read of the system; for root, whom nothing else stops.
+/// System files that may not be read; needed for root, whom file permissions don't stop.
 pub(crate) const SYSTEM_SECRETS: &[&str] =
     &["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/boot"];
 
-/// What may not be read in a home folder: keys, tokens, passwords, what a browser knows, what was typed, and the sockets
-/// of programs that run containers for whoever asks.
+/// Paths in a home folder that may not be read: keys, tokens, passwords, browser data, shell histories, and the sockets
+/// of container daemons, which run anything for any client.
 pub(crate) const HOME_SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -130,16 +129,16 @@ pub(crate) const HOME_SECRETS: &[&str] = &[
     "Library/Cookies",
 ];
 
-/// Where a package manager keeps what it has downloaded, in a home folder: written where the network is granted, since
-/// nothing can be downloaded otherwise.
+/// The download cache of a package manager in a home folder: writable only where the network is granted, since nothing
+/// can be downloaded otherwise.
 pub(crate) struct PackageCache {
-    /// Where this program is installed, what is not there is made: nobody could make it inside.
+    /// If this program is installed, missing paths are created beforehand: nobody could create them inside the sandbox.
     pub(crate) program: &'static str,
     pub(crate) folders: &'static [&'static str],
     pub(crate) files: &'static [&'static str],
 }
 
-/// What package managers write.
+/// The paths that package managers write.
 pub(crate) const PACKAGE_CACHES: &[PackageCache] = &[
     cache("sh", &[".cache"]),
     PackageCache {
@@ -167,7 +166,7 @@ const fn cache(program: &'static str, folders: &'static [&'static str]) -> Packa
     PackageCache { program, folders, files: &[] }
 }
 
-/// Variables that lead to programs outside which do what they are told.
+/// Variables that lead to programs outside the sandbox which a command could control.
 pub const ESCAPE_VARIABLES: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_AGENT_PID",

@@ -1,11 +1,11 @@
-//! Reading a file that somebody else may have put there. A pipe has no end until somebody writes to it, and a device
-//! like `/dev/zero` has none at all: only a regular file is read, and not more of it than was asked for.
+//! Reads a file that somebody else may have created. A read of a pipe blocks until somebody writes, and a device like
+//! `/dev/zero` never ends: so only a regular file is read, and only up to a limit.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The whole of the regular file at `path`, or at the end of the links there, if it has `most` bytes at most.
+/// Reads the whole regular file at `path`, following symlinks; an error if it has more than `most` bytes.
 pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_plain(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -15,18 +15,18 @@ pub fn read_plain(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same as a text.
+/// The same as text.
 pub fn read_plain_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read_plain(path, most)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Opens the regular file at `path`, or at the end of the links there, for reading.
+/// Opens the regular file at `path`, following symlinks, for reading.
 pub fn open_plain(path: &Path) -> io::Result<File> {
-    // To open a device may do something to it.
+    // Opening a device may have side effects.
     check_regular(&path.metadata()?)?;
     let mut options = File::options();
     options.read(true);
-    // What is there by now may be another: to open a pipe would wait for somebody to write to it.
+    // The file may have been replaced since the check: opening a pipe would block until somebody writes.
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     let file = options.open(path)?;
@@ -43,7 +43,7 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    // proves X2: nothing that lies in a project can keep Windlass waiting, or eat its memory
+    // proves X2: no file in a project can block Windlass or exhaust its memory
     #[test]
     fn only_a_regular_file_of_a_bounded_size_is_read() {
         let folder = tempfile::tempdir().unwrap();

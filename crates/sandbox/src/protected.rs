@@ -1,10 +1,10 @@
-//! What may not be changed by a command: where it is in a workspace.
+//! Finds the paths in a workspace that a command may not change.
 //!
-//! What is protected is said by whoever calls ([`PathRules`]), but for repositories: one's own folder stays writable, for
-//! `git commit` must work in it, and only what version control runs or reads its settings from does not. What is not
-//! there yet can't be covered, so it is set aside after the command: whatever a second look finds that the first did not,
-//! and a repository that was not there ([`Confinement::absent`]). A look ends after so many entries; what is spelled out
-//! is looked for by its path, whatever else is in the workspace.
+//! The caller's rules decide what is protected ([`PathRules`]), except in repositories: the repository folder stays
+//! writable, because `git commit` must work, and only the hooks and settings that version control obeys are protected.
+//! A path that does not exist yet can't be mounted over, so it is set aside after the command: this applies to
+//! everything that the second scan finds and the first did not, and to a new repository ([`Confinement::absent`]). A
+//! scan ends after a number of entries; literal paths are checked directly, whatever else is in the workspace.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -21,59 +21,59 @@ use crate::git_config::GitSettings;
 use crate::listing::{self, FolderEntry};
 use crate::surroundings::{PathAccess, PathRules};
 
-/// The folders of repositories, and what version control runs, or is configured or led elsewhere by, in each.
+/// The repository folders, and the hooks, settings and redirections that version control obeys in each.
 const REPOSITORIES: [(&str, &[&str]); 3] =
     [(".git", &git::OBEYED_BY_GIT), (".hg", &["hgrc", "hgrc-not-shared"]), (".svn", &["hooks"])];
 
-/// Folders that are not looked into: what is in them was made by tools, and is much.
+/// Folders that are not scanned: tools generate their contents, which are large.
 const SKIPPED_FOLDERS: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 
-/// How many entries of a workspace are looked at before each command.
+/// How many entries of a workspace are scanned before each command.
 const MOST_ENTRIES: usize = 5_000;
 
-/// How many after it: what it has made itself is looked through.
+/// How many are scanned after it, including the files that it created itself.
 const MOST_ENTRIES_AFTERWARDS: usize = 100_000;
 
-/// How many entries of closed folders are looked at for links, in all, in one of them, and how far down.
+/// The limits of the scan of closed folders for symlinks: entries in all, entries of one folder, and depth.
 const MOST_ENTRIES_IN_CLOSED: usize = 5_000;
 const MOST_ENTRIES_IN_ONE_CLOSED: usize = 1_000;
 const DEEPEST_CLOSED_LEVEL: usize = 4;
 
-/// How far a workspace was looked through.
+/// How much of a workspace was scanned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScanExtent {
     /// All of it.
     #[default]
     Complete,
-    /// All of it but folders that build tools fill.
+    /// All of it except the folders that build tools fill.
     WithoutBuildFolders,
-    /// Its first entries, of which there are too many.
+    /// Only the first entries, because there are too many.
     FirstEntries,
 }
 
-/// What was found in a workspace.
+/// The result of a scan of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScanResult {
-    /// What is there and may not be changed.
+    /// Existing paths that may not be changed.
     pub(crate) there: Vec<PathBuf>,
-    /// What of repositories is not there, and may not be made.
+    /// Paths of repositories that do not exist, and may not be created.
     pub(crate) absent: Vec<PathBuf>,
-    /// What is there and may not be read.
+    /// Existing paths that may not be read.
     pub(crate) hidden: Vec<PathBuf>,
-    /// Links that are closed, or lead to what is.
+    /// Symlinks that are closed, or lead to closed paths.
     pub(crate) links: Vec<ProtectedLink>,
-    /// How far it was looked for.
+    /// How much of the workspace was scanned.
     pub(crate) scan_extent: ScanExtent,
 }
 
-/// Looks through `workspace`, the top first, for what `rules` close, and for what git obeys by the settings of the person
-/// whose home folder is `home`.
+/// Scans `workspace`, the top first, for paths that `rules` close, and for paths that git obeys because of the settings
+/// in the home folder `home`.
 pub(crate) fn scan_workspace(workspace: &Path, home: Option<&Path>, rules: &PathRules<'_>) -> ScanResult {
     WorkspaceScan { home, ..WorkspaceScan::new(workspace, rules, None) }.run(MOST_ENTRIES)
 }
 
-/// What `rules` spell out in `workspace` and is not there, for those who can close it before it is made.
+/// Returns the literal paths of `rules` in `workspace` that do not exist, for isolation that can close them beforehand.
 pub(crate) fn missing_literal_paths(workspace: &Path, rules: &PathRules<'_>) -> Vec<PathBuf> {
     let mut look = WorkspaceScan::new(workspace, rules, None);
     let literal_paths = rules.literal_paths.iter().map(|path| workspace.join(path));
@@ -83,8 +83,8 @@ pub(crate) fn missing_literal_paths(workspace: &Path, rules: &PathRules<'_>) -> 
     real.filter(|path| path.starts_with(workspace)).collect()
 }
 
-/// What `rules` close in `workspace` and was not there when a command was held to `before`, the outermost first. Where
-/// the workspace was too large to be looked through, only what is found without that.
+/// Returns the paths that `rules` close in `workspace` and that did not exist when a command was confined to `before`,
+/// the outermost first. If the workspace was too large to scan, returns only those found without a scan.
 pub fn new_closed_paths(workspace: &Path, rules: &PathRules<'_>, before: &Confinement) -> Vec<PathBuf> {
     let most = match before.scan_extent {
         ScanExtent::Complete | ScanExtent::WithoutBuildFolders => MOST_ENTRIES_AFTERWARDS,
@@ -94,7 +94,7 @@ pub fn new_closed_paths(workspace: &Path, rules: &PathRules<'_>, before: &Confin
     let known: HashSet<&Path> =
         closed_before(before).chain(before.links.iter().map(|link| &link.path)).map(PathBuf::as_path).collect();
     let now = found.there.into_iter().chain(found.hidden).chain(found.links.into_iter().map(|link| link.path));
-    // What is in a folder that is closed as a whole was there.
+    // Everything in a folder that is closed as a whole existed before.
     let is_known = |path: &PathBuf| path.ancestors().any(|above| known.contains(above));
     let is_new = |path: &PathBuf| path.starts_with(workspace) && !is_known(path);
     let mut new: Vec<PathBuf> = now.filter(is_new).collect();
@@ -103,44 +103,44 @@ pub fn new_closed_paths(workspace: &Path, rules: &PathRules<'_>, before: &Confin
     new
 }
 
-/// What was closed, and made by no command beside that one.
+/// Returns the paths that were closed, without those that a concurrent command created.
 fn closed_before(before: &Confinement) -> impl Iterator<Item = &PathBuf> {
     let closed = before.protected.iter().chain(&before.unreadable);
     closed.filter(|path| !before.made_meanwhile.contains(path))
 }
 
-/// A folder that is looked into.
+/// A folder to scan.
 struct ScannedFolder {
-    /// Where it is.
+    /// Its path without symlinks.
     real: PathBuf,
-    /// What rules know it by, which is through a link if one leads to it.
+    /// The path that rules match, which contains a symlink if one leads to it.
     named: PathBuf,
     purpose: ScanPurpose,
 }
 
-/// What a folder is looked into for.
+/// What a folder is scanned for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScanPurpose {
-    /// All that may be in it, and below it.
+    /// Everything in it and below it.
     All,
-    /// What rules close when it is reached by the name it has here. It is looked through under its own name besides.
+    /// Paths that rules close under this name. The folder is scanned under its own name besides.
     ByThisName,
-    /// What may not be read: writing is closed to all of it.
+    /// Unreadable paths only: all of it is closed to writing already.
     Hidden,
 }
 
 struct WorkspaceScan<'l> {
     workspace: &'l Path,
-    /// Whose settings git reads besides those of a repository.
+    /// The home folder with the settings that git reads besides those of a repository.
     home: Option<&'l Path>,
     rules: &'l PathRules<'l>,
-    /// What was found before, in a second look. Other links are a command's, and lead wherever it likes.
+    /// The first scan's result, in a second scan. Other symlinks may be a command's, and lead anywhere.
     before: Option<&'l Confinement>,
     found: ScanResult,
     folders: VecDeque<ScannedFolder>,
-    /// The names at the top of the workspace, in lower case, if all of them were seen.
+    /// The names at the top of the workspace, in lower case, if all of them were listed.
     top: Option<HashSet<String>>,
-    /// Which folders links were followed to, under which names: links go round.
+    /// The folders that symlinks were followed to, with their names, because symlinks may form a cycle.
     followed: HashSet<(PathBuf, OsString)>,
 }
 
@@ -157,7 +157,7 @@ impl<'l> WorkspaceScan<'l> {
         self.scan_literal_paths();
         self.scan_pattern_folders();
         self.scan_own_repository();
-        // A second look knows what the first has closed: nobody has changed a link in there.
+        // The second scan skips folders that the first has closed: no symlink in them can have changed.
         if self.before.is_none() {
             self.scan_closed_folders();
         }
@@ -165,7 +165,7 @@ impl<'l> WorkspaceScan<'l> {
         for paths in [&mut found.there, &mut found.absent] {
             paths.retain(|path| path.starts_with(self.workspace));
         }
-        // The order is that of the folders: what is above comes before what is in it.
+        // Sorted: a folder comes before its contents.
         for paths in [&mut found.there, &mut found.absent, &mut found.hidden] {
             paths.sort();
             paths.dedup();
@@ -180,7 +180,7 @@ impl<'l> WorkspaceScan<'l> {
         while let Some(folder) = self.folders.pop_front() {
             let mut markers = Vec::new();
             let entries = self.list(&folder.real);
-            // Of a folder that can't be listed it is not known what is in it.
+            // The contents of a folder that can't be listed are unknown.
             top = top.filter(|_| entries.is_some());
             for FolderEntry { name, kind } in entries.into_iter().flatten() {
                 if left == 0 {
@@ -204,8 +204,8 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// What is in a folder. One that can't be listed is closed as a whole: the command, as its owner, could let itself in.
-    /// If the command has shut it, it is opened again.
+    /// Lists a folder. One that can't be listed is closed as a whole, because the command, as its owner, could make it
+    /// accessible. If the command itself has removed the permissions, they are restored.
     fn list(&mut self, folder: &Path) -> Option<impl Iterator<Item = FolderEntry> + use<>> {
         match (listing::list(folder), self.before) {
             (Ok(entries), _) => return Some(entries),
@@ -223,7 +223,7 @@ impl<'l> WorkspaceScan<'l> {
         None
     }
 
-    /// Closes to writing what is at `path`, and what it leads to if it is a link.
+    /// Closes `path` to writing, and its target if it is a symlink.
     fn close(&mut self, path: &Path) {
         match path.symlink_metadata() {
             Err(_) => {}
@@ -264,7 +264,7 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// A link can't be covered. What it leads to can, and the link is put back where it was changed.
+    /// A symlink can't be mounted over. Its target can, and the symlink is restored if it was changed.
     fn visit_link(&mut self, link: &Path, named: PathBuf, closed: PathAccess) {
         if closed == PathAccess::Open && !(self.rules.may_lead_to_closed)(&named) {
             return;
@@ -278,7 +278,7 @@ impl<'l> WorkspaceScan<'l> {
                 }
             }
             (PathAccess::Open, LinkTarget::Missing(_)) => {}
-            // The workspace itself stays open; and a second look knows what the first has covered.
+            // The workspace itself stays open, and the first scan has closed the target already.
             (PathAccess::Hidden | PathAccess::ReadOnly, LinkTarget::Existing(target))
                 if self.workspace.starts_with(&target) || self.before.is_some() => {}
             (PathAccess::Hidden, LinkTarget::Existing(target)) => self.found.hidden.push(target),
@@ -287,7 +287,8 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// Keeps the links of the workspace that `path` leads through. Where it leads, if not through a link that is new.
+    /// Records the symlinks of the workspace that `path` leads through. Returns its target, or `None` if it leads
+    /// through a new symlink.
     fn keep_links(&mut self, path: &Path) -> Option<LinkTarget> {
         let mut links = Vec::new();
         let led = follow(self.workspace, path, |link| {
@@ -301,10 +302,10 @@ impl<'l> WorkspaceScan<'l> {
         led.filter(|_| is_known)
     }
 
-    /// What leads version control in the repository whose folder this is, where it is there.
+    /// Closes the existing hooks and settings that version control obeys in this repository folder.
     fn visit_repository(&mut self, path: &Path, obeyed: &[&str]) {
         let Ok(found) = path.symlink_metadata() else { return };
-        // A file of this name leads to a repository elsewhere.
+        // A file of this name points to a repository elsewhere.
         if found.is_file() && path.ends_with(".git") {
             self.found.there.push(path.to_owned());
             return self.visit_settings(path);
@@ -324,7 +325,7 @@ impl<'l> WorkspaceScan<'l> {
         self.found.absent.extend(missing);
     }
 
-    /// What the settings of the repository at `git` have git obey elsewhere.
+    /// Closes the paths elsewhere that the settings of the repository at `git` make git obey.
     fn visit_settings(&mut self, git: &Path) {
         let GitSettings { hooks, included } = GitSettings::of(git, self.home);
         for path in hooks.into_iter().chain(included) {
@@ -332,13 +333,13 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// Closes what links in closed folders lead to: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`. The folder
-    /// itself can't be changed; what is outside the workspace is nobody's to write.
+    /// Closes the targets of symlinks in closed folders: `.git/hooks/pre-commit -> ../../scripts/pre-commit.sh`. The
+    /// closed folder itself can't be changed, and targets outside the workspace are not writable.
     fn scan_closed_folders(&mut self) {
         let (mut there, mut hidden, mut left) = (0, 0, MOST_ENTRIES_IN_CLOSED);
         let (mut folders, mut seen) = (VecDeque::new(), HashSet::new());
         loop {
-            // What a link has led to is looked into as well.
+            // The targets of symlinks are scanned as well.
             let written = self.found.there[there..].iter().map(|path| (path.clone(), PathAccess::ReadOnly, 0));
             let read = self.found.hidden[hidden..].iter().map(|path| (path.clone(), PathAccess::Hidden, 0));
             folders.extend(written.chain(read));
@@ -373,7 +374,7 @@ impl<'l> WorkspaceScan<'l> {
         })
     }
 
-    /// The workspace's own repository, however many files are beside it, and what would make it one.
+    /// Visits the workspace's own repository, however many files are beside it, and the paths that would make it one.
     fn scan_own_repository(&mut self) {
         let workspace = self.workspace;
         for (name, obeyed) in REPOSITORIES {
@@ -388,7 +389,7 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// What rules spell out, which is found wherever it is, also where a look does not go.
+    /// Visits the literal paths of rules, which are found even where a scan does not go.
     fn scan_literal_paths(&mut self) {
         // Most are in the same few folders.
         let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
@@ -418,8 +419,8 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// Whether nothing at the top of the workspace has the name that `path` begins with, in any case of letters. That is
-    /// so of most, and asking the kernel about each of two hundred takes as long as starting a program.
+    /// Whether no entry at the top of the workspace has the first name of `path`, ignoring case. This holds for most
+    /// literal paths, and one system call for each of two hundred takes as long as starting a program.
     fn is_missing_at_top(&self, path: &Path) -> bool {
         match (path.components().next(), &self.top) {
             (Some(Component::Normal(first)), Some(top)) => !top.contains(&first.to_string_lossy().to_lowercase()),
@@ -427,14 +428,14 @@ impl<'l> WorkspaceScan<'l> {
         }
     }
 
-    /// `path` without links as far as it is there. Those on the way are kept; none if one of them is new.
+    /// Resolves the symlinks in the existing part of `path` and records them; `None` if one of them is new.
     fn resolve_existing(&mut self, path: &Path) -> Option<PathBuf> {
         let there = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
         let (LinkTarget::Existing(real) | LinkTarget::Missing(real)) = self.keep_links(there)?;
         Some(real.join(path.strip_prefix(there).ok()?))
     }
 
-    /// The folders in which rules close names by a pattern. One that has too much in it is closed as a whole.
+    /// Visits the folders in which rules close names by a pattern. One with too many entries is closed as a whole.
     fn scan_pattern_folders(&mut self) {
         let folders = self.rules.pattern_folders.iter().filter(|folder| !self.is_missing_at_top(folder));
         let folders: Vec<PathBuf> = folders.map(|folder| self.workspace.join(folder)).collect();
@@ -456,7 +457,7 @@ impl<'l> WorkspaceScan<'l> {
     }
 }
 
-/// The first part of `path` that is not there, in folders that are.
+/// Returns the first component of `path` that does not exist, if all before it are folders.
 fn first_missing(workspace: &Path, path: &Path) -> Option<PathBuf> {
     let mut at = workspace.to_owned();
     for part in path.components() {

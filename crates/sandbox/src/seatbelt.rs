@@ -1,19 +1,18 @@
-//! The same for macOS, as a profile for `sandbox-exec`. Compiled and tested as text everywhere; what the kernel
-//! of macOS makes of it is not tested.
+//! The same for macOS, as a profile for `sandbox-exec`. Compiled and tested as text on all systems; its effect on macOS
+//! is not tested.
 //!
-//! Of several rules that match, the last counts. Paths are matched as they are without links, so `/tmp` is
-//! `/private/tmp`.
+//! If several rules match, the last one counts. Paths are matched without symlinks, so `/tmp` is `/private/tmp`.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::{Confinement, Network};
 
-/// What every command writes to.
+/// Devices that every command may write to.
 const DEVICES: &str = "(allow file-write* (literal \"/dev/null\") (literal \"/dev/zero\") (literal \"/dev/tty\") \
                        (literal \"/dev/dtracehelper\") (regex #\"^/dev/ttys[0-9]+$\") (subpath \"/dev/fd\"))";
 
-/// The profile that holds a command to `confinement`.
+/// Returns the profile that confines a command to `confinement`.
 #[must_use]
 pub fn seatbelt_profile(confinement: &Confinement) -> String {
     let mut profile = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
@@ -33,7 +32,7 @@ pub fn seatbelt_profile(confinement: &Confinement) -> String {
             rule("deny file-read* file-write*", path);
         }
     }
-    // A folder that holds what is protected can't be moved away.
+    // A folder that contains a protected path can't be moved away.
     for path in &confinement.protected {
         let root = confinement.writable.iter().find(|folder| path.starts_with(folder));
         for parent in path.ancestors().skip(1).take_while(|parent| root.is_some_and(|root| parent.starts_with(root))) {
@@ -52,7 +51,7 @@ pub fn seatbelt_profile(confinement: &Confinement) -> String {
     profile
 }
 
-/// A path as a text of the profile's language.
+/// Returns a path as a string literal of the profile language.
 fn quoted(path: &Path) -> String {
     format!("\"{}\"", path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\""))
 }

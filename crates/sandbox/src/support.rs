@@ -1,28 +1,28 @@
-//! What this machine can enforce, found out by doing it.
+//! What this machine can enforce, found out by trying.
 
 use crate::{Isolation, Network, SandboxMode, ScanExtent};
 
 /// What this machine can enforce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxSupport {
-    /// The best walls that stand.
+    /// The best kind of isolation that works.
     pub isolation: Isolation,
-    /// The version of Landlock; 0 is none.
+    /// The version of Landlock; 0 if none.
     pub landlock: u8,
-    /// Why there are no better walls, if there are not.
+    /// Why no better isolation works, if there is a better kind.
     pub why: Option<String>,
-    /// Why it could not be found out what stands, which is no word about the kernel: no command runs then.
+    /// Why the probe failed, which says nothing about the kernel: no command runs then.
     pub failure: Option<String>,
 }
 
 impl SandboxSupport {
-    /// Whether anything can be enforced at all.
+    /// Whether anything can be enforced.
     #[must_use]
     pub fn enforces_anything(&self) -> bool {
         self.isolation != Isolation::Landlock || self.landlock > 0
     }
 
-    /// What can't be enforced here, a sentence each.
+    /// Returns what can't be enforced here, one sentence each.
     #[must_use]
     pub fn gaps(&self) -> Vec<&'static str> {
         let mut gaps = Vec::new();
@@ -53,7 +53,7 @@ impl SandboxSupport {
         gaps
     }
 
-    /// What holds commands, for people.
+    /// Describes for people what confines commands.
     #[must_use]
     pub fn description(&self) -> String {
         let isolation = match &self.isolation {
@@ -69,8 +69,8 @@ impl SandboxSupport {
     }
 }
 
-/// What a person who is asked about a command is told of the sandbox, in a line. `scan_extent` is how far the workspace was
-/// looked through for what rules close.
+/// Returns the line about the sandbox for the approval prompt of a command. `scan_extent` is how much of the workspace
+/// was scanned for paths that rules close.
 #[must_use]
 pub fn describe_sandbox(
     mode: SandboxMode,

@@ -1,5 +1,4 @@
-//! Where commands run, and what a confinement follows from: the workspace, the home folder, what the person
-//! has added.
+//! The environment from which confinements are derived: the workspace, the home folder, and the person's settings.
 
 use std::path::{Path, PathBuf};
 
@@ -9,29 +8,29 @@ use crate::places::{HIDDEN_FOLDERS, HOME_SECRETS, PACKAGE_CACHES, SYSTEM_SECRETS
 use crate::protected::{self, ScanExtent};
 use crate::{Confinement, Isolation, Network, SandboxMode};
 
-/// Where commands run.
+/// The environment in which commands run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// What the person wants.
+    /// The mode that the person has set.
     pub mode: SandboxMode,
-    /// The folder they run in, links resolved.
+    /// The working directory of commands, symlinks resolved.
     pub workspace: PathBuf,
-    /// Whose secrets are kept from them.
+    /// The home folder whose secrets they may not read.
     pub home: Option<PathBuf>,
-    /// Where programs are looked for. A package manager that is there has its folders made where it may write them.
+    /// The folders of `PATH`. If a package manager is installed in one, its missing cache folders are created.
     pub programs: Vec<PathBuf>,
-    /// Folders they may write in besides.
+    /// Additional folders they may write in.
     pub writable: Vec<PathBuf>,
-    /// What they may read although it is on the list of secrets.
+    /// Paths they may read although they are on the list of secrets.
     pub readable: Vec<PathBuf>,
-    /// What they may not read besides.
+    /// Additional paths they may not read.
     pub unreadable: Vec<PathBuf>,
 }
 
-/// What rules say about a path in the workspace.
+/// The access that rules grant to a path in the workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathAccess {
-    /// It may not be read, nor written.
+    /// It may be neither read nor written.
     Hidden,
     /// It may not be written.
     ReadOnly,
@@ -39,23 +38,23 @@ pub enum PathAccess {
     Open,
 }
 
-/// What rules say about the files of a workspace.
+/// The rules for the files of a workspace.
 #[derive(Clone, Copy)]
 pub struct PathRules<'r> {
-    /// What they say about a path; asked about what is in the workspace and about what they spell out.
+    /// Returns the access to a path; called for paths in the workspace and for literal paths.
     pub access_to: &'r dyn Fn(&Path) -> PathAccess,
-    /// The paths they spell out, from the workspace on.
+    /// The literal paths of the rules, relative to the workspace.
     pub literal_paths: &'r [PathBuf],
-    /// Folders they spell out, in which they close names by a pattern.
+    /// Literal folders in which rules close names by a pattern.
     pub pattern_folders: &'r [PathBuf],
-    /// Whether a path is one that something closed may be below of.
+    /// Whether a closed path may be below this path.
     pub may_lead_to_closed: &'r dyn Fn(&Path) -> bool,
-    /// Whether reading is closed by a pattern, so that it may be so anywhere.
+    /// Whether a pattern denies reading, so that any folder may contain such a path.
     pub hides_by_pattern: bool,
 }
 
 impl PathRules<'_> {
-    /// They close nothing.
+    /// Rules that close nothing.
     pub const NONE: PathRules<'static> = PathRules {
         access_to: &|_| PathAccess::Open,
         literal_paths: &[],
@@ -72,14 +71,14 @@ impl std::fmt::Debug for PathRules<'_> {
 }
 
 impl Surroundings {
-    /// How far the workspace is looked through for what `rules` close.
+    /// Returns how much of the workspace is scanned for paths that `rules` close.
     #[must_use]
     pub fn scan_extent(&self, rules: &PathRules<'_>) -> ScanExtent {
         protected::scan_workspace(&self.workspace, self.home.as_deref(), rules).scan_extent
     }
 
-    /// What a command is held to that has `temp` for itself; nothing in mode `off`. Where the network is granted the
-    /// folders of package managers are made that are not there yet.
+    /// Returns the confinement of a command with `temp` as its own temporary folder; `None` in mode `off`. If the
+    /// network is granted, creates the missing cache folders of package managers.
     pub fn confinement(
         &self,
         isolation: Isolation,
@@ -97,7 +96,7 @@ impl Surroundings {
             SandboxMode::Workspace => {
                 let (mut writable, mut protected) = (self.writable_folders(network), found.there);
                 let mut absent = found.absent;
-                // Other walls can't close what is not there; it is found when the command has ended.
+                // Other kinds of isolation can't close a missing path; the cleanup after the command finds it.
                 if isolation == Isolation::Seatbelt {
                     absent.extend(protected::missing_literal_paths(&self.workspace, rules));
                 }
@@ -147,7 +146,7 @@ impl Surroundings {
         folders
     }
 
-    /// Wherever commands may write, with the network or without: a link in there may be theirs.
+    /// Returns all paths that commands may write, with or without network: a symlink in them may be a command's.
     fn controlled(&self) -> Vec<PathBuf> {
         let added = self.writable.iter().filter_map(|path| path.canonicalize().ok());
         let names = PACKAGE_CACHES.iter().flat_map(|cache| cache.folders.iter().chain(cache.files));
@@ -155,13 +154,14 @@ impl Surroundings {
         [self.workspace.clone()].into_iter().chain(added).chain(caches).collect()
     }
 
-    /// The home folder without links, if commands have no hand in where it is.
+    /// Returns the home folder without symlinks, if no command can influence where it leads.
     fn own_home(&self) -> Option<PathBuf> {
         resolve_outside(self.home.as_ref()?, std::slice::from_ref(&self.workspace))
     }
 
-    /// What package managers write in the home folder. A link there may have been made by a command that ran in the home
-    /// folder itself: what it leads to is not opened. Where such a package manager is installed, what is missing is made.
+    /// Returns the paths that package managers write in the home folder. A command that ran in the home folder itself
+    /// may have created a symlink there: its target is not opened. Creates missing paths of package managers that are
+    /// installed.
     fn caches(&self) -> Vec<PathBuf> {
         let Some(home) = self.own_home().filter(|home| home.is_dir()) else { return Vec::new() };
         let mut caches = Vec::new();
@@ -173,7 +173,7 @@ impl Surroundings {
             let (folders, files) = (paths(cache.folders), paths(cache.files));
             let is_installed = || self.programs.iter().any(|folder| folder.join(cache.program).is_file());
             if folders.iter().chain(&files).any(|path| !path.exists()) && is_installed() {
-                // What can't be made is left out like anything that is not there.
+                // A path that can't be created is omitted like any missing one.
                 folders.iter().for_each(|folder| drop(std::fs::create_dir_all(folder)));
                 files.iter().for_each(|file| drop(std::fs::File::create_new(file)));
             }
@@ -182,17 +182,17 @@ impl Surroundings {
         caches
     }
 
-    /// What may not be read, as it is without links, and what is there only.
+    /// Returns the existing paths that may not be read, without symlinks.
     fn secrets(&self) -> Vec<PathBuf> {
         let home = self.home.iter().flat_map(|home| HOME_SECRETS.iter().map(|name| home.join(name)));
         let all = SYSTEM_SECRETS.iter().map(PathBuf::from).chain(home).chain(self.unreadable.clone());
         let controlled = self.controlled();
         let readable: Vec<PathBuf> =
             self.readable.iter().filter_map(|path| resolve_outside(path, &controlled)).collect();
-        // Most are not there, which one question to the kernel tells; following a path takes several.
+        // Most don't exist, which one system call shows; resolving a path takes several.
         let there = all.filter(|path| path.symlink_metadata().is_ok());
         let mut secrets: Vec<PathBuf> = there.filter_map(|path| path.canonicalize().ok()).collect();
-        // The workspace may lie in a folder that is not for reading.
+        // The workspace may be in a folder that may not be read.
         let is_open =
             |path: &PathBuf| self.workspace.starts_with(path) || readable.iter().any(|open| path.starts_with(open));
         secrets.retain(|path| !is_open(path));

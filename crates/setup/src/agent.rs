@@ -1,4 +1,4 @@
-//! From settings to an agent.
+//! Builds an agent from the settings.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::run_setup::RunSetup;
 use crate::settings::SettingsError;
 use crate::test_hooks;
 
-/// The agent can't be built.
+/// Why the agent can't be built.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// The settings name no model server.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// What they name can't be used.
+    /// The server, model or tools that the settings name can't be used.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
-/// The agent these settings describe, for runs with this model.
+/// Builds the agent that these settings describe, for runs with this model.
 pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, AgentError> {
     let settings = &setup.settings;
     let demo = demo::model(test_hooks::clock());
@@ -47,7 +47,7 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
     if let Some(servers) = setup.servers.known() {
         builder = builder.tool_servers(Arc::new(servers.clone()));
     }
-    // A run of the demo model is taken up by it, whatever is configured now.
+    // A run that began with the demo model is resumed with it, whatever is configured now.
     builder = match &settings.endpoint {
         Some(endpoint) => {
             builder = builder.base_url(&endpoint.base_url.value).model(&model.0).named_model(DEMO, demo);

@@ -1,30 +1,30 @@
-//! What is wrong with a text that should be JSON, for whoever wrote it by hand.
+//! Describes what is wrong with a text that should be JSON, for the person who wrote it by hand.
 
 use std::fmt;
 
 use serde_json::error::Category;
 
-/// What is wrong, and where.
+/// What is wrong with the text, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFault<'t> {
-    /// Where it is wrong; nothing where the text breaks off or is empty.
+    /// Where the fault is; `None` when the text is empty or ends too early.
     pub place: Option<JsonPlace<'t>>,
-    /// What is wrong.
+    /// The description of the fault.
     pub what: String,
 }
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonPlace<'t> {
-    /// From 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// In bytes, from 1.
+    /// The column in bytes, from 1.
     pub column: usize,
-    /// The word that is wrong and what follows it on its line. A secret may stand there.
+    /// The wrong word and the rest of its line. It may contain a secret.
     pub text: &'t str,
 }
 
-/// Without the text: a key may stand there (X1).
+/// Leaves the text out: it may contain a key (X1).
 impl fmt::Display for JsonFault<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(JsonPlace { line, column, .. }) = self.place {
@@ -34,7 +34,7 @@ impl fmt::Display for JsonFault<'_> {
     }
 }
 
-/// What is wrong with a text that could not be read as JSON.
+/// Describes why a text could not be parsed as JSON.
 #[must_use]
 pub fn json_fault<'t>(text: &'t str, error: &serde_json::Error) -> JsonFault<'t> {
     if error.classify() == Category::Eof {
@@ -55,7 +55,7 @@ pub fn json_fault<'t>(text: &'t str, error: &serde_json::Error) -> JsonFault<'t>
     };
     let (line, column) = (error.line(), error.column());
     let on_line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-    // The word that is wrong, not the letter at which it was noticed.
+    // Start at the wrong word, not at the letter where the parser noticed it.
     let noticed = on_line.char_indices().map(|(at, _)| at).take_while(|at| *at < column).last().unwrap_or(0);
     let begin = on_line[..noticed]
         .rfind(|c: char| !c.is_alphanumeric())
@@ -69,7 +69,7 @@ mod tests {
 
     use super::json_fault;
 
-    // proves X1: where keys are kept, what stands there is not shown
+    // proves X1: an error in a file with keys does not quote the file
     #[test]
     fn of_a_file_with_keys_only_the_place_is_said() {
         let text = "{\"key\": sk-secret}";

@@ -1,12 +1,12 @@
-//! From settings to an agent: what every door (the command line, `mcp-serve`, a server) makes ready in the same way.
+//! Turns settings into an agent: the preparation that every door (the command line, `mcp-serve`, a server) shares.
 //!
 //! The protocol: gather the settings' sources ([`settings::Sources`]) → settle whether the project is trusted
 //! ([`trusting::settle_trust`]) → resolve ([`settings::Settings`]) → find the secrets and attach the tool servers
 //! ([`run_setup::RunSetup`]) → choose the model ([`run_setup::RunSetup::choose`]) → open the store ([`store`]) → build
 //! the agent ([`agent::build`]).
 //!
-//! This crate knows no door: it parses no arguments, writes to no terminal and has no exit codes. What only a person
-//! can decide it asks through [`asking::Person`], which the door implements.
+//! This crate depends on no door: it parses no arguments, writes to no terminal and has no exit codes. It asks the
+//! person for decisions through [`asking::Person`], which the door implements.
 
 pub mod agent;
 pub mod asking;

@@ -1,10 +1,10 @@
-//! The rules of the settings as calls are judged by them.
+//! Converts the permission settings into the rules that tool calls are checked against.
 
 use windlass_tools::{Mode, Permissions, Rule};
 
 use crate::settings::{self, Sourced};
 
-/// The rules as tools are judged by them.
+/// Converts the permission settings into the tools' rules.
 #[must_use]
 pub fn permissions(given: &settings::PermissionSettings) -> Permissions {
     let rules = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.clone()).collect();

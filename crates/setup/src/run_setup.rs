@@ -1,4 +1,4 @@
-//! Everything a run is given from outside, made ready from the settings.
+//! Prepares a run's inputs from the settings.
 
 use std::io;
 use std::time::Duration;
@@ -12,27 +12,27 @@ use crate::servers::AttachedServers;
 use crate::settings::{Env, ModelEndpoint, SettingOrigin, Settings, SettingsError};
 use crate::test_hooks;
 
-/// Everything a run is given from outside.
+/// The inputs of a run.
 #[derive(Debug)]
 pub struct RunSetup {
-    /// Server, model, rules, permissions, places.
+    /// Server, model, rules, permissions, folders.
     pub settings: Settings,
-    /// What must not be seen.
+    /// Values that must not be displayed or recorded.
     pub secrets: Vec<KnownSecret>,
-    /// The environment, for commands the run starts.
+    /// The environment for commands that the run starts.
     pub env: Env,
-    /// How long it may take.
+    /// How long the run may take.
     pub deadline: Option<Duration>,
-    /// Whether somebody can be asked.
+    /// Whether a person can be asked.
     pub attendance: Attendance,
     /// The MCP servers.
     pub servers: AttachedServers,
 }
 
-/// A run can't be made ready.
+/// Why a run can't be prepared.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// Its settings can't be used.
+    /// The settings can't be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
     /// The model's name, which would be recorded, contains a secret.
@@ -43,17 +43,18 @@ pub enum SetupError {
     Asking(#[from] io::Error),
 }
 
-/// What else a run is given, beside its settings and the environment.
+/// The inputs of a run besides its settings and the environment.
 #[derive(Clone, Copy, Debug)]
 pub struct RunConditions {
-    /// How long it may take.
+    /// How long the run may take.
     pub deadline: Option<Duration>,
-    /// Whether somebody can be asked.
+    /// Whether a person can be asked.
     pub attendance: Attendance,
 }
 
 impl RunSetup {
-    /// Finds the secrets and makes the tool servers ready; asks about those that nobody has agreed to yet.
+    /// Collects the secrets and prepares the tool servers; asks the person about servers that nobody has agreed to
+    /// yet.
     pub fn new(
         settings: Settings,
         env: Env,
@@ -75,7 +76,7 @@ impl RunSetup {
         Ok(Self { settings, secrets: known, env, deadline, attendance, servers })
     }
 
-    /// Chooses the model, and gives what the person should know of the choice, one sentence each.
+    /// Chooses the model; returns it with notices for the person, one sentence each.
     pub async fn choose(
         &mut self,
         preference: ModelPreference,

@@ -1,4 +1,4 @@
-//! A person for tests: answers as the test says, and remembers what they were asked.
+//! A person for tests: gives a fixed answer and records the questions.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use crate::servers::ConsentAnswer;
 use crate::settings::{ChangedFile, Sources};
 
 pub(crate) struct ScriptedPerson {
-    /// What they answer.
+    /// The answer to every question.
     pub(crate) answer: YesNo,
-    /// What they were asked about, a word each.
+    /// The questions asked so far, one word each.
     pub(crate) asked: Vec<&'static str>,
 }
 

@@ -1,7 +1,7 @@
-//! The secrets Windlass knows of: the key it uses, and what the environment calls a secret. They
-//! are replaced wherever something is recorded, shown or sent, and taken out of the environment of
-//! commands (X1). A value of fewer than eight characters is not replaced, nor an ordinary word or path; a variable
-//! with such a value and the name of a secret is kept from commands all the same.
+//! The secrets Windlass knows: the key it uses, and variables whose names mark them as secrets. Their values are
+//! replaced wherever something is recorded, displayed or sent, and removed from the environment of commands (X1). A
+//! value of fewer than eight characters is not replaced, nor is an ordinary word or path; a variable with such a
+//! value and a secret's name is still withheld from commands.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -12,28 +12,28 @@ use windlass_tools::{SHORTEST_SECRET, Secrets, is_ordinary, is_secret_name, look
 
 use crate::settings::{CommandEnv, Env, Settings};
 
-/// Something that must not be seen.
+/// A secret with its name.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KnownSecret {
-    /// What it is called; what stands in its place is made from this.
+    /// The secret's name; the placeholder is made from it.
     pub name: String,
-    /// What must not be seen.
+    /// The value that must not be displayed or recorded.
     pub value: String,
 }
 
-/// Without the value.
+/// Leaves the value out.
 impl fmt::Debug for KnownSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secret({})", self.name)
     }
 }
 
-/// What replaces them.
+/// Returns a scrubber that replaces these secrets.
 pub fn scrubber(known: &[KnownSecret]) -> Secrets {
     Secrets::new(known.iter().map(|secret| (secret.name.as_str(), secret.value.as_str())))
 }
 
-/// All secrets known, the key in use first; each value once.
+/// Returns all known secrets, the key in use first; each value once.
 #[must_use]
 pub fn known_secrets(env: &Env, settings: Option<&Settings>) -> Vec<KnownSecret> {
     let mut secrets = SecretCollector::default();
@@ -53,13 +53,13 @@ pub fn known_secrets(env: &Env, settings: Option<&Settings>) -> Vec<KnownSecret>
     secrets.0
 }
 
-/// Whether a name holds one of these, or is by its looks a key.
+/// Whether a name contains one of these secrets or looks like a key.
 #[must_use]
 pub fn is_secret(known: &[KnownSecret], name: &str) -> bool {
     looks_like_key(name) || known.iter().any(|secret| name.contains(&secret.value))
 }
 
-/// The variables that are set and that commands don't get.
+/// Returns the names of the variables that are set and that commands don't get.
 pub fn hidden_variables(env: &Env, settings: &Settings) -> BTreeSet<String> {
     let variables = || env.texts().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let secret = scrubber(&known_secrets(env, Some(settings))).scrubbed_names(variables());
@@ -79,12 +79,12 @@ impl SecretCollector {
         }
     }
 
-    /// The passwords in addresses, and the addresses with them.
+    /// Adds the passwords in URLs, and the URLs that contain them.
     fn add_passwords(&mut self, name: &str, text: &str) {
         passwords_in(text).iter().for_each(|found| self.add(name, found));
     }
 
-    /// What stands in a server's configuration as it is, not as the name of a variable.
+    /// Adds the literal values of a server's configuration, not references to variables.
     fn add_entry(&mut self, server: &str, config: &ServerConfig) {
         let (pairs, texts) = match &config.reach {
             ServerTransport::Stdio { args, env, .. } => (env, args.iter().map(String::as_str).collect::<Vec<_>>()),
@@ -106,7 +106,7 @@ impl SecretCollector {
     }
 }
 
-/// The secret in `TokenSubject SECRET`.
+/// Returns the secret in `Bearer SECRET`.
 fn bare(value: &str) -> &str {
     let scheme = |word: &str| ["bearer", "basic", "token"].contains(&word.to_ascii_lowercase().as_str());
     value.split_once(' ').filter(|(word, _)| scheme(word)).map_or(value, |(_, secret)| secret)
@@ -124,7 +124,7 @@ mod tests {
         known_secrets(&env, None).into_iter().map(|secret| secret.name).collect()
     }
 
-    // proves X1: what Windlass knows to be secret is found
+    // proves X1: the secrets of the environment are found
     #[test]
     fn variables_named_like_secrets_are_secrets() {
         let value = "abcdefgh";
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    // proves X1: a key that was written into a server's entry
+    // proves X1: a key written literally into a server's entry is a secret
     #[test]
     fn what_stands_in_a_servers_entry_is_secret_and_names_of_variables_are_not() {
         let text = r#"
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(names(&[("A_KEY", "12345678"), ("B_KEY", "12345678\n")]), ["A_KEY"]);
     }
 
-    // proves X1: the key in use is known by one name wherever it came from, and is never printed
+    // proves X1: the key in use has one name wherever it came from, and is never printed
     #[test]
     fn the_key_in_use_is_the_first_secret() {
         let env: Env = [("OPENAI_API_KEY", "sk-long-enough"), ("OTHER_TOKEN", "other-long")].into_iter().collect();

@@ -1,6 +1,5 @@
-//! What tests need of the real binary, compiled only under debug assertions: dying before or after
-//! the n-th journal write, a clock that runs faster, and other servers to look for on this machine. A
-//! release build has none of it.
+//! Test hooks of the real binary, compiled only under debug assertions: dying before or after the n-th journal write,
+//! a faster clock, and other servers to probe on this machine. A release build has none of them.
 
 use std::sync::Arc;
 
@@ -36,14 +35,14 @@ fn parse(text: &str) -> Option<(windlass_store::AppendPoint, u64)> {
     Some((point, count.parse().ok()?))
 }
 
-/// As `kill -9` would: no destructor runs, nothing is flushed.
+/// Kills this process like `kill -9`: no destructor runs, nothing is flushed.
 #[cfg(debug_assertions)]
 fn die_now() {
     let pid = std::process::id().to_string();
     let _ = std::process::Command::new("kill").args(["-KILL", &pid]).status();
 }
 
-/// A release build can't be told to die.
+/// A release build has no failpoints.
 #[cfg(not(debug_assertions))]
 pub fn with_failpoints(options: SqliteOptions) -> SqliteOptions {
     options
@@ -63,13 +62,13 @@ pub fn with_restore_failpoint(workspace: Workspace) -> Workspace {
     })
 }
 
-/// A release build can't be told to die.
+/// A release build has no failpoints.
 #[cfg(not(debug_assertions))]
 pub fn with_restore_failpoint(workspace: Workspace) -> Workspace {
     workspace
 }
 
-/// `WINDLASS_TEST_CLOCK=100`: a hundred times as fast.
+/// `WINDLASS_TEST_CLOCK=100`: a clock that runs a hundred times as fast.
 #[cfg(debug_assertions)]
 pub fn clock() -> Arc<dyn Clock> {
     match std::env::var("WINDLASS_TEST_CLOCK").ok().and_then(|scale| scale.parse().ok()) {
@@ -78,13 +77,13 @@ pub fn clock() -> Arc<dyn Clock> {
     }
 }
 
-/// The system's.
+/// The system clock.
 #[cfg(not(debug_assertions))]
 pub fn clock() -> Arc<dyn Clock> {
     Arc::new(SystemClock)
 }
 
-/// `WINDLASS_TEST_OLLAMA=http://127.0.0.1:1234/v1`: the only server to look for on this machine.
+/// `WINDLASS_TEST_OLLAMA=http://127.0.0.1:1234/v1`: the only server to probe on this machine.
 #[cfg(debug_assertions)]
 pub fn local_servers() -> Vec<LocalServer> {
     match std::env::var("WINDLASS_TEST_OLLAMA") {
@@ -93,7 +92,7 @@ pub fn local_servers() -> Vec<LocalServer> {
     }
 }
 
-/// Those that usually run on a machine.
+/// The servers to probe on this machine.
 #[cfg(not(debug_assertions))]
 pub fn local_servers() -> Vec<LocalServer> {
     LocalServer::usual()

@@ -1,5 +1,5 @@
-//! Trust in a project's folder, settled before anything is read from its files (X2): taken down when the folder is first
-//! used, and asked for again, with the difference, when the files say something else than they did.
+//! Decides trust in a project's folder before any setting of its files is used (X2): recorded when the folder is
+//! first used, and asked for again, with the difference, when the files have changed.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,7 +11,8 @@ use crate::asking::{Person, YesNo};
 use crate::servers::{self, ConsentAnswer, ConsentAnswers};
 use crate::settings::{ChangedFile, MORE, ServerConsent, Sources, TrustState, create_data_dir};
 
-/// The sources with the trust that the person has or now gives; without, the project may only tighten.
+/// Returns the sources with the trust that the person has given before or gives now; without trust the project may
+/// only tighten.
 pub fn settle_trust(mut sources: Sources, attendance: Attendance, person: &mut dyn Person) -> io::Result<Sources> {
     sources.note_empty();
     match (sources.trust_state(), attendance) {
@@ -21,7 +22,8 @@ pub fn settle_trust(mut sources: Sources, attendance: Attendance, person: &mut d
             Ok(sources)
         }
         (None, Attendance::Attended) => {
-            // What is wrong with its rules is told by whoever takes them; until it is mended there is nothing to agree to.
+            // An error in the settings is reported when they are resolved; until it is fixed there is nothing to
+            // agree to.
             let loosens = sources.needing_trust().is_ok_and(|loosened| !loosened.is_empty());
             if loosens && !sources.is_declined() { ask_about_new(sources, person) } else { Ok(sources) }
         }
@@ -39,13 +41,13 @@ pub fn settle_trust(mut sources: Sources, attendance: Attendance, person: &mut d
     }
 }
 
-/// Shows how a project that was trusted has changed, and asks whether it is trusted so.
+/// Displays how a trusted project has changed, and asks whether it is still trusted.
 pub fn ask_about_change(mut sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
     let changes = sources.changes();
     match person.trusts_changed(&changes)? {
         Some(YesNo::Yes) => record_as_trusted(&mut sources, "is trusted as it is now", person),
         Some(YesNo::No) => {
-            // Where it can't be taken down they are asked again.
+            // If recording fails, the person is asked again.
             let _ = sources.decline();
             let changed = |path: &Path| changes.iter().any(|change| change.path == path);
             refuse_servers(&sources, |consent| {
@@ -57,23 +59,23 @@ pub fn ask_about_change(mut sources: Sources, person: &mut dyn Person) -> io::Re
     Ok(sources)
 }
 
-/// Takes down that the person does not want the servers that the question they said no to was about: the next question
-/// would be the same one.
+/// Records a refusal of the servers covered by the question that the person said no to: the next question would be
+/// the same one.
 fn refuse_servers(sources: &Sources, is_meant: impl Fn(&ServerConsent) -> bool) {
-    // What is wrong with the settings is told by whoever takes them.
+    // An error in the settings is reported when they are resolved.
     let Ok(settings) = sources.resolve() else { return };
     let mut agreements = ConsentAnswers::read(&servers::folder(&settings.place.data_dir.value));
     let asked: BTreeSet<&ServerConsent> =
         settings.servers.values().filter_map(|server| server.consent.as_ref()).collect();
     for consent in asked.into_iter().filter(|consent| is_meant(consent)) {
         if agreements.is_open(consent) && create_data_dir(&settings.place.data_dir.value).is_ok() {
-            // Where it can't be taken down they are asked about them.
+            // If recording fails, the person is asked about these servers.
             let _ = agreements.record(consent, ConsentAnswer::No);
         }
     }
 }
 
-/// Says what is not as it was trusted, where nobody is asked about it now.
+/// Adds a notice about the changes since the project was trusted, when nobody is asked about them now.
 fn note_changes(sources: &mut Sources) {
     let changes = sources.changes();
     let Some(folder) = sources.project.as_ref().map(|file| file.folder().to_owned()) else { return };
@@ -85,18 +87,19 @@ fn note_changes(sources: &mut Sources) {
     sources.notice(format!("{} {have}: {told}", names.join(", ")));
 }
 
-/// Takes down that the project is trusted as it is. What can't be taken down can't be compared later, and is not trusted.
+/// Records that the project is trusted as it is. If recording fails it is not trusted, because it can't be compared
+/// later.
 fn record_as_trusted(sources: &mut Sources, what: &str, person: &mut dyn Person) {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return };
     let told = match sources.record_trust() {
         Ok(()) => format!("{file} {what}{}", unwatched(sources)),
         Err(error) => format!("{file} may only tighten your settings: that you trust it can't be taken down: {error}"),
     };
-    // At once: whoever only lists sessions looks at no notices.
+    // Displayed at once: commands that only list sessions don't print notices.
     person.tell(&told);
 }
 
-/// What of the project can't be watched, for people.
+/// The folders of the project that can't be watched, for messages.
 fn unwatched(sources: &Sources) -> String {
     let folders: Vec<_> = sources.unwatched().iter().map(|folder| folder.display().to_string()).collect();
     if folders.is_empty() {
@@ -105,7 +108,7 @@ fn unwatched(sources: &Sources) -> String {
     format!(" (but not {}, behind one of its servers, which holds too much to be watched)", folders.join(", "))
 }
 
-/// Asks whether a project is trusted whose folder the person has not listed.
+/// Asks whether the person trusts a project whose folder they have not listed.
 pub fn ask_about_new(sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
     match person.trusts_new(&sources)? {
@@ -114,14 +117,14 @@ pub fn ask_about_new(sources: Sources, person: &mut dyn Person) -> io::Result<So
                 person.tell(&format!("{file} can't be trusted: {error}"));
                 Ok::<_, io::Error>(sources)
             })?;
-            // What was exchanged while the question stood was not agreed to.
+            // A file that was replaced while the question was open was not agreed to.
             if trusted.trust_state() == Some(TrustState::Changed) {
                 note_changes(&mut trusted);
             }
             Ok(trusted)
         }
         Some(YesNo::No) => {
-            // Where it can't be taken down they are asked again.
+            // If recording fails, the person is asked again.
             let _ = sources.decline();
             refuse_servers(&sources, |_| true);
             Ok(sources)
@@ -138,7 +141,7 @@ mod tests {
     use crate::scripted_person::ScriptedPerson;
     use crate::settings::Flags;
 
-    /// What counts in the project below `root`, whose person has all their own files there too.
+    /// Gathers the sources of the project below `root`; the person's own files are below it too.
     fn gathered(root: &Path) -> Sources {
         let folder = |name: &str| root.join(name).display().to_string();
         let env = [("HOME", folder("home")), ("XDG_CONFIG_HOME", folder("config"))].into_iter().collect();
@@ -146,7 +149,7 @@ mod tests {
         Sources::gather(flags, env, root.to_owned()).expect("gathered")
     }
 
-    // proves X2: the same at every door, whoever shows the question
+    // proves X2: the question is the same at every door
     #[test]
     fn a_project_that_loosens_is_asked_about_once_and_again_when_it_changes() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,8 +1,8 @@
-//! The audit lines of sessions that are gone (T11): a file of JSON lines in the data folder, which only
-//! grows. A session's lines are put there, and are on the disk, before the session is removed.
+//! The audit lines of removed sessions (T11): an append-only file of JSON lines in the data folder. A session's
+//! lines are written and synced to disk before the session is removed.
 //!
-//! A crash between the two leaves lines of a session that is still there; who reads both takes each call
-//! once. A last line that a crash cut in two is passed over.
+//! A crash between the two leaves lines of a session that still exists; a reader of both counts each call once.
+//! A last line that a crash cut short is skipped.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
@@ -14,13 +14,13 @@ use windlass_vocab::{AuditEntry, CallId, SessionId};
 
 use crate::StoreError;
 
-/// Where the lines are.
+/// Path of the audit file in the data folder `data`.
 #[must_use]
 pub fn audit_file(data: &Path) -> PathBuf {
     data.join("audit.jsonl")
 }
 
-/// Adds lines; they are on the disk when this returns.
+/// Appends lines; they are synced to disk when this returns.
 pub fn append_audit(data: &Path, entries: &[AuditEntry]) -> Result<(), StoreError> {
     let path = audit_file(data);
     let kept = write(&path, entries).and_then(|()| File::open(data)?.sync_all());
@@ -41,7 +41,7 @@ fn write(path: &Path, entries: &[AuditEntry]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Whether a crash cut the last line in two.
+/// Whether the last line has no line break, because a crash cut it short.
 fn ends_unfinished(file: &mut File) -> io::Result<bool> {
     if file.metadata()?.len() == 0 {
         return Ok(false);
@@ -52,7 +52,7 @@ fn ends_unfinished(file: &mut File) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
-/// The lines that are kept, but for those `there` has.
+/// Returns the lines of the audit file, without those whose call is in `there`.
 pub fn read_audit(data: &Path, there: &[AuditEntry]) -> Result<Vec<AuditEntry>, StoreError> {
     let path = audit_file(data);
     let file = match File::open(&path) {
@@ -64,11 +64,11 @@ pub fn read_audit(data: &Path, there: &[AuditEntry]) -> Result<Vec<AuditEntry>, 
     let (mut entries, mut places) = (Vec::<AuditEntry>::new(), HashMap::new());
     for line in BufReader::new(file).split(b'\n') {
         let line = line.map_err(|error| StoreError::of_io(&path, &error))?;
-        // What is no line of ours tells nothing; the rest does.
+        // A line that can't be parsed is skipped; the others still count.
         if let Ok(entry) = serde_json::from_slice::<AuditEntry>(&line)
             && !there.contains(&(entry.session, entry.call))
         {
-            // A later line knows more: the session went on in between.
+            // A later line for the same call is more complete: the session went on in between.
             let place = *places.entry((entry.session, entry.call)).or_insert(entries.len());
             match entries.get_mut(place) {
                 Some(earlier) => *earlier = entry,
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!((entries[1].outcome, entries[1].took_ms), (None, None));
     }
 
-    // proves T11: lines of a removed session stay, each once, for the owner's eyes only
+    // proves T11: lines of a removed session stay, each once, readable by the owner only
     #[test]
     fn lines_that_are_kept_are_read_again_even_after_one_was_cut_short() {
         let folder = tempfile::tempdir().unwrap();

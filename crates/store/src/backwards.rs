@@ -1,4 +1,4 @@
-//! Reading a journal from its end, for those who look for one record and need not read the rest.
+//! Reading a journal from its end, for callers that search for one record and need not read the rest.
 
 use std::vec;
 
@@ -6,7 +6,7 @@ use windlass_vocab::{Envelope, SessionId};
 
 use crate::{Store, StoreError};
 
-/// Batches in the first page; each page has twice as many as the one before.
+/// Batches in the first page; each later page has twice as many as the previous one.
 const FIRST_PAGE: u32 = 16;
 const LARGEST_PAGE: u32 = 1024;
 
@@ -15,19 +15,19 @@ pub struct ReverseRecords<'a> {
     store: &'a dyn Store,
     session: SessionId,
     page: vec::IntoIter<Envelope>,
-    /// Where the pages so far begin.
+    /// Number of the first record in the pages read so far.
     before: u64,
     batches: u32,
 }
 
 impl<'a> ReverseRecords<'a> {
-    /// Begins at the end of the journal.
+    /// Starts at the end of the journal.
     #[must_use]
     pub fn new(store: &'a dyn Store, session: SessionId) -> Self {
         Self { store, session, page: Vec::new().into_iter(), before: u64::MAX, batches: FIRST_PAGE }
     }
 
-    /// The next record towards the beginning; none there.
+    /// Returns the next record towards the beginning; `None` when the first record was returned already.
     pub async fn next(&mut self) -> Result<Option<Envelope>, StoreError> {
         if self.page.as_slice().is_empty() && self.before > 1 {
             let page = self.store.read_before(self.session, self.before, self.batches).await?;
@@ -38,7 +38,7 @@ impl<'a> ReverseRecords<'a> {
         Ok(self.page.next_back())
     }
 
-    /// What `wanted` makes of the newest record that it makes anything of.
+    /// Returns the first `Some` that `wanted` gives, asked from the newest record backwards.
     pub async fn find_map<T>(mut self, mut wanted: impl FnMut(Envelope) -> Option<T>) -> Result<Option<T>, StoreError> {
         while let Some(envelope) = self.next().await? {
             if let Some(found) = wanted(envelope) {

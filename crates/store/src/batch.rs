@@ -1,10 +1,10 @@
-//! What goes in and what lies there: batches before they are numbered, after, and as stored.
+//! Batches before they are numbered, after, and as stored; and messages in the inbox.
 
 use std::sync::Arc;
 
 use windlass_vocab::{Envelope, Hash, MessageId, Record, RunId, SessionId, Timestamp, TurnId};
 
-/// The end of a journal: what the next batch is appended to.
+/// The end of a journal, to which the next batch is appended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// The last record's number; 0 when there is none.
@@ -15,77 +15,77 @@ pub struct Head {
     pub epoch: u64,
 }
 
-/// A record and where it belongs, ready to be numbered.
+/// A record with its run and turn, not yet numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The run it belongs to.
+    /// The run the record belongs to.
     pub run: Option<RunId>,
-    /// The turn it belongs to.
+    /// The turn the record belongs to.
     pub turn: Option<TurnId>,
-    /// The fact.
+    /// The record.
     pub record: Record,
 }
 
 impl Entry {
-    /// A fact that belongs to no run.
+    /// A record that belongs to no run.
     #[must_use]
     pub fn new(record: impl Into<Record>) -> Self {
         Self { run: None, turn: None, record: record.into() }
     }
 }
 
-/// All that one input caused.
+/// All records that one input caused.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// When the input arrived.
     pub at: Timestamp,
-    /// The records, the first being the input's own fact.
+    /// The records; the first one records the input itself.
     pub entries: Vec<Entry>,
-    /// Contents the records refer to by hash (spilled results), stored in the same transaction.
+    /// Blobs that the records refer to by hash (spilled results), stored in the same transaction.
     pub blobs: Vec<Arc<[u8]>>,
-    /// Messages that leave the inbox with this batch. A message that is accepted leaves it in any case.
+    /// Messages to remove from the inbox with this batch. An accepted message is removed in any case.
     pub takes: Vec<MessageId>,
 }
 
-/// A batch numbered, chained and written out; what `append` stores.
+/// A batch with numbers, hash chain and serialized lines, ready for `append`.
 #[derive(Clone, Debug)]
 pub struct SealedBatch {
-    /// The session.
+    /// The session it belongs to.
     pub session: SessionId,
-    /// The head it follows.
+    /// The head that must be current when this batch is stored.
     pub expected: Head,
-    /// The head after it.
+    /// The head after this batch.
     pub head: Head,
-    /// The records as events.
+    /// The records in their envelopes.
     pub envelopes: Vec<Arc<Envelope>>,
     /// The stored bytes: one JSON line per record, line breaks included. `head.hash` is their hash.
     pub bytes: Vec<u8>,
-    /// Contents stored beside it, by hash.
+    /// Blobs stored with it, by hash.
     pub blobs: Vec<(Hash, Arc<[u8]>)>,
-    /// Messages that leave the inbox.
+    /// Messages to remove from the inbox.
     pub takes: Vec<MessageId>,
 }
 
-/// A batch as it lies in the store, byte for byte; what `verify` and `export` look at.
+/// A batch exactly as stored, for `verify` and `export`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredBatch {
-    /// The number of its first record.
+    /// Number of the first record.
     pub seq: u64,
-    /// The head after it, as noted when it was stored.
+    /// The head after this batch, as recorded when it was stored.
     pub head: Head,
-    /// The lines.
+    /// The stored JSON lines.
     pub bytes: Vec<u8>,
-    /// The contents stored with it.
+    /// Hashes of the blobs stored with it.
     pub blobs: Vec<Hash>,
 }
 
-/// A message that waits to be taken up.
+/// A message in the inbox that no run has accepted yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingMessage {
-    /// The sender's id for it.
+    /// The sender's id for the message.
     pub message_id: MessageId,
-    /// What it says.
+    /// The message text.
     pub text: String,
-    /// When it came.
+    /// When it arrived.
     pub at: Timestamp,
 }

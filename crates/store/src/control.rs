@@ -1,67 +1,67 @@
-//! Commands on their way to the process that owns a session (`ControlLane`).
+//! Commands sent to the process that owns a session (`ControlLane`).
 
 use windlass_vocab::{CommandId, Control, ControlOutcome, SessionId, Timestamp};
 
-/// How long a command is kept after it expired, in milliseconds: its sender may still want to know what became of it.
-/// After that anybody who sends another removes it.
+/// How long a command is kept after it expired, in milliseconds, so that its sender can still read the outcome.
+/// Later, the next process that sends a command removes it.
 pub const COMMAND_KEPT_MS: u64 = 600_000;
 
-/// A command as it is sent.
+/// A command as the sender leaves it in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentCommand {
-    /// The sender's id for it.
+    /// The sender's id for the command.
     pub id: CommandId,
-    /// What is asked.
+    /// The requested action.
     pub control: Control,
     /// When it was sent.
     pub at: Timestamp,
-    /// From when on nobody takes it any more.
+    /// From this time on nobody may take it.
     pub expires: Timestamp,
 }
 
-/// A command as its owner finds it.
+/// A command as the owner reads it from the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressedCommand {
-    /// The sender's id for it.
+    /// The sender's id for the command.
     pub id: CommandId,
     /// The session it is for.
     pub session: SessionId,
-    /// The lease of whoever had the session when it was sent. A later owner leaves it alone.
+    /// Epoch of the lease held on the session when the command was sent. A later owner ignores the command.
     pub epoch: u64,
-    /// What is asked.
+    /// The requested action.
     pub control: Control,
 }
 
-/// Whom a command was left for.
+/// The owner that a command is addressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressee {
     /// The holder of this lease.
     Owner {
-        /// Its epoch.
+        /// The epoch of that lease.
         epoch: u64,
     },
-    /// Nobody has the session; nothing was left.
+    /// Nobody holds the session, so no command was stored.
     Nobody,
 }
 
-/// Whether a command is the caller's to do.
+/// Whether the caller took a command and must now execute it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TakenCommand {
-    /// It is, and nobody else's.
+    /// The caller took it; nobody else can.
     Yes,
-    /// It was taken before, or withdrawn.
+    /// It was already taken or withdrawn.
     No,
 }
 
-/// Where a command stands.
+/// The state of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommandState {
     /// Nobody has taken it.
     Waiting,
-    /// The owner is at it, or died over it.
+    /// The owner is executing it, or died while doing so.
     Taken,
-    /// This is what became of it.
+    /// The owner executed it, with this outcome.
     Settled(ControlOutcome),
-    /// It is not there: never sent, withdrawn, or too old.
+    /// It does not exist: never sent, withdrawn, or removed because of its age.
     Gone,
 }

@@ -1,4 +1,4 @@
-//! What a store can't do, and what a person can do about it.
+//! Errors of a store, each with advice on what a person can do about it.
 
 use std::fmt;
 use std::io;
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use windlass_vocab::SessionId;
 
-/// What was stored and is not there any more.
+/// Stored data that no longer exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// How many commits, where that is known.
+    /// How many commits are missing, where that is known.
     pub missing: Option<u64>,
-    /// How that is known, and what may have happened.
+    /// How the loss was detected, and what may have caused it.
     pub why: String,
 }
 
@@ -25,19 +25,19 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Why something was not stored or read. Whatever failed left nothing half-written.
+/// Why something was not stored or read. A failed write leaves nothing half-written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The place of the batch is taken: another writer has the session now (J5).
+    /// Another batch has this batch's sequence number: another writer owns the session now (J5).
     #[error("another process took this session over; nothing was written, read the session again")]
     Conflict,
-    /// Somebody else holds the session.
+    /// Another holder has the session's lease.
     #[error("the session is in use by {holder}; wait until it is done, or stop it")]
     Busy {
-        /// Who, as far as known.
+        /// The holder, as far as known.
         holder: String,
     },
-    /// The owner has another session under this key.
+    /// The owner has another session with this key.
     #[error("the session key `{key}` is taken; choose another")]
     KeyTaken {
         /// The key.
@@ -46,96 +46,96 @@ pub enum StoreError {
     /// There is no such session.
     #[error("there is no such session")]
     Missing,
-    /// An import would overwrite a session.
+    /// An import would overwrite an existing session.
     #[error("session {session} is here already; remove it first to bring it in again")]
     Exists {
-        /// Which.
+        /// The existing session.
         session: SessionId,
     },
     /// The disk is full.
     #[error("the disk is full, {place} was not written; free some space and try again")]
     Full {
-        /// What could not grow, in words.
+        /// The file or folder that could not grow.
         place: String,
     },
-    /// What is stored can be read at most.
+    /// The store can be read but not written.
     #[error("{place} can't be written; make the folder and its files writable, or choose another data folder")]
     ReadOnly {
-        /// What can't be written, in words.
+        /// The file or folder that can't be written.
         place: String,
     },
-    /// The store does not answer, or may not have heard.
+    /// The store does not answer, and may not have received the request.
     #[error(
         "the store can't be reached: {why}; see that it is well and open the session again: it goes on from what was stored"
     )]
     Unavailable {
-        /// What is known.
+        /// The known cause.
         why: String,
     },
-    /// One session is not what was written. Others are not concerned.
+    /// The journal of one session was damaged. Other sessions are not affected.
     #[error("the journal of session {session} breaks at record {seq}: {what}")]
     Broken {
-        /// Which.
+        /// The damaged session.
         session: SessionId,
         /// The record, by the number it has or should have.
         seq: u64,
-        /// What is wrong with it.
+        /// The damage.
         what: String,
     },
-    /// What was read is not what was written.
+    /// The data read differs from the data written.
     #[error("{what}; restore the data folder from a copy, or choose another")]
     Damaged {
-        /// Where and how.
+        /// Where the damage is, and of which kind.
         what: String,
     },
-    /// What was stored last is not there any more. What is there can be read; nothing is written behind it.
+    /// The newest stored data is missing. The rest can be read; nothing is written after it.
     #[error(
         "{0}. What is there can be read, and nothing is written behind it: restore the data folder from a backup, or \
          accept the loss"
     )]
     Lost(Loss),
-    /// The database was removed while it was in use.
+    /// The database was deleted or moved while it was in use.
     #[error(
         "{place} is gone: it was removed or moved away while Windlass worked. The journal is lost with it: what was \
          done since then is done, and can't be shown, resumed or undone from here. Put the data folder back, or \
          begin anew"
     )]
     Gone {
-        /// What was written to, in words.
+        /// The file or folder that is gone.
         place: String,
     },
-    /// A file of somebody else's stands where the database should.
+    /// The database path holds a file that Windlass did not write.
     #[error(
         "{place} is not a database that Windlass wrote; move it away (or restore it, if it was one), \
          or choose another data folder"
     )]
     Foreign {
-        /// What stands there, in words.
+        /// The file or folder found there.
         place: String,
     },
     /// Written by a later version.
     #[error("this was written by a newer version of Windlass (format {found}); use that version or a later one")]
     Newer {
-        /// The version found.
+        /// The format version found.
         found: u32,
     },
-    /// Somebody keeps all others from writing, for longer than writing takes.
+    /// Another process holds the write lock for longer than a write takes.
     #[error("{place} is kept locked by {holder}; let that go on (`fg`) or end it, then try again")]
     Locked {
-        /// What, in words.
+        /// The locked file.
         place: String,
-        /// Who, as far as known.
+        /// The process that holds the lock, as far as known.
         holder: String,
     },
-    /// The operating system says no, for another reason.
+    /// The operating system reported another error.
     #[error("{place}: {why}; see that the disk is well, then try again")]
     Io {
-        /// Where, in words.
+        /// The file or folder concerned.
         place: String,
-        /// What the system or the database said.
+        /// The message of the operating system or the database.
         why: String,
     },
-    /// A batch without records, or a record that can't be written as JSON.
+    /// A batch without records, or a record that can't be serialized to JSON.
     #[error("this batch can't be written down: {why}; please report it")]
     Unwritable {
         /// Why.
@@ -147,7 +147,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What an error of the file system at `path` means.
+    /// Maps a file system error at `path` to a store error.
     pub(crate) fn of_io(path: &Path, error: &io::Error) -> Self {
         let place = place(path);
         match error.kind() {
@@ -157,7 +157,7 @@ impl StoreError {
         }
     }
 
-    /// Whether this says no before anything was written, so that the rest of a transaction may go on.
+    /// Whether this error was raised before anything was written, so that the rest of a transaction may go on.
     #[cfg(feature = "sqlite")]
     pub(crate) fn is_refusal(&self) -> bool {
         match self {
@@ -179,21 +179,21 @@ impl StoreError {
     }
 }
 
-/// A file or folder in words.
+/// A file or folder as text for an error message.
 pub(crate) fn place(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Why an append did not answer `Ok`.
+/// Why an append did not return `Ok`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
-    /// Not stored: the place of the batch is taken, another writer has the session now (J5).
+    /// Not stored: another batch has its sequence number, so another writer owns the session now (J5).
     #[error("another process took this session over; nothing was written, read the session again")]
     Conflict,
-    /// Perhaps stored. Whoever wants to know appends the very same batch again: one that is stored answers `Ok`.
+    /// Perhaps stored. To find out, append the same batch again: the store returns `Ok` for a batch it already has.
     #[error("whether this was stored is not known: {why}")]
     Unknown {
-        /// What is known.
+        /// The known cause.
         why: String,
     },
     /// Not stored, for any other reason.

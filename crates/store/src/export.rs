@@ -1,5 +1,5 @@
-//! A journal as JSON lines (J8): a header, then the batches as they are stored, byte for byte, each
-//! after the contents that were stored with it.
+//! Exports a journal as JSON lines (J8): a header, then the batches byte for byte as stored, each preceded by the
+//! blobs that were stored with it.
 //!
 //! ```text
 //! {"windlass":"journal","v":1,"session":"…","key":"…","seq":9,"hash":"…"}
@@ -7,8 +7,8 @@
 //! {"v":1,"id":"…","session":"…","seq":1,…}
 //! ```
 //!
-//! `seq` and `hash` are the journal's head, so that a file cut short is noticed. A content that is
-//! not UTF-8 stands as `base64`; one that stood before is named again without either.
+//! `seq` and `hash` are the journal's head, so that an import detects a truncated file. A blob that is not UTF-8
+//! is written as `base64`; a blob that was already written is named again without either field.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -19,10 +19,10 @@ use windlass_vocab::{Hash, SessionId};
 
 use crate::{Store, StoreError, verify};
 
-/// The version of the form.
+/// Version of the export format.
 pub(crate) const EXPORT_VERSION: u32 = 1;
 
-/// The first line.
+/// The first line of an export.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct ExportHeader {
     pub(crate) windlass: String,
@@ -33,10 +33,10 @@ pub(crate) struct ExportHeader {
     pub(crate) hash: Hash,
 }
 
-/// How every line with a content begins, and no other.
+/// The start of every blob line, and of no other line.
 pub(crate) const BLOB_LINE_START: &[u8] = br#"{"blob":""#;
 
-/// A content that the next batch was stored with.
+/// A blob that the next batch was stored with.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct BlobLine {
     pub(crate) blob: Hash,
@@ -46,7 +46,7 @@ pub(crate) struct BlobLine {
     pub(crate) base64: Option<String>,
 }
 
-/// Why a journal was not written out.
+/// Why a journal was not exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// It could not be read.
@@ -57,7 +57,7 @@ pub enum ExportError {
     Write(#[from] io::Error),
 }
 
-/// Writes a session's journal to `out`. One that does not hold is refused before anything is written.
+/// Writes a session's journal to `out`. A journal that fails verification is refused before anything is written.
 pub async fn export(store: &dyn Store, session: SessionId, out: &mut (dyn Write + Send)) -> Result<(), ExportError> {
     let row = store.row(session).await?.ok_or(StoreError::Missing)?;
     verify(store, session).await.map_err(|error| error.of(session))?;

@@ -1,9 +1,9 @@
-//! Forking (J8): the beginning of a journal is written down again as another session's. Numbers, times
-//! and runs stay as they were; ids, chain and session are the fork's own, so it is a journal like any
-//! other. Contents are shared: each session refers to them, and they stay while anybody does.
+//! Forking (J8): copies the beginning of a journal into a new session. Numbers, times and runs stay the same; record
+//! ids, hash chain and session id are the fork's own, so it is a journal like any other. Blobs are shared: each
+//! session refers to them, and they are kept while any session does.
 //!
-//! The protocol: [`Fork::begin`] reads and seals what is taken over → `add` closes what was open there
-//! (the store does not know how) → `finish` stores all of it in one transaction.
+//! The protocol: [`Fork::begin`] reads and seals the copied records → `add` closes what was open in them (the store
+//! does not know how) → `finish` stores everything in one transaction.
 
 use std::collections::HashSet;
 
@@ -16,51 +16,51 @@ use crate::settle::{at_once, restore_for_certain};
 use crate::verify::{BatchNote, Chain, is_gone};
 use crate::{Batch, Entry, Head, SealedBatch, Store, StoreError, StoredBatch, Writer};
 
-/// Why there is no fork. Nothing was stored.
+/// Why a session was not forked. Nothing was stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForkError {
-    /// The store says no.
+    /// The store returned an error.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It can't be forked there.
+    /// The session has no record with the requested number.
     #[error("there is no record {at} to fork at; the session has records 1 to {last}")]
     NoRecord {
-        /// The record asked for.
+        /// The requested record.
         at: u64,
-        /// The last there is.
+        /// The last existing record.
         last: u64,
     },
-    /// A record to be taken over is of a newer version.
+    /// A record to be copied was written by a newer version.
     #[error(
         "record {seq} was written by a newer version of Windlass (a `{kind}` record); fork with that version, \
          or before it, at record {before} at the latest"
     )]
     Newer {
-        /// Its number.
+        /// The record's number.
         seq: u64,
-        /// Its kind.
+        /// The record's kind.
         kind: String,
-        /// The last record that can be taken over.
+        /// The last record that can be copied.
         before: u64,
     },
 }
 
-/// What a fork is called.
+/// The identity of a fork.
 #[derive(Clone, Debug)]
 pub struct ForkTarget {
-    /// Its id.
+    /// The fork's session id.
     pub session: SessionId,
-    /// Its key.
+    /// The fork's session key.
     pub key: String,
-    /// The version of Windlass that makes it.
+    /// The version of Windlass that creates the fork.
     pub version: String,
-    /// When it is made.
+    /// When it is created.
     pub at: Timestamp,
-    /// As for [`Writer::new`].
+    /// A number that no other writer has, as for [`Writer::new`].
     pub nonce: u64,
 }
 
-/// A fork in the making.
+/// A fork that is not stored yet.
 #[derive(Debug)]
 pub struct Fork {
     writer: Writer,
@@ -69,8 +69,8 @@ pub struct Fork {
 }
 
 impl Fork {
-    /// Takes the records of `origin` over up to the end of the batch that holds the record `through`, or
-    /// all of them.
+    /// Copies the records of `origin` up to the end of the batch that holds the record `through`, or all of them
+    /// if that is `None`.
     pub async fn begin(
         store: &dyn Store,
         origin: SessionId,
@@ -78,7 +78,7 @@ impl Fork {
         branch: ForkTarget,
     ) -> Result<Self, ForkError> {
         match Self::copied(store, origin, through, branch).await {
-            // Batches and contents are read at different moments: it may have been removed in between.
+            // Batches and blobs are read at different moments: the session may have been removed in between.
             Err(ForkError::Store(StoreError::Broken { .. })) if is_gone(store, origin).await? => {
                 Err(StoreError::Missing.into())
             }
@@ -124,31 +124,31 @@ impl Fork {
         Ok(fork)
     }
 
-    /// How the origin was brought in, where that is recorded behind what was taken over: what was taken over has no
-    /// more authority in the fork than it has there (X6).
+    /// How `origin` was imported, if a record behind the copied ones says so: the copied records have no more
+    /// authority in the fork than in `origin` (X6).
     #[must_use]
     pub fn imported(&self) -> Option<&ImportDetails> {
         self.imported.as_ref()
     }
 
-    /// The records so far.
+    /// The records of all batches so far, copied and added.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
         self.sealed.iter().flat_map(|sealed| &sealed.envelopes).map(|envelope| &envelope.record)
     }
 
-    /// Adds a batch of the fork's own.
+    /// Adds a batch of the fork itself.
     pub fn add(&mut self, batch: Batch) -> Result<(), StoreError> {
         self.sealed.push(self.writer.seal(batch)?);
         Ok(())
     }
 
-    /// Stores it, all or nothing.
+    /// Stores the fork in one transaction.
     pub async fn finish(self, store: &dyn Store) -> Result<(), StoreError> {
         restore_for_certain(store, self.sealed, at_once).await
     }
 }
 
-/// How these batches say that their session was brought in, if they do. One that can't be read may say so too.
+/// The import that these batches record, if any. A batch that can't be read counts as recording one.
 async fn imported_by(
     store: &dyn Store,
     session: SessionId,
@@ -175,7 +175,7 @@ async fn imported_by(
     Ok(imported)
 }
 
-/// Everything a batch refers to.
+/// Reads all blobs of a batch.
 async fn contents(store: &dyn Store, session: SessionId, batch: &StoredBatch) -> Result<BlobMap, StoreError> {
     let mut blobs = BlobMap::new();
     for hash in &batch.blobs {
@@ -189,7 +189,7 @@ async fn contents(store: &dyn Store, session: SessionId, batch: &StoredBatch) ->
     Ok(blobs)
 }
 
-/// A batch as the fork has it.
+/// Rewrites a batch of the origin for the fork.
 fn taken_over(
     branch: &ForkTarget,
     origin: Origin,
@@ -197,9 +197,9 @@ fn taken_over(
     envelopes: Vec<Envelope>,
     blobs: &BlobMap,
 ) -> Batch {
-    // The first one is about the session itself, which was not there before.
+    // The first batch opens the session, and the fork is opened only now.
     let at = if stored.seq == 1 { branch.at } else { envelopes.first().map_or(branch.at, |first| first.at) };
-    // Long bodies leave their lines again by themselves.
+    // Sealing moves long bodies out of their lines again, so don't pass them on as blobs.
     let bodies: HashSet<Hash> = line::bodies_elsewhere(&stored.bytes).collect();
     let beside = stored.blobs.iter().filter(|hash| !bodies.contains(hash));
     Batch {
@@ -216,12 +216,12 @@ fn entry(branch: &ForkTarget, origin: Origin, envelope: Envelope) -> Entry {
         Record::SessionOpened(opened) => {
             opened.key.clone_from(&branch.key);
             opened.version.clone_from(&branch.version);
-            // Whoever spawned the origin awaits the origin.
+            // The parent session awaits the origin, not the fork.
             opened.parent = None;
             opened.forked_from.iter_mut().for_each(|earlier| earlier.seq = earlier.seq.min(origin.seq));
             opened.forked_from.push(origin);
         }
-        // A key that the origin took on is the origin's.
+        // The key stays with the origin.
         Record::SessionChanged(SessionChanged { key, .. }) => *key = None,
         _ => {}
     }

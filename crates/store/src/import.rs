@@ -1,11 +1,11 @@
-//! Bringing an exported journal in: the whole of it is read and its chain verified before anything
-//! is stored, and then it is stored in one transaction. What can't be right is refused by its line.
+//! Imports an exported journal: reads all of it and verifies its hash chain before anything is stored, then stores it
+//! in one transaction. An invalid journal is refused, and the error names the line.
 //!
-//! The chain proves that nothing was lost on the way, not who wrote it: whoever writes a file can chain it. So
-//! whoever brings one in ends what is open in it before it is stored (X6).
+//! The chain proves that nothing was lost in transit, not who wrote it: anyone can write a file with a valid chain.
+//! So the importer ends what is open in the journal before it is stored (X6).
 //!
 //! The protocol: [`Import::read`] reads and verifies → `add` ends what is open there (the store does not know
-//! how) → `finish` stores all of it in one transaction.
+//! how) → `finish` stores everything in one transaction.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -20,27 +20,27 @@ use crate::settle::{at_once, restore_for_certain};
 use crate::verify::Chain;
 use crate::{Batch, SealedBatch, Store, StoreError, Writer};
 
-/// The longest line that is taken in, in bytes.
+/// The longest accepted line, in bytes.
 const LINE_LIMIT: u64 = 512 * 1024 * 1024;
 
-/// Why a journal was not brought in. Nothing of it was stored.
+/// Why a journal was not imported. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// A line is not what it should be.
+    /// A line is invalid.
     #[error("line {line}: {what}; export the session again and import that")]
     Line {
-        /// Which, from 1.
+        /// The line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with the line.
         what: String,
     },
-    /// It is of a newer version.
+    /// The journal was written by a newer version.
     #[error(
         "the session was written by a newer version of Windlass (it holds a `{kind}` record), so what is open in it \
          can't be ended here, and without that nothing is brought in; import it with that version"
     )]
     Newer {
-        /// The first kind that is not known.
+        /// The first unknown kind of record.
         kind: String,
     },
     /// The input could not be read.
@@ -51,7 +51,7 @@ pub enum ImportError {
     Store(#[from] StoreError),
 }
 
-/// A journal that is being brought in.
+/// A journal that is being imported.
 #[derive(Debug)]
 pub struct Import {
     session: SessionId,
@@ -60,25 +60,25 @@ pub struct Import {
 }
 
 impl Import {
-    /// Reads and verifies a journal that `export` wrote; nothing is stored yet. The nonce is as for [`Writer::new`].
+    /// Reads and verifies a journal that `export` wrote; stores nothing yet. `nonce` is as for [`Writer::new`].
     pub fn read(input: &mut (dyn BufRead + Send), nonce: u64) -> Result<Self, ImportError> {
         let (session, sealed) = read_journal(input)?;
         let head = sealed.last().map(|batch| batch.head).unwrap_or_default();
         Ok(Self { session, writer: Writer::new(session, head, nonce), sealed })
     }
 
-    /// Whose journal it is.
+    /// The session of the journal.
     #[must_use]
     pub fn session(&self) -> SessionId {
         self.session
     }
 
-    /// The records so far.
+    /// The records of all batches so far, imported and added.
     pub fn records(&self) -> impl Iterator<Item = &Record> {
         self.sealed.iter().flat_map(|sealed| &sealed.envelopes).map(|envelope| &envelope.record)
     }
 
-    /// Adds a batch behind what came in. Nothing may be written behind records of a newer version.
+    /// Adds a batch after the imported ones. Refused if any record was written by a newer version.
     pub fn add(&mut self, batch: Batch) -> Result<(), ImportError> {
         if let Some(newer) = NewerRecord::first(self.sealed.iter().flat_map(|batch| &batch.envelopes).map(Arc::as_ref))
         {
@@ -88,14 +88,14 @@ impl Import {
         Ok(())
     }
 
-    /// Stores it, all or nothing. A session that is here already is refused, and so is a key that is taken.
+    /// Stores the journal in one transaction. Refused if the session exists here or its key is taken.
     pub async fn finish(self, store: &dyn Store) -> Result<SessionId, ImportError> {
         restore_for_certain(store, self.sealed, at_once).await?;
         Ok(self.session)
     }
 }
 
-/// Reads and verifies a whole journal.
+/// Reads and verifies a whole journal, and returns its session and batches.
 fn read_journal(input: &mut (dyn BufRead + Send)) -> Result<(SessionId, Vec<SealedBatch>), ImportError> {
     let mut lines = InputLines { input, number: 0, line: Vec::new() };
     if !lines.advance()? {
@@ -143,7 +143,7 @@ struct InputLines<'a> {
 }
 
 impl InputLines<'_> {
-    /// Moves on to the next line; false at the end.
+    /// Reads the next line; false at the end of the input.
     fn advance(&mut self) -> Result<bool, ImportError> {
         self.line.clear();
         self.number += 1;
@@ -162,7 +162,7 @@ impl InputLines<'_> {
     }
 }
 
-/// What was read so far, and the batch that is under way.
+/// The batches read so far, and the batch being read.
 struct ImportReader {
     session: SessionId,
     chain: Chain,

@@ -8,11 +8,11 @@ use windlass_vocab::SessionId;
 
 use crate::Head;
 
-/// The right to write to a session, given back when dropped or when the process dies.
+/// The right to write to a session, released when dropped or when the process dies.
 ///
-/// Whoever has it appends a `LeaseTaken` with its epoch first: from then on every batch of an earlier holder
-/// conflicts (J5). So a lease that was lost, because its holder was silent for too long or its lock was taken away, does
-/// no harm; it says so as soon as the store knows.
+/// The holder first appends a `LeaseTaken` with its epoch: from then on every batch of an earlier holder conflicts
+/// (J5). So a lost lease (its holder was silent for too long, or its lock was removed) does no harm; the lease
+/// reports the loss as soon as the store knows.
 pub struct Lease {
     session: SessionId,
     head: Head,
@@ -20,27 +20,27 @@ pub struct Lease {
     _hold: Box<dyn Any + Send + Sync>,
 }
 
-/// The store's side of a lease.
+/// The store's side of a lease, with which the store reports that it is lost.
 #[derive(Debug)]
 pub struct LeaseHolder(watch::Sender<bool>);
 
 impl LeaseHolder {
-    /// Says that somebody else may have the session now.
+    /// Reports that another holder may have the session now.
     pub fn lose(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Lease {
-    /// A lease on `session`, whose journal ends in `head`, that lasts as long as `hold` lives; and how to say that it
-    /// is lost.
+    /// Returns a lease on `session`, whose journal ends in `head`, and the [`LeaseHolder`] to report its loss with. The
+    /// store's claim lasts as long as `hold` lives.
     #[must_use]
     pub fn new(session: SessionId, head: Head, hold: impl Any + Send + Sync) -> (Self, LeaseHolder) {
         let (holder, lost) = watch::channel(false);
         (Self { session, head, lost, _hold: Box::new(hold) }, LeaseHolder(holder))
     }
 
-    /// The session held.
+    /// The session that the lease is for.
     #[must_use]
     pub fn session(&self) -> SessionId {
         self.session
@@ -58,18 +58,18 @@ impl Lease {
         self.head.epoch + 1
     }
 
-    /// Whether it is known to be lost.
+    /// Whether the lease is known to be lost.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         *self.lost.borrow()
     }
 
-    /// Waits until it is lost.
+    /// Waits until the lease is lost.
     pub fn lost(&self) -> impl Future<Output = ()> + use<> {
         let mut lost = self.lost.clone();
         async move {
             if lost.wait_for(|lost| *lost).await.is_err() {
-                // The store is gone, and nobody will say so any more.
+                // The store was dropped, so no loss will be reported any more.
                 std::future::pending::<()>().await;
             }
         }

@@ -1,11 +1,11 @@
-//! Where journals live.
+//! The stores of session journals.
 //!
-//! The protocol: `claim` a session and get its lease, `read` it and ask for its `head` → [`Writer::seal`]
+//! The protocol: `claim` a session to get its lease, `read` the session and its `head` → [`Writer::seal`]
 //! a batch of records against that head → `append` it. All records of one input are one batch, one
-//! transaction (J2). An append whose place is taken answers [`AppendError::Conflict`]: somebody else
-//! took the lease (J5), and the writer must drop what it holds in memory and read again. An append
-//! whose outcome is not known answers [`AppendError::Unknown`]; one that is already stored answers `Ok`, so whoever
-//! does not know simply appends the same batch again.
+//! transaction (J2). [`AppendError::Conflict`] means that another batch has the same sequence number: another
+//! writer took the lease (J5), and this one must drop its state in memory and read again.
+//! [`AppendError::Unknown`] means that the outcome is unknown: append the same batch again. The store returns
+//! `Ok` for a batch it already has.
 //!
 //! Everything is a trait, so that SQLite now and PostgreSQL later is a configuration; one
 //! conformance suite (`conformance`) holds every implementation to the same rules.

@@ -1,8 +1,7 @@
-//! One record, one line. A body over [`BODY_LIMIT`] leaves its line: the line then ends in
-//! `"blob":"<hash>"}` where it would end in `"body":…}`, and the body is kept under its hash. Reading
-//! puts it back, so nobody outside sees the difference.
+//! One record per line. A body over [`BODY_LIMIT`] is stored as a blob: the line then ends in
+//! `"blob":"<hash>"}` instead of `"body":…}`, and the body is kept under its hash. Reading puts it back.
 //!
-//! No other line can end so: an object or array as body ends the line in `}}` or `]}`, and inside a
+//! No other line can end like that: an object or array as body ends the line in `}}` or `]}`, and inside a
 //! string a quote is escaped.
 
 use std::collections::HashMap;
@@ -10,7 +9,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{DecodeError, Envelope, Hash};
 
-/// The longest body, in bytes, that stays on its line.
+/// The longest body, in bytes, that is kept in its line.
 pub const BODY_LIMIT: usize = 32 * 1024;
 
 const BODY: &str = r#""body":"#;
@@ -18,28 +17,28 @@ const BLOB: &str = r#""blob":""#;
 const END: &str = r#""}"#;
 const HASH_DIGITS: usize = 64;
 
-/// Contents at hand, by hash.
+/// Loaded blobs, by hash.
 pub(crate) type BlobMap = HashMap<Hash, Arc<[u8]>>;
 
-/// The BLAKE3 hash of `bytes`: the name of a content, and the link between batches.
+/// The BLAKE3 hash of `bytes`: the key of a blob, and the link between batches.
 #[must_use]
 pub fn hash_of(bytes: &[u8]) -> Hash {
     Hash(*blake3::hash(bytes).as_bytes())
 }
 
-/// A content and its hash.
+/// A blob and its hash.
 pub(crate) type Blob = (Hash, Arc<[u8]>);
 
-/// Adds the line of a record to `bytes`; gives its body where that had to leave the line.
+/// Appends the line of a record to `bytes`; returns the body as a blob if it is too long for the line.
 pub(crate) fn write(envelope: &Envelope, bytes: &mut Vec<u8>) -> Result<Option<Blob>, serde_json::Error> {
     let start = bytes.len();
     envelope.encode_into(bytes)?;
     let line = &bytes[start..];
     if memchr::memchr(b'\n', line).is_some() {
-        // Nothing could read the journal behind it.
+        // A line break would make the rest of the journal unreadable.
         return Err(serde::ser::Error::custom("it has a line break in it"));
     }
-    // The first of its kind: before the body stand only numbers, ids and the kind, none with a quote.
+    // The first match is the real one: only numbers, ids and the kind precede the body, and none contains a quote.
     let is_body = |bytes: &[u8]| bytes == BODY.as_bytes();
     let place = if line.len() > BODY_LIMIT { line.windows(BODY.len()).position(is_body) } else { None };
     let body = place.map(|place| &line[place + BODY.len()..line.len() - 1]).filter(|body| body.len() > BODY_LIMIT);
@@ -52,7 +51,7 @@ pub(crate) fn write(envelope: &Envelope, bytes: &mut Vec<u8>) -> Result<Option<B
     Ok(blob)
 }
 
-/// A line that can't be read.
+/// Why a line can't be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LineFault {
     #[error("it is not UTF-8")]
@@ -79,12 +78,12 @@ pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The bodies that a batch's lines left elsewhere.
+/// Hashes of the bodies that a batch stores as blobs.
 pub(crate) fn bodies_elsewhere(bytes: &[u8]) -> impl Iterator<Item = Hash> {
     lines(bytes).filter_map(|line| Some(split_blob(line)?.1))
 }
 
-/// Reads a line, its body from `blobs` where it left the line.
+/// Decodes a line; a body stored as a blob is taken from `blobs`.
 pub(crate) fn read(line: &[u8], blobs: &BlobMap) -> Result<Envelope, LineFault> {
     let text = std::str::from_utf8(line).map_err(|_| LineFault::NotText)?;
     let Some((start, hash)) = split_blob(line) else {
@@ -105,7 +104,7 @@ fn decode(line: &str) -> Result<Envelope, LineFault> {
     })
 }
 
-/// Where `"blob":…` begins at the end of a line, and the hash it names.
+/// Start of `"blob":…` at the end of a line, and the hash in it.
 fn split_blob(line: &[u8]) -> Option<(usize, Hash)> {
     let start = line.len().checked_sub(BLOB.len() + HASH_DIGITS + END.len())?;
     let digits = line[start..].strip_prefix(BLOB.as_bytes())?.strip_suffix(END.as_bytes())?;

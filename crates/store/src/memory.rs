@@ -1,4 +1,4 @@
-//! A store that lives as long as its handles: for tests, and for sessions nobody wants to keep.
+//! A store in memory that lives as long as its handles: for tests, and for sessions that need not be kept.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -29,7 +29,7 @@ struct MemoryJournals {
     commands: Vec<QueuedCommand>,
 }
 
-/// A command on its way, in the order they came.
+/// A command that was sent; they are kept in the order of arrival.
 struct QueuedCommand {
     addressed: AddressedCommand,
     expires: Timestamp,
@@ -136,7 +136,7 @@ impl MemoryJournals {
         self.decode(id, &batches[start..end])
     }
 
-    /// Stands behind the last batch before the one that begins with the record `seq`.
+    /// A chain positioned after the last batch before the one that begins with the record `seq`.
     fn chain_before(&self, id: SessionId, seq: u64) -> Chain {
         let before = self.batches(id).iter().rev().find(|batch| batch.seq < seq);
         Chain::behind(id, before.map(|batch| batch.head).unwrap_or_default())
@@ -311,7 +311,7 @@ impl SessionLog for MemoryStore {
         ready(Ok(Vec::new()))
     }
 
-    /// What is in memory is lost with its process, and nobody is left to be told.
+    /// Always `None`: memory is lost with the process, so nobody is left to report it to.
     fn loss(&self) -> Option<Loss> {
         None
     }
@@ -325,7 +325,7 @@ impl SessionLog for MemoryStore {
     }
 }
 
-/// Gives a session back.
+/// Releases the session when dropped.
 struct MemoryClaim {
     store: MemoryStore,
     session: SessionId,

@@ -1,4 +1,4 @@
-//! Numbering, chaining and writing out a batch: everything about an append that needs no store.
+//! Numbers, chains and serializes a batch: the part of an append that needs no store.
 
 use std::sync::Arc;
 
@@ -7,30 +7,30 @@ use windlass_vocab::{BatchPosition, ENVELOPE_VERSION, Envelope, Record, RecordId
 use crate::line::{self, hash_of};
 use crate::{Batch, Head, SealedBatch, StoreError};
 
-/// The pen of one writer on one session. Plain data.
+/// Seals the batches of one writer of one session. Plain data.
 ///
-/// `seal` moves `head` on before anything is stored. When the append then fails, either append the
-/// same [`SealedBatch`] again or set `head` back to its `expected` and seal anew.
+/// `seal` advances `head` before anything is stored. When the append then fails, either append the
+/// same [`SealedBatch`] again or set `head` back to its `expected` and seal again.
 #[derive(Clone, Debug)]
 pub struct Writer {
     /// The session written to.
     pub session: SessionId,
-    /// What the next batch follows.
+    /// The head that the next batch follows.
     pub head: Head,
-    /// As ids begin: 16 hex digits.
+    /// Start of all record ids: 16 hex digits.
     nonce: String,
     counter: u64,
 }
 
 impl Writer {
-    /// A writer that goes on from `head`. `nonce` is a number no other writer has; with it the ids of
-    /// records tell writers apart.
+    /// A writer that continues from `head`. `nonce` is a number that no other writer has, so that record ids
+    /// differ between writers.
     #[must_use]
     pub fn new(session: SessionId, head: Head, nonce: u64) -> Self {
         Self { session, head, nonce: format!("{nonce:016x}"), counter: 0 }
     }
 
-    /// Gives the records their numbers, ids and chain, and writes them out. A `LeaseTaken` sets the
+    /// Assigns numbers, ids and hash chain to the records, and serializes them. A `LeaseTaken` sets the
     /// epoch of its batch and of all that follow.
     pub fn seal(&mut self, batch: Batch) -> Result<SealedBatch, StoreError> {
         let Batch { at, entries, blobs, takes } = batch;

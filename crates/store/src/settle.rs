@@ -1,11 +1,11 @@
-//! Writes whose outcome was not known, settled by writing the same again: what is stored already answers so.
+//! Settles writes of unknown outcome by writing the same again: the store reports a batch that it already has.
 
 use crate::{AppendError, BoxFuture, Head, SealedBatch, Store, StoreError};
 
-/// How often something is written again before the store counts as out of reach.
+/// How many times a write is tried before the store counts as unavailable.
 pub const TRIES: u32 = 5;
 
-/// Restores a journal; where the outcome is not known, again, with a `pause` before each try but the first.
+/// Restores a journal, and retries while the outcome is unknown, with a `pause` before each retry.
 pub async fn restore_for_certain(
     store: &dyn Store,
     batches: Vec<SealedBatch>,
@@ -16,7 +16,7 @@ pub async fn restore_for_certain(
     loop {
         match store.restore(batches.clone()).await {
             Err(AppendError::Unknown { .. }) if tried + 1 < TRIES => {}
-            // It was stored by the try before.
+            // The previous try stored it.
             Err(AppendError::Refused(StoreError::Exists { session }))
                 if tried > 0 && store.head(session).await? == head =>
             {
@@ -29,8 +29,8 @@ pub async fn restore_for_certain(
     }
 }
 
-/// Appends the same batch again until it is known to be stored or not, with a `pause` before each try. For one whose
-/// first try answered [`AppendError::Unknown`].
+/// Appends a batch again until it is known whether it is stored, with a `pause` before each try. For a batch whose
+/// first try returned [`AppendError::Unknown`].
 pub async fn append_again(
     store: &dyn Store,
     sealed: SealedBatch,
@@ -46,7 +46,7 @@ pub async fn append_again(
     }
 }
 
-/// No pause.
+/// A `pause` that does not wait.
 pub(crate) fn at_once(_tried: u32) -> BoxFuture<'static, ()> {
     Box::pin(std::future::ready(()))
 }

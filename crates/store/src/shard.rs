@@ -1,4 +1,4 @@
-//! Which of 4,096 shards a session falls into. Computed, never stored, so it can't go stale.
+//! The shard of a session, one of 4,096. Computed, never stored, so it can't go stale.
 
 use sha2::{Digest, Sha256};
 use windlass_vocab::SessionId;

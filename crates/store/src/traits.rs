@@ -1,4 +1,4 @@
-//! What a store can do, as object-safe traits.
+//! The interface of a store, as object-safe traits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,26 +11,26 @@ use crate::{
     AppendError, Head, Inconsistency, Lease, Loss, SealedBatch, SessionRow, StoreError, StoredBatch, WaitingMessage,
 };
 
-/// A boxed future, so that the traits can be objects.
+/// A boxed future, so that the traits are object-safe.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The journals: append-only, one per session.
 pub trait SessionLog {
-    /// Stores a batch if it follows the session's head, whole or not at all. `Ok` also when this very
-    /// batch is stored already. A caller that stops waiting does not stop the write. A conflict loses the lease that
-    /// this handle has on the session.
+    /// Stores a batch if it follows the session's head, in one transaction. Returns `Ok` also when this very batch
+    /// is stored already. A caller that stops waiting does not stop the write. On a conflict, the lease that this
+    /// handle has on the session is lost.
     fn append(&self, sealed: SealedBatch) -> BoxFuture<'_, Result<(), AppendError>>;
 
-    /// Stores the whole journal of one session that is not here yet, all of it or nothing: one that comes
-    /// from elsewhere, or one that begins. The key is looked at as it stands after the last batch.
-    /// Where the outcome is not known, a session that is there (`Exists`) with this very head was stored.
+    /// Stores the whole journal of a session that does not exist here yet, in one transaction: an imported session
+    /// or a new one. The key is checked as it is after the last batch. After an unknown outcome, `Exists` together
+    /// with this very head means that the journal was stored.
     fn restore(&self, batches: Vec<SealedBatch>) -> BoxFuture<'_, Result<(), AppendError>>;
 
-    /// The records numbered above `after_seq`; none when there is no such session.
+    /// The records numbered above `after_seq`; empty when there is no such session.
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
 
-    /// The records of the last batches that end before the record `before_seq`, `most` batches at the most,
-    /// in order; none when there is no such batch.
+    /// The records of the last `most` batches that end before the record `before_seq`, in order; empty when there
+    /// is no such batch.
     fn read_before(
         &self,
         session: SessionId,
@@ -41,103 +41,102 @@ pub trait SessionLog {
     /// The end of the journal; the zero head when there is no such session.
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>>;
 
-    /// The session an owner knows by this key.
+    /// The owner's session with this key.
     fn find<'a>(&'a self, owner: &'a str, key: &'a str) -> BoxFuture<'a, Result<Option<SessionId>, StoreError>>;
 
-    /// What is known of one session.
+    /// The list entry of one session.
     fn row(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionRow>, StoreError>>;
 
-    /// An owner's sessions, the one that changed last first.
+    /// An owner's sessions, the most recently changed first.
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>>;
 
     /// The batches as stored, in order; for `verify` and `export`.
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>>;
 
-    /// What does not agree within the store, without trust in its indexes: batches that reading would not find, sessions
-    /// that are not in the list. Reads everything there is; `verify` then follows the journal of one session.
+    /// Finds inconsistencies within the store without trusting its indexes: batches that a read would not find,
+    /// sessions missing from the list. Reads all data; `verify` then follows the journal of one session.
     fn check(&self) -> BoxFuture<'_, Result<Vec<Inconsistency>, StoreError>>;
 
-    /// What was stored and is not there any more, as far as the store can tell. While there is such a loss nothing is
-    /// written: appends, claims and messages answer [`StoreError::Lost`].
+    /// The stored data that is missing, as far as the store can detect. While there is such a loss nothing is
+    /// written: appends, claims and messages return [`StoreError::Lost`].
     fn loss(&self) -> Option<Loss>;
 
-    /// Goes on from what is there. Says what was lost; nothing where nothing was.
+    /// Continues with the data that is left. Returns the loss; `None` if there was none.
     fn accept_loss(&self) -> BoxFuture<'_, Result<Option<Loss>, StoreError>>;
 
-    /// Removes a session, its waiting messages and the contents nobody else refers to. `Busy` while
+    /// Removes a session, its waiting messages and the blobs that no other session refers to. `Busy` while
     /// anybody, the caller included, holds its lease.
     fn remove(&self, session: SessionId) -> BoxFuture<'_, Result<(), StoreError>>;
 }
 
-/// Who may write.
+/// The right to write to a session.
 pub trait Ownership {
-    /// Takes the session for as long as the lease lives; `Busy` when somebody has it.
+    /// Claims the session for as long as the lease lives; `Busy` when it is already claimed.
     fn claim(&self, session: SessionId) -> BoxFuture<'_, Result<Lease, StoreError>>;
 
-    /// Whether somebody has the session, the caller included. To ask keeps nobody out, or only for as long as that takes.
+    /// Whether anybody, the caller included, holds the session. Checking blocks other claims only briefly, if at all.
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>>;
 }
 
 /// Whether a message was new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutOutcome {
-    /// It waits now.
+    /// It is in the inbox now.
     Added,
-    /// The session has had a message of this id, waiting or taken up (J6).
+    /// The session already has a message with this id, waiting or accepted (J6).
     AlreadyThere,
 }
 
-/// Messages not yet taken up.
+/// Messages that no run has accepted yet.
 pub trait Inbox {
-    /// Lets a message wait, once per id.
+    /// Adds a message to the inbox, once per id.
     fn put(&self, session: SessionId, message: WaitingMessage) -> BoxFuture<'_, Result<PutOutcome, StoreError>>;
 
-    /// The messages that wait, in the order they came.
+    /// The messages in the inbox, in order of arrival.
     fn waiting(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<WaitingMessage>, StoreError>>;
 
-    /// Drops the messages that wait and says how many.
+    /// Empties the inbox and returns how many messages it held.
     fn drop_waiting(&self, session: SessionId) -> BoxFuture<'_, Result<usize, StoreError>>;
 }
 
-/// Commands for sessions that another process may own: the way to reach a live run from outside. They overtake the inbox.
+/// Commands for sessions that another process may own, to control a live run from outside. They overtake the inbox.
 ///
-/// The protocol: the sender leaves a command, which is addressed to whoever has the session at that moment, by the epoch
-/// of their lease. The owner looks for `commands`, takes one (of all who try, one succeeds), does it, and says what became
-/// of it. The sender reads that from `command_state`, and withdraws the command in the end. Nobody but the owner it was
-/// addressed to takes it, and nobody after it has expired; so no command reaches a run its sender did not mean.
+/// The protocol: the sender stores a command, addressed by lease epoch to the session's holder at that moment. The
+/// owner polls `commands`, takes one (of all that try, one succeeds), executes it, and stores the outcome. The sender
+/// reads the outcome from `command_state`, and finally withdraws the command. Only the addressed owner takes it, and
+/// nobody takes it after it expired; so no command reaches a run that its sender did not mean.
 pub trait ControlLane {
-    /// Leaves a command for whoever has the session. Where nobody has, nothing is left. The same id again changes
-    /// nothing.
+    /// Stores a command for the session's holder; nothing if nobody holds it. Sending an id again changes nothing.
     fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>>;
 
-    /// The commands that nobody has taken and that have not expired by `now`, in the order they came, whomever they are
-    /// addressed to. Cheap where nothing was written since the last time.
+    /// The commands that nobody has taken and that have not expired by `now`, in order of arrival, for any owner. Cheap
+    /// if nothing was written since the last call.
     fn commands(&self, now: Timestamp) -> BoxFuture<'_, Result<Vec<AddressedCommand>, StoreError>>;
 
-    /// Takes a command, to do it.
+    /// Takes a command in order to execute it.
     fn take_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<TakenCommand, StoreError>>;
 
-    /// Says what became of a command that was taken. The first word counts.
+    /// Records the outcome of a command that was taken. The first outcome counts.
     fn settle_command<'a>(
         &'a self,
         id: &'a CommandId,
         outcome: ControlOutcome,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Where a command stands.
+    /// The state of a command.
     fn command_state<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>>;
 
-    /// Removes a command, unless its owner is at it, and says where it stood.
+    /// Removes a command, unless its owner is executing it, and returns its state before that.
     fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>>;
 }
 
-/// Contents by hash.
+/// Blobs by hash.
 pub trait Blobs {
-    /// The content with this hash, if it is here.
+    /// The blob with this hash, if it is stored here.
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>>;
 }
 
-/// All of it.
+/// A complete store.
 pub trait Store: SessionLog + Ownership + Inbox + ControlLane + Blobs + Send + Sync {}
 
 impl<T: SessionLog + Ownership + Inbox + ControlLane + Blobs + Send + Sync + ?Sized> Store for T {}

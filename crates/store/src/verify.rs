@@ -1,5 +1,5 @@
-//! Following the hash chain (J11): every batch carries the hash of the one before, numbers are
-//! dense, every line decodes, every content has the hash it is known by. The first break is named.
+//! Verifies the hash chain (J11): every batch carries the hash of the previous one, numbers are dense, every line
+//! decodes, every blob matches its hash. The first break is reported.
 
 use std::fmt;
 
@@ -8,31 +8,31 @@ use windlass_vocab::{BatchPosition, Envelope, Hash, SessionId};
 use crate::line::{self, BlobMap, LineFault, hash_of};
 use crate::{Head, Store, StoreError, StoredBatch};
 
-/// A journal that holds.
+/// The size of a journal, or of the part of it, that passed verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifiedJournal {
-    /// Its records.
+    /// Number of records.
     pub records: u64,
-    /// Its batches.
+    /// Number of batches.
     pub batches: u64,
 }
 
-/// The first place where a journal does not hold.
+/// The first place where a journal fails verification.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the journal breaks at record {seq}: {what}")]
 pub struct Break {
     /// The record, by the number it has or should have.
     pub seq: u64,
-    /// What is wrong with it.
+    /// What is wrong there.
     pub what: String,
 }
 
-/// Something within a store that does not agree with the rest of it.
+/// Data in a store that contradicts other data in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inconsistency {
-    /// The session, where it is about one.
+    /// The session concerned, if it is one.
     pub session: Option<SessionId>,
-    /// What does not agree.
+    /// The contradiction.
     pub what: String,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Inconsistency {
 /// Why a journal could not be verified.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// It does not hold.
+    /// It is broken.
     #[error(transparent)]
     Break(#[from] Break),
     /// It could not be read.
@@ -58,14 +58,14 @@ pub enum VerifyError {
 }
 
 impl Break {
-    /// The error of a store that was to read the journal of `session`.
+    /// The store error for this break in the journal of `session`.
     pub(crate) fn of(self, session: SessionId) -> StoreError {
         StoreError::Broken { session, seq: self.seq, what: self.what }
     }
 }
 
 impl VerifyError {
-    /// The error of a store that was to read the journal of `session`.
+    /// The store error for this failure to verify the journal of `session`.
     #[must_use]
     pub fn of(self, session: SessionId) -> StoreError {
         match self {
@@ -75,16 +75,16 @@ impl VerifyError {
     }
 }
 
-/// How far a journal holds.
+/// The part of a journal before its first break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
-    /// What holds.
+    /// The verified part.
     pub whole: VerifiedJournal,
-    /// Where it ends, if that is not the end of the journal.
+    /// The first break; `None` if the whole journal is verified.
     pub broken: Option<Break>,
 }
 
-/// Verifies a session's journal as it is stored.
+/// Verifies a session's stored journal.
 pub async fn verify(store: &dyn Store, session: SessionId) -> Result<VerifiedJournal, VerifyError> {
     let Prefix { whole, broken } = whole_prefix(store, session).await?;
     match broken {
@@ -106,7 +106,7 @@ pub async fn whole_prefix(store: &dyn Store, session: SessionId) -> Result<Prefi
             Err(broken) => Err(broken),
         };
         if let Err(broken) = passed {
-            // Batches and contents are read at different moments: it may have been removed in between.
+            // Batches and blobs are read at different moments: the session may have been removed in between.
             if is_gone(store, session).await? {
                 return Err(StoreError::Missing);
             }
@@ -116,12 +116,12 @@ pub async fn whole_prefix(store: &dyn Store, session: SessionId) -> Result<Prefi
     Ok(Prefix { whole: chain.verified(), broken: None })
 }
 
-/// Whether nothing is left of a session.
+/// Whether a session no longer exists.
 pub(crate) async fn is_gone(store: &dyn Store, session: SessionId) -> Result<bool, StoreError> {
     Ok(store.head(session).await? == Head::default() && store.row(session).await?.is_none())
 }
 
-/// All that a batch refers to and is there.
+/// The blobs of a batch, as far as they exist.
 async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<Result<BlobMap, Break>, StoreError> {
     let mut blobs = BlobMap::new();
     for hash in line::bodies_elsewhere(&batch.bytes).chain(batch.blobs.iter().copied()) {
@@ -134,12 +134,12 @@ async fn contents(store: &dyn Store, batch: &StoredBatch) -> Result<Result<BlobM
     Ok(Ok(blobs))
 }
 
-/// The break where a batch that begins with the record `seq` has lost a content that was stored with it.
+/// The break for a batch, with `seq` as first record, whose blob `hash` is missing or changed.
 pub(crate) fn blob_is_gone(seq: u64, hash: Hash) -> Break {
     Break { seq, what: format!("blob {hash}, stored with it, is missing or changed") }
 }
 
-/// A walk along one session's batches.
+/// Verifies one session's batches in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Chain {
     session: SessionId,
@@ -148,27 +148,27 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Stands before the first batch.
+    /// Starts before the first batch.
     pub(crate) fn new(session: SessionId) -> Self {
         Self { session, head: Head::default(), batches: 0 }
     }
 
-    /// Stands behind the batch that ends in `head`.
+    /// Starts after the batch that ends in `head`.
     pub(crate) fn behind(session: SessionId, head: Head) -> Self {
         Self { session, head, batches: 0 }
     }
 
-    /// The last batch passed.
+    /// The head of the last verified batch.
     pub(crate) fn head(&self) -> Head {
         self.head
     }
 
-    /// What was passed.
+    /// The number of records and batches verified so far.
     pub(crate) fn verified(&self) -> VerifiedJournal {
         VerifiedJournal { records: self.head.seq, batches: self.batches }
     }
 
-    /// Passes the next batch: `bytes` as stored, decoded to `envelopes`.
+    /// Verifies the next batch: `bytes` as stored, decoded to `envelopes`.
     pub(crate) fn follow(&mut self, bytes: &[u8], envelopes: &[Envelope]) -> Result<(), Break> {
         let broken = |seq, what: String| Err(Break { seq, what });
         let next = self.head.seq + 1;
@@ -213,7 +213,7 @@ impl Chain {
         })
     }
 
-    /// Passes the next batch and adds its records to `records`.
+    /// Decodes and verifies the next batch and adds its records to `records`.
     fn read(
         &mut self,
         noted: BatchNote,
@@ -232,7 +232,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The same for a reader, who wants no more than an error.
+    /// Like `read`, for callers that need only a [`StoreError`].
     pub(crate) fn read_stored(
         &mut self,
         noted: BatchNote,
@@ -249,12 +249,12 @@ impl Chain {
     }
 }
 
-/// What is noted of a batch beside its bytes.
+/// The data that the store keeps about a batch beside its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BatchNote {
-    /// The number of its first record.
+    /// Number of the first record.
     pub(crate) seq: u64,
-    /// The head after it.
+    /// The head after the batch.
     pub(crate) head: Head,
 }
 
@@ -266,7 +266,7 @@ enum BatchFault {
     Chain(String),
 }
 
-/// Decodes the lines of a batch whose first record is `first_seq`; names the first that can't be.
+/// Decodes the lines of a batch whose first record is `first_seq`; an error names the first line that can't be decoded.
 fn decode(
     bytes: &[u8],
     first_seq: u64,

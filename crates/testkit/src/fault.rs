@@ -1,17 +1,17 @@
-//! What can go wrong with a reply, as data.
+//! The faults of a scripted reply, as data.
 //!
-//! The faults of a step come in order: each strikes as many requests for that step as it says, then
-//! the next; when all are spent the step is answered as written.
+//! The faults of a step apply in order: each affects as many requests for that step as its `times` says, then comes
+//! the next; after the last fault the step is answered as written.
 
 use serde::{Deserialize, Serialize};
 
-/// A fault and how often it strikes.
+/// A fault and how often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptedFault {
-    /// How many requests for the step it strikes.
+    /// How many requests for the step it affects.
     #[serde(default = "once")]
     pub times: u32,
-    /// What goes wrong.
+    /// The kind of fault.
     #[serde(flatten)]
     pub kind: FaultKind,
 }
@@ -20,57 +20,57 @@ const fn once() -> u32 {
     1
 }
 
-/// What goes wrong.
+/// The kind of fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FaultKind {
-    /// Another status than 200.
+    /// A status other than 200.
     Status {
         /// The status.
         code: u16,
-        /// The body; an error object that names the status unless given.
+        /// The body; by default an error object that names the status.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         body: Option<String>,
-        /// The `Retry-AfterSteps` header.
+        /// The `Retry-After` header.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<String>,
     },
-    /// Silence before the first byte, then the reply as written.
+    /// A pause before the first byte, then the reply as written.
     Delay {
-        /// How long.
+        /// How long, in milliseconds.
         ms: u64,
     },
     /// The connection closes in the middle of the body.
     Cut {
-        /// Where.
+        /// Where in the body.
         after: BodyPoint,
     },
     /// The body stops, and the connection stays open.
     Idle {
-        /// Where.
+        /// Where in the body.
         after: BodyPoint,
     },
-    /// Bytes that are no stream and no JSON.
+    /// Bytes that are neither an event stream nor JSON.
     Garbage,
     /// A web page, with status 200.
     Html,
-    /// A stream of status 200 that carries an error object.
+    /// An event stream with status 200 that contains an error object.
     ErrorObject {
-        /// Where.
+        /// Where in the body.
         after: BodyPoint,
-        /// What it says.
+        /// The error message.
         message: String,
     },
     /// A stream that ends without `[DONE]`.
     MissingDone,
-    /// The reply as written, in writes that end exactly at these bytes of the body.
+    /// The reply as written, in writes that end exactly at these byte offsets of the body.
     Split {
-        /// Where, ascending.
+        /// The offsets, ascending.
         at: Vec<usize>,
     },
     /// A line that never ends.
     EndlessLine {
-        /// How many bytes are sent before the server gives up.
+        /// How many bytes are sent before the server closes the connection.
         bytes: u64,
     },
     /// The connection is accepted and closed without a byte.
@@ -81,20 +81,20 @@ pub enum FaultKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BodyPoint {
-    /// After so many bytes.
+    /// After this many bytes.
     Bytes(usize),
-    /// After so many events of the stream; a whole answer is one.
+    /// After this many events of the stream; a reply that is not streamed is one event.
     Events(usize),
 }
 
 impl FaultKind {
-    /// Strikes `times` requests.
+    /// This fault for `times` requests.
     #[must_use]
     pub const fn times(self, times: u32) -> ScriptedFault {
         ScriptedFault { times, kind: self }
     }
 
-    /// A status with nothing more to say.
+    /// A status with the default body.
     #[must_use]
     pub const fn status(code: u16) -> Self {
         Self::Status { code, body: None, retry_after: None }

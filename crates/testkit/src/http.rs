@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 const LINE_LIMIT: u64 = 64 * 1024;
 const BODY_LIMIT: usize = 256 * 1024 * 1024;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug)]
 pub(crate) struct HttpRequest {
     pub(crate) method: String,
@@ -19,7 +19,7 @@ pub(crate) struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// Reads the next request; `None` when the client closed in between two.
+    /// Reads the next request; `None` when the client closed the connection between two.
     pub(crate) async fn read(connection: &mut BufReader<TcpStream>) -> io::Result<Option<Self>> {
         let first = line(connection).await?;
         let mut words = first.split_whitespace();
@@ -40,7 +40,7 @@ impl HttpRequest {
         Ok(Some(request))
     }
 
-    /// The value of a header, its name in lower case.
+    /// The value of a header; `name` in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -64,7 +64,7 @@ impl HttpRequest {
     }
 }
 
-/// One line without its end; empty at the end of the connection.
+/// Reads one line without its line break; empty at the end of the connection.
 async fn line(connection: &mut BufReader<TcpStream>) -> io::Result<String> {
     let mut bytes = Vec::new();
     connection.take(LINE_LIMIT).read_until(b'\n', &mut bytes).await?;

@@ -1,5 +1,5 @@
-//! Whether a request is one that every server takes (J10): each call answered by exactly one result
-//! right after it, in call order, no result without its call, a legal start.
+//! Checks that every server would accept a request (J10): each call is answered by exactly one result
+//! right after it, in call order, there is no result without its call, and the start is legal.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub fn legality(request: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks a history before it is put on any wire.
+/// Checks a history before it is serialized for any API.
 pub fn history_legality(history: &[Message]) -> Result<(), String> {
     check(
         history
@@ -43,7 +43,7 @@ pub fn history_legality(history: &[Message]) -> Result<(), String> {
 
 const SAYS_NOTHING: &str = "an assistant message has neither content nor calls";
 
-/// A message, as far as order matters.
+/// A message, reduced to what matters for the order.
 enum OrderedMessage {
     System,
     User,
@@ -88,7 +88,7 @@ fn check(entries: Vec<OrderedMessage>) -> Result<(), String> {
     }
 }
 
-/// Whether a user has spoken.
+/// Which messages the conversation has had so far.
 #[derive(Clone, Copy)]
 enum ConversationStart {
     Nothing,
@@ -120,7 +120,7 @@ fn entry(message: &Value) -> Result<OrderedMessage, String> {
     }
 }
 
-/// The ids of the calls of one message, each well-formed.
+/// The ids of the calls of one message, after checking that each call is well-formed.
 fn call_ids(calls: &Value) -> Result<Vec<String>, String> {
     let calls = match calls {
         Value::Null => return Ok(Vec::new()),

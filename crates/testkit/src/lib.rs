@@ -1,16 +1,16 @@
-//! Stand-ins for what Windlass meets outside: a model and its tools, under a script.
+//! Test doubles for the services that Windlass uses: a model and its tools, both scripted.
 //!
-//! A [`Script`] says what the model says. [`ModelServer`] plays it over HTTP as an OpenAI Chat
+//! A [`Script`] defines the model's replies. [`ModelServer`] plays it over HTTP as an OpenAI Chat
 //! Completions server, for the real client and the real binary; [`ScriptedModel`] plays it in
 //! process. Both choose the reply by the conversation that the request carries and never by the
 //! order of arrival, so that a client that was killed gets the same reply when it asks again.
 //!
-//! [`CountingTool`]s count on disk what they did, so that a test can tell after a crash what ran twice.
+//! [`CountingTool`]s count their executions on disk, so that a test can find out after a crash what ran twice.
 //!
-//! [`mcp`] has fake MCP servers that misbehave as they are told; [`Packages`] finds those of other people.
+//! [`mcp`] has fake MCP servers that misbehave on request; [`Packages`] finds installed third-party ones.
 //!
-//! Every request is checked for [`legality`]; an illegal one is refused and kept, so that a test
-//! which never looks for it fails all the same.
+//! Every request is checked for [`legality`]; an illegal one is refused and recorded, so that a test
+//! that does not check for it fails all the same.
 
 mod fault;
 mod http;

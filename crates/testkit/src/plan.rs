@@ -1,55 +1,55 @@
-//! An answer as the bytes to write: in which writes, how far apart, and how it ends. Pure, so that
-//! faults can be tested byte by byte and an undisturbed answer is rendered only once.
+//! An answer as bytes to write: in which writes, with which pauses, and how it ends. Pure, so that
+//! faults can be tested byte by byte and an answer without faults is rendered only once.
 
 use crate::fault::{BodyPoint, FaultKind};
 use crate::script::{ReplyPace, WriteSplit};
 use crate::stage::Cue;
 use crate::wire;
 
-/// What to do with a connection.
+/// What to write to a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Before the first write.
+    /// Pause before the first write.
     pub(crate) wait_ms: u64,
-    /// Between writes.
+    /// Pause between writes.
     pub(crate) pause_ms: u64,
-    /// The bytes, head included.
+    /// The bytes, including the head.
     pub(crate) writes: Vec<Vec<u8>>,
-    /// What follows the last write.
+    /// What happens after the last write.
     pub(crate) end: PlanEnd,
 }
 
-/// What follows the last write.
+/// What happens after the last write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlanEnd {
-    /// The next request may come.
+    /// The server reads the next request.
     KeepAlive,
     /// The connection closes.
     Close,
-    /// Nothing, until the client closes.
+    /// Nothing happens until the client closes the connection.
     Hold,
-    /// So many bytes without a line break, as fast as they go, then the connection closes.
+    /// This many bytes without a line break are sent at full speed, then the connection closes.
     Flood(u64),
 }
 
-/// How an answer is asked for.
+/// Whether the client requested a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum AnswerDelivery {
     Streamed,
     Whole,
 }
 
-/// How the end of a body is told.
+/// How the end of a body is marked.
 enum Framing {
     Length,
     Chunked,
 }
 
-/// A body cut up for writing.
+/// A body divided for writing.
 struct PlannedBody {
     content_type: &'static str,
     framing: Framing,
-    /// The events of a stream; a whole answer is one.
+    /// The events of a stream; a reply that is not streamed is one event.
     events: Vec<Vec<u8>>,
 }
 
@@ -59,7 +59,7 @@ const HTML: &[u8] = b"<!doctype html><html><head><title>Welcome</title></head><b
 const GARBAGE: &[u8] = b"data: \x00\xff\xfe{]]:: \xc3\x28 not json, not a stream\r\n\r\n\x80";
 
 impl Plan {
-    /// The answer to a cue, with its fault.
+    /// The answer for a cue, including its fault.
     pub(crate) fn of(cue: &Cue<'_>, pace: &ReplyPace, asked: AnswerDelivery) -> Self {
         let body = match asked {
             AnswerDelivery::Streamed => {
@@ -89,7 +89,7 @@ impl Plan {
         }
     }
 
-    /// A plain answer in one write.
+    /// An ordinary answer in one write.
     pub(crate) fn answer(code: u16, content_type: &str, body: Vec<u8>) -> Self {
         Self::with_headers(code, content_type, "", body)
     }
@@ -128,7 +128,7 @@ impl PlannedBody {
         self.written(pace, pieces, PlanEnd::KeepAlive)
     }
 
-    /// The body up to a point, and no further.
+    /// The body up to a point, and nothing after it.
     fn stopped(self, pace: &ReplyPace, after: BodyPoint, end: PlanEnd) -> Plan {
         let bytes = self.events.concat();
         let limit = self.offset(after).min(bytes.len());
@@ -152,7 +152,7 @@ impl PlannedBody {
         Self { events: vec![bytes], ..self }
     }
 
-    /// The events up to a point, then an error object; a whole answer is replaced by it.
+    /// The events up to a point, then an error object; a reply that is not streamed is replaced by it.
     fn broken_off(mut self, after: BodyPoint, message: &str) -> Self {
         match self.framing {
             Framing::Length => self.replaced(wire::error(message, "server_error").to_string().into_bytes()),
@@ -181,7 +181,7 @@ impl PlannedBody {
         }
     }
 
-    /// Puts head and framing round the pieces. The head goes with the first, the end with the last.
+    /// Adds head and framing to the pieces. The head goes with the first piece, the end with the last.
     fn written(&self, pace: &ReplyPace, pieces: Vec<Vec<u8>>, end: PlanEnd) -> Plan {
         let framing = match self.framing {
             Framing::Length => format!("content-length: {}\r\n", self.events.iter().map(Vec::len).sum::<usize>()),

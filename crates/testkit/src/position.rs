@@ -1,19 +1,19 @@
-//! Where a conversation stands, read off the messages a request carries.
+//! The position of a conversation in a script, derived from the messages of a request.
 
 use serde_json::Value;
 use windlass_vocab::Message;
 
 use crate::script::ToolCalling;
 
-/// The start of the one message that is not part of the conversation: the lines for this turn only.
+/// The start of the only message that is not part of the conversation: the lines for this turn only.
 const REMINDER: &str = "<reminder>";
 
-/// Where a conversation stands.
+/// The position of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScriptPosition {
     /// How many user messages there are.
     pub(crate) users: usize,
-    /// What the last one says.
+    /// The text of the last user message.
     pub(crate) last_user: String,
     /// The replies after the last user message.
     pub(crate) since_user: ReplyCount,
@@ -23,12 +23,12 @@ pub(crate) struct ScriptPosition {
     pub(crate) tools: ToolCalling,
 }
 
-/// A count of replies.
+/// A number of replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReplyCount {
-    /// How many.
+    /// The number.
     pub(crate) count: usize,
-    /// The id of the first call of the last one. It tells the step even where older turns were pruned.
+    /// The id of the first call in the last reply. It identifies the step even if older turns were pruned.
     pub(crate) last_call: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl ReplyCount {
     }
 }
 
-/// What matters of one message.
+/// The relevant part of one message.
 enum SaidMessage<'a> {
     User(String),
     Reply { first_call: Option<&'a str> },
@@ -47,7 +47,7 @@ enum SaidMessage<'a> {
 }
 
 impl ScriptPosition {
-    /// From the body of a Chat Completions request.
+    /// Reads it from the body of a Chat Completions request.
     pub(crate) fn of_request(body: &Value) -> Self {
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         let conversation = match messages.split_last() {
@@ -61,7 +61,7 @@ impl ScriptPosition {
         )
     }
 
-    /// From a history.
+    /// Reads it from a history.
     pub(crate) fn of_history(history: &[Message], tools: ToolCalling) -> Self {
         let said = history.iter().map(|message| match message {
             Message::User { text } => SaidMessage::User(text.clone()),
@@ -116,8 +116,8 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-/// How many replies a request carries, found without parsing it. A quote inside a JSON text is
-/// escaped, so these bytes can only be a message's own role.
+/// How many replies a request carries, counted without parsing it. A quote inside a JSON string is
+/// escaped, so these bytes can only be the role of a message.
 pub(crate) fn count_replies(body: &[u8]) -> usize {
     memchr::memmem::find_iter(body, br#""role":"assistant""#).count()
 }

@@ -1,8 +1,8 @@
-//! A script: what a model says, as data.
+//! A script: the replies of a model, as data.
 //!
-//! A script is a list of [`Scene`]s. The first scene whose [`SceneCondition`] fits a request answers it, with
-//! the step that the conversation has come to: how often the model has spoken is read off the
-//! request's own messages, never off the order in which requests arrive. So a client that is killed
+//! A script is a list of [`Scene`]s. The first scene whose [`SceneCondition`] matches a request answers it, with
+//! the step that the conversation has reached: the number of earlier replies is counted in the
+//! request's own messages, never in the order in which requests arrive. So a client that is killed
 //! and asks again gets the same reply again.
 //!
 //! ```
@@ -20,31 +20,31 @@ use serde_json::Value;
 
 use crate::fault::ScriptedFault;
 
-/// Everything a scripted model will say.
+/// All replies of a scripted model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Script {
-    /// Tried in order; the first that fits answers.
+    /// Tried in order; the first that matches answers.
     pub scenes: Vec<Scene>,
-    /// How fast replies come, unless a step says otherwise.
+    /// How fast replies are sent, unless a step sets its own pace.
     pub pace: ReplyPace,
-    /// How closely the server looks at requests.
+    /// How thoroughly the server checks requests.
     pub inspection: Inspection,
 }
 
-/// How closely the server looks at requests.
+/// How thoroughly the server checks requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Inspection {
     /// Each is parsed, checked for legality and recorded.
     #[default]
     Full,
-    /// Replies are only counted and nothing is kept: for benches. The first scene answers every
-    /// request, counted over the whole conversation; its `when` and its faults are passed over.
+    /// Replies are only counted and no request is kept: for benches. The first scene answers every
+    /// request, counted over the whole conversation; its `when` and its faults are ignored.
     Quick,
 }
 
-/// Steps for the requests that fit.
+/// Steps for the requests that match.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Scene {
@@ -52,20 +52,20 @@ pub struct Scene {
     pub when: SceneCondition,
     /// The replies, in order.
     pub steps: Vec<ScriptStep>,
-    /// Where counting begins.
+    /// Where counting starts.
     pub counting: CountFrom,
-    /// What follows the last step.
+    /// What happens after the last step.
     pub then: AfterSteps,
 }
 
-/// Which requests a scene answers: those that fit every condition given.
+/// Which requests a scene answers: those that match every condition given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SceneCondition {
     /// The last user message contains this.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_contains: Option<String>,
-    /// So many user messages have been sent, the last one included.
+    /// This many user messages have been sent, the last one included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_number: Option<usize>,
     /// Whether the model may call tools.
@@ -79,77 +79,77 @@ pub struct SceneCondition {
 pub enum ToolCalling {
     /// Tools are offered.
     Offered,
-    /// None are, or `tool_choice` is `none`.
+    /// No tools are offered, or `tool_choice` is `none`.
     Withheld,
 }
 
-/// Where counting begins.
+/// Where counting starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CountFrom {
-    /// At the last user message. A nudge is one too, and begins the scene it fits from its first step.
+    /// At the last user message. A nudge is one too, and starts the scene it matches from its first step.
     #[default]
     SinceUser,
     /// At the start of the conversation.
     Whole,
 }
 
-/// What follows the last step.
+/// What happens after the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterSteps {
-    /// The request is refused as one the script does not foresee.
+    /// The request is refused as one for which the script has no reply.
     #[default]
     Refuse,
-    /// The last step, again and again.
+    /// The last step is repeated.
     RepeatLast,
-    /// The first step again, and so on round.
+    /// The steps start again from the first.
     Cycle,
 }
 
-/// One reply. In `text` and in arguments, `$STEP` stands for the number of the reply, from 1, so that
-/// steps that come round again can differ.
+/// One reply. In `text` and in arguments, `$STEP` is replaced by the number of the reply, from 1, so that
+/// repeated steps can differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScriptStep {
-    /// Words of the answer.
+    /// Text of the answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// Words of the reasoning.
+    /// Text of the reasoning.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thinking: String,
-    /// The calls asked for.
+    /// The requested calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ScriptedCall>,
-    /// `finish_reason`; `tool_calls` or `stop` unless given.
+    /// `finish_reason`; by default `tool_calls` or `stop`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<String>,
-    /// What the server says it cost; 10 and 10 unless given.
+    /// The token usage that the server reports; by default 10 and 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenCounts>,
-    /// What goes wrong first.
+    /// The faults before the step is answered as written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<ScriptedFault>,
-    /// How fast it comes; the script's pace unless given.
+    /// How fast it is sent; by default at the script's pace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<ReplyPace>,
 }
 
-/// A call the model asks for.
+/// A call that the model requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall {
     /// The tool's name on the wire.
     pub name: String,
-    /// The arguments. A string is sent as it stands, so that a script can send broken JSON.
+    /// The arguments. A string is sent literally, so that a script can send broken JSON.
     #[serde(default)]
     pub arguments: Value,
-    /// The provider's id; one that names the step unless given. An empty one is sent as missing.
+    /// The provider's id; by default one that names the step. An empty id is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
-/// What the server says a reply cost.
+/// The token usage that the server reports for a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenCounts {
@@ -165,13 +165,13 @@ impl Default for TokenCounts {
     }
 }
 
-/// How fast a reply comes.
+/// How fast a reply is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReplyPace {
-    /// Before the first byte.
+    /// Pause before the first byte.
     pub latency_ms: u64,
-    /// Between two writes of a stream.
+    /// Pause between two writes of a stream.
     pub pause_ms: u64,
     /// How a stream is divided into writes.
     pub writes: WriteSplit,
@@ -189,17 +189,17 @@ impl Default for ReplyPace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteSplit {
-    /// All in one.
+    /// All in one write.
     #[default]
     Whole,
-    /// One for each event.
+    /// One write per event.
     Events,
-    /// One for each so many bytes, wherever they end.
+    /// Writes of this many bytes, wherever they end.
     Bytes(usize),
 }
 
 impl Script {
-    /// One scene that answers everything, its steps counted over the whole conversation.
+    /// One scene that answers every request, its steps counted over the whole conversation.
     #[must_use]
     pub fn of(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         Self::default().scene(Scene {
@@ -217,7 +217,7 @@ impl Script {
     }
 
     /// `turns` replies, each with `text_bytes` of text and one call, then a last one without a call.
-    /// The arguments differ from turn to turn where they contain `$STEP`.
+    /// The arguments differ from turn to turn if they contain `$STEP`.
     #[must_use]
     pub fn turns(turns: usize, text_bytes: usize, call: &ScriptedCall) -> Self {
         let text: String = "haul away ".chars().cycle().take(text_bytes).collect();
@@ -226,7 +226,7 @@ impl Script {
         Self::of(std::iter::repeat_n(step, turns.saturating_sub(1)).chain([last]))
     }
 
-    /// This script with one more scene, tried after those it has.
+    /// This script with one more scene, tried after the existing ones.
     #[must_use]
     pub fn scene(mut self, scene: Scene) -> Self {
         self.scenes.push(scene);
@@ -247,7 +247,7 @@ impl Script {
         self
     }
 
-    /// A script from its JSON.
+    /// Parses a script from JSON.
     pub fn parse(json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json)
     }
@@ -268,21 +268,21 @@ impl Scene {
         Self { when, steps: steps.into_iter().collect(), ..Self::default() }
     }
 
-    /// Answers requests in which the model may not call: a wrap-up, or plain talk.
+    /// Answers requests in which the model may not call tools: a wrap-up, or plain talk.
     #[must_use]
     pub fn without_tools(steps: impl IntoIterator<Item = ScriptStep>) -> Self {
         let when = SceneCondition { tools: Some(ToolCalling::Withheld), ..SceneCondition::default() };
         Self { when, steps: steps.into_iter().collect(), then: AfterSteps::RepeatLast, ..Self::default() }
     }
 
-    /// This scene with another sequel.
+    /// This scene with another behaviour after its last step.
     #[must_use]
     pub fn then(mut self, then: AfterSteps) -> Self {
         self.then = then;
         self
     }
 
-    /// This scene with its steps counted otherwise.
+    /// This scene with its steps counted from another start.
     #[must_use]
     pub fn counting(mut self, counting: CountFrom) -> Self {
         self.counting = counting;
@@ -291,19 +291,19 @@ impl Scene {
 }
 
 impl ScriptStep {
-    /// Text alone.
+    /// A reply with text only.
     #[must_use]
     pub fn say(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// One call.
+    /// A reply with one call.
     #[must_use]
     pub fn call(name: &str, arguments: Value) -> Self {
         Self::default().and_call(name, arguments)
     }
 
-    /// One call as a model writes it that has no other way: a `<tool>` block in its text.
+    /// One call as written by a model without tool calling: a `<tool>` block in its text.
     #[must_use]
     pub fn block(server: &str, tool: &str, arguments: &Value) -> Self {
         Self::say(format!(
@@ -312,9 +312,8 @@ impl ScriptStep {
         ))
     }
 
-    /// This step as a model gives it that writes its calls as text: one `<tool>` block in a reply. Tools are
-    /// named as on the wire; one without a server's prefix is built in. What was said and what goes wrong comes
-    /// with the first block.
+    /// This step as given by a model that writes its calls as text: one `<tool>` block per reply. Tools have their wire
+    /// names; one without a server prefix is built in. The text and the faults go with the first block.
     #[must_use]
     pub fn in_blocks(self) -> Vec<Self> {
         let block = |call: &ScriptedCall| {
@@ -354,7 +353,7 @@ impl ScriptStep {
         self
     }
 
-    /// This step with its cost.
+    /// This step with its token usage.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
         self.usage = Some(TokenCounts { prompt, completion });
@@ -368,7 +367,7 @@ impl ScriptStep {
         self
     }
 
-    /// This step at a pace of its own.
+    /// This step with its own pace.
     #[must_use]
     pub fn pace(mut self, pace: ReplyPace) -> Self {
         self.pace = Some(pace);

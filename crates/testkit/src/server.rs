@@ -1,7 +1,7 @@
-//! A script played over HTTP, as an OpenAI Chat Completions server.
+//! Plays a script over HTTP, as an OpenAI Chat Completions server.
 //!
-//! The server has a thread of its own and answers from bytes it rendered once, so that neither the
-//! client's runtime nor its clock bears on it. Dropping the handle stops it and closes every connection.
+//! The server has its own thread and sends bytes that it rendered once, so that neither the client's
+//! runtime nor its clock affects it. Dropping the handle stops it and closes every connection.
 //!
 //! ```
 //! use windlass_testkit::{ModelServer, Script, ScriptStep};
@@ -47,16 +47,16 @@ pub struct ModelServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where a server listens and what it keeps.
+/// Where a server listens and whether it logs requests to a file.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
     /// The port on the loopback address; 0 lets the system choose.
     pub port: u16,
-    /// A file to which each request is appended as a JSON line. Without one they are kept in memory.
+    /// A file to which each request is appended as a JSON line. Without one, requests are kept in memory.
     pub log: Option<PathBuf>,
 }
 
-/// A request the server was asked.
+/// A request that the server received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RecordedRequest {
     /// Its number, from 1, in order of arrival.
@@ -72,17 +72,17 @@ pub struct RecordedRequest {
     pub scene: Option<usize>,
     /// The number of the reply in that scene, from 0.
     pub step: Option<usize>,
-    /// Whether a fault struck it.
+    /// Whether a fault affected it.
     pub faulty: bool,
-    /// What is illegal about it, or why the script has no answer.
+    /// Why it was refused: what is illegal about it, or why the script has no reply.
     pub refused: Option<String>,
     /// How many messages it carries.
     pub messages: usize,
-    /// The body; a string where it is no JSON.
+    /// The body; a string if it is not JSON.
     pub body: Value,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 struct ModelServerState {
     stage: ScriptPlayer,
@@ -104,7 +104,7 @@ impl ModelServer {
         Self::with(script, &ServerOptions::default())
     }
 
-    /// Plays `script` as `options` say.
+    /// Plays `script` with these options.
     pub fn with(script: Script, options: &ServerOptions) -> io::Result<Self> {
         let log = options.log.as_ref().map(|path| File::options().create(true).append(true).open(path)).transpose()?;
         let seen = Mutex::new(ServerLog { log, ..ServerLog::default() });
@@ -119,13 +119,13 @@ impl ModelServer {
         Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What a client takes as its base URL; it ends in `/v1`.
+    /// The base URL for a client; it ends in `/v1`.
     #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -137,19 +137,19 @@ impl ModelServer {
         lock(&self.state.seen).kept.clone()
     }
 
-    /// How many requests there were.
+    /// How many requests were received.
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.state.seen).count
     }
 
-    /// What was refused: illegal requests and those the script does not foresee.
+    /// Why requests were refused: illegal requests, and those for which the script has no reply.
     #[must_use]
     pub fn refused(&self) -> Vec<String> {
         lock(&self.state.seen).refused.clone()
     }
 
-    /// Waits for as long as the server runs; that is, for ever unless its thread dies.
+    /// Waits while the server runs; that is, for ever unless its thread dies.
     pub fn join(mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -170,7 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread of a server. Leaving it drops the runtime and every connection with it.
+/// The main loop of a server's thread. Returning drops the runtime and every connection with it.
 fn serve(
     port: u16,
     state: Arc<ModelServerState>,
@@ -206,11 +206,11 @@ async fn accept(listener: TcpListener, state: Arc<ModelServerState>) {
             Ok((stream, _)) => {
                 let state = Arc::clone(&state);
                 tokio::spawn(async move {
-                    // An error here is a client that went away: its own affair.
+                    // An error here means that the client went away, which is no fault of the server.
                     let _ = state.attend(stream).await;
                 });
             }
-            // Out of descriptors: some connection must close first.
+            // Out of file descriptors: some connection must close first.
             Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
         }
     }
@@ -292,7 +292,7 @@ impl ModelServerState {
         }
     }
 
-    /// The plan for a cue: rendered once where nothing is wrong with it.
+    /// The plan for a cue: cached if it has no fault.
     fn ready(&self, cue: &Cue<'_>, asked: AnswerDelivery) -> Arc<Plan> {
         let pace = self.pace(cue.step);
         if cue.fault.is_some() {
@@ -324,21 +324,20 @@ impl ModelServerState {
     }
 }
 
-/// The step as far as the request wants it: a server stops before the first stop sequence. None where the whole
-/// step is wanted.
+/// The step cut before the first stop sequence of the request, as a server does. `None` if it contains none.
 fn cut_at_stop(step: &ScriptStep, stop: &Value) -> Option<ScriptStep> {
     let sequences = stop.as_array()?.iter().filter_map(Value::as_str);
     let end = sequences.filter_map(|sequence| step.text.find(sequence)).min()?;
     Some(ScriptStep { text: step.text[..end].to_owned(), ..step.clone() })
 }
 
-/// Everything but a chat: the list of models, or nothing.
+/// Answers requests that are not chat completions: the list of models, or an error.
 fn elsewhere(record: &RecordedRequest) -> Arc<Plan> {
     Arc::new(if record.method == "GET" && record.path.ends_with("/models") {
         let list = json!({"object": "list", "data": [{"id": wire::MODEL, "object": "model", "created": 0, "owned_by": "windlass"}]});
         Plan::answer(200, "application/json", list.to_string().into_bytes())
     } else if record.method == "GET" && record.path == "/" {
-        // By this it is found as a server of the person's own machine.
+        // By this answer the client recognizes a server on the person's own machine.
         Plan::answer(200, "text/plain; charset=utf-8", b"Ollama is running".to_vec())
     } else {
         Plan::error(404, &format!("the scripted server has nothing at {}", record.path))

@@ -1,25 +1,25 @@
-//! A disk that is really full, or really read-only: a small file system, mounted where nobody else sees it.
+//! A disk that is really full, or really read-only: a small file system in a private mount namespace.
 //!
-//! A test that wants one runs itself again: the test program is started anew in a mount namespace of its own, told
-//! by [`MOUNT`] where the file system is, to run that test alone.
+//! A test that needs one runs itself again: it starts the test program in a new mount namespace, to run that test
+//! alone; [`MOUNT`] holds the path of the file system.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 const MOUNT: &str = "WINDLASS_TEST_MOUNT";
 
-/// What the shell ends with where the file system can't be mounted, and what `unshare` does where it can't.
+/// Exit codes of the shell when mounting fails, and of `unshare` when it fails.
 const NOT_HERE: [Option<i32>; 2] = [Some(99), Some(1)];
 
 const SCRIPT: &str = r#"mount -t tmpfs -o "size=$1m" none "$2" || exit 99; shift 2; exec "$@""#;
 
-/// The folder of an empty file system of so many megabytes. `None` where the test has run elsewhere, on such a
-/// one: there is nothing left to do. `module` is the test's `module_path!()`, `name` its function.
+/// Returns the folder of an empty file system of this many megabytes. `None` if the test has already run in the child
+/// process, with such a file system: the caller returns. `module` is the test's `module_path!()`, `name` its function.
 ///
-/// Where the system lets nobody mount, that is said, and where `CI=true` it is a failure.
+/// If the system does not allow mounting, the test is skipped, which with `CI=true` is a failure.
 ///
 /// # Panics
-/// The test failed there.
+/// The test failed in the child process.
 #[must_use]
 pub fn small_disk(megabytes: u32, module: &str, name: &str) -> Option<PathBuf> {
     if let Some(mount) = std::env::var_os(MOUNT) {
@@ -38,8 +38,8 @@ pub fn small_disk(megabytes: u32, module: &str, name: &str) -> Option<PathBuf> {
     None
 }
 
-/// Runs the test on such a file system; the error says why there is none. Whoever is root needs no namespace of
-/// users, which some systems forbid.
+/// Runs the test on such a file system; an error tells why there is none. The second try has no user namespace: root
+/// needs none, and some systems forbid them.
 fn run_on(megabytes: u32, test: &str) -> Result<Output, String> {
     let mut reason = String::new();
     for namespaces in [&["--user", "--map-root-user", "--mount"][..], &["--mount"]] {

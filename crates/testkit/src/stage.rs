@@ -1,4 +1,4 @@
-//! A script in play: which step a conversation has come to, and which fault strikes it.
+//! Plays a script: finds the step that a conversation has reached, and the fault that applies to it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,15 +7,14 @@ use crate::fault::{FaultKind, ScriptedFault};
 use crate::position::{ReplyCount, ScriptPosition};
 use crate::script::{AfterSteps, CountFrom, Scene, SceneCondition, Script, ScriptStep};
 
-/// A script in play. It remembers nothing but how often faults struck.
+/// A script being played. Its only state is how often faults occurred.
 #[derive(Debug)]
 pub(crate) struct ScriptPlayer {
     pub(crate) script: Script,
     struck: Mutex<HashMap<ScriptPlace, u32>>,
 }
 
-/// One place of the script as one prompt comes to it, so that conversations about different things
-/// meet their faults apart.
+/// A position in the script for one prompt, so that conversations with different prompts count faults separately.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct ScriptPlace {
     scene: usize,
@@ -23,16 +22,16 @@ struct ScriptPlace {
     prompt: String,
 }
 
-/// The reply that is due.
+/// The reply to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cue<'a> {
     /// The scene, from 0.
     pub(crate) scene: usize,
     /// The number of the reply in its scene, from 0.
     pub(crate) number: usize,
-    /// What it says.
+    /// The step with its content.
     pub(crate) step: &'a ScriptStep,
-    /// What goes wrong with it this time.
+    /// The fault that applies this time.
     pub(crate) fault: Option<&'a FaultKind>,
 }
 
@@ -41,7 +40,7 @@ impl ScriptPlayer {
         Self { script, struck: Mutex::default() }
     }
 
-    /// The reply that a conversation at `position` is due, or why the script has none.
+    /// The reply for a conversation at `position`, or why the script has none.
     pub(crate) fn cue(&self, position: &ScriptPosition) -> Result<Cue<'_>, String> {
         let (scene, rules) = self
             .script
@@ -66,7 +65,7 @@ impl ScriptPlayer {
         Ok(Cue { scene, number, step, fault: None })
     }
 
-    /// The fault that strikes this request for `line`, counting it.
+    /// The fault that applies to this request for `line`, counting the request.
     fn strike<'a>(&self, line: ScriptPlace, faults: &'a [ScriptedFault]) -> Option<&'a FaultKind> {
         if faults.is_empty() {
             return None;
@@ -103,13 +102,13 @@ impl Scene {
     }
 }
 
-/// The id of a call that has none of its own: it tells where in the script it stands.
+/// The generated id of a call without one: it encodes the position in the script.
 pub(crate) fn call_id(scene: usize, number: usize, index: usize) -> String {
     format!("call_{scene}_{number}_{index}")
 }
 
-/// The number of the next reply: the one after the last call that bears an id of this scene, else
-/// as many as there were.
+/// The number of the next reply: the one after the last call that has an id of this scene, else
+/// the number of replies so far.
 fn next_number(scene: usize, replies: &ReplyCount) -> usize {
     let last = replies.last_call.as_deref().and_then(|id| {
         let (of_scene, rest) = id.strip_prefix("call_")?.split_once('_')?;

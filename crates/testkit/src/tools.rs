@@ -1,8 +1,8 @@
-//! Tools under a script, that count their executions on disk.
+//! Scripted tools that count their executions on disk.
 //!
-//! Each run of a [`CountingTool`] appends one line, the call's effect id, to `<tool>.log` in a folder,
-//! by one write that no other can cut in two. The lines outlive a killed process: [`executions`] and
-//! [`counts`] say afterwards what was done, and how often.
+//! Each execution of a [`CountingTool`] appends one line, the call's effect id, to `<tool>.log` in a folder,
+//! by a single atomic write. The lines outlive a killed process: [`executions`] and [`counts`] return
+//! afterwards what was done, and how often.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,19 +19,19 @@ pub const SERVER: &str = "scripted";
 /// What a scripted tool does once its execution is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolBehaviour {
-    /// It succeeds, with a text that tells its name and arguments.
+    /// It succeeds, with a text that contains its name and arguments.
     Succeeds,
-    /// It says no.
+    /// It returns a tool error.
     Fails,
-    /// It breaks.
+    /// It returns an infrastructure error.
     Breaks,
-    /// It goes on until it is stopped.
+    /// It runs until it is cancelled.
     UntilCancelled,
     /// It panics.
     Panics,
 }
 
-/// A tool that counts its executions on disk. Any arguments will do.
+/// A tool that counts its executions on disk. It accepts any arguments.
 #[derive(Clone, Debug)]
 pub struct CountingTool {
     spec: ToolSpec,
@@ -40,8 +40,8 @@ pub struct CountingTool {
 }
 
 impl CountingTool {
-    /// The tool `scripted.<name>`, which counts in `<dir>/<name>.log`. One that is `Verifiable` finds
-    /// out by that file whether a call took place.
+    /// The tool `scripted.<name>`, which counts in `<dir>/<name>.log`. A `Verifiable` one checks in that file
+    /// whether a call took place.
     #[must_use]
     pub fn new(name: &str, effect: EffectClass, dir: &Path) -> Self {
         let spec = ToolSpec {
@@ -65,7 +65,7 @@ impl CountingTool {
         self
     }
 
-    /// The name a model calls it by.
+    /// The name by which a model calls it.
     #[must_use]
     pub fn wire_name(&self) -> &str {
         &self.spec.wire_name
@@ -97,7 +97,7 @@ impl Tool for CountingTool {
                     context.cancel.cancelled().await;
                     Outcome::new(OutcomeKind::Cancelled, "stopped")
                 }
-                // Unwinds as a panic does, but leaves the hook and its output out of it.
+                // Unwinds like a panic, but without the panic hook and its output.
                 ToolBehaviour::Panics => std::panic::resume_unwind(Box::new("the scripted tool panicked")),
             }
         })
@@ -113,7 +113,7 @@ impl Tool for CountingTool {
     }
 }
 
-/// The effects a tool had, in order, one entry for each execution. None where it never ran.
+/// The effect ids that a tool recorded, in order, one for each execution. Empty if it never ran.
 pub fn executions(dir: &Path, name: &str) -> io::Result<Vec<EffectId>> {
     lines(&log_of(dir, name))
 }

@@ -1,9 +1,9 @@
-//! How many ways to die the kill matrices try. Each matrix says its number; docs/kill-matrices.md states them all,
-//! and the README the sums, so a number that has gone stale fails a test. `cargo xtask kill-matrices` renews them.
+//! Counts the kill points that the kill matrices try. Each matrix reports its number; docs/kill-matrices.md lists them
+//! all, and the README their sums, so an outdated number fails a test. `cargo xtask kill-matrices` updates them.
 
 use std::path::Path;
 
-/// What is killed.
+/// What a kill matrix kills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KillTarget {
     /// The real binary, with SIGKILL.
@@ -13,7 +13,7 @@ pub enum KillTarget {
 }
 
 impl KillTarget {
-    /// The word for it in the table.
+    /// Its name in the table.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -23,15 +23,15 @@ impl KillTarget {
     }
 }
 
-/// Where the numbers are stated.
+/// Path of the page that lists the numbers.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kill-matrices.md");
 
-/// Set where the numbers are being renewed: then they are only printed.
+/// Set while the numbers are being updated: then they are only printed.
 const RENEWING: &str = "WINDLASS_RENEW_KILL_MATRICES";
 
-/// Prints how many ways to die a matrix has tried, as a row of the table, and compares it with what is stated.
-/// Calls that run side by side finish in any order, which moves a count of hundreds a little: one in a hundred is
-/// allowed, and so nothing to a count below that.
+/// Prints how many kill points a matrix has tried, as a row of the table, and compares it with the listed number.
+/// Concurrent calls finish in any order, which changes a count of hundreds a little: a difference of one per cent is
+/// allowed, and so none for a count below a hundred.
 pub fn count_ways_to_die(killed: KillTarget, matrix: &str, counted: usize) -> Result<(), String> {
     let row = format!("| {} | {matrix} |", killed.word());
     println!("{row} {counted} |");

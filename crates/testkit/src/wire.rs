@@ -1,11 +1,11 @@
-//! A step as an OpenAI Chat Completions server would write it: whole, or as the events of a stream.
+//! Renders a step as an OpenAI Chat Completions server would: whole, or as the events of a stream.
 
 use serde_json::{Value, json};
 
 use crate::script::{ReplyPace, ScriptStep, ScriptedCall};
 use crate::stage::{Cue, call_id};
 
-/// What the server calls itself.
+/// The model name that the server reports.
 pub(crate) const MODEL: &str = "scripted";
 
 /// The end of a stream.
@@ -71,12 +71,12 @@ pub(crate) fn error(message: &str, kind: &str) -> Value {
     json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
 }
 
-/// The words of the reply.
+/// The text of the reply.
 pub(crate) fn text(cue: &Cue<'_>) -> String {
     numbered(cue, &cue.step.text)
 }
 
-/// The arguments of a call, as the model writes them.
+/// The arguments of a call, as text.
 pub(crate) fn arguments(cue: &Cue<'_>, call: &ScriptedCall) -> String {
     match &call.arguments {
         Value::Null => "{}".to_owned(),
@@ -93,13 +93,13 @@ pub(crate) fn id(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Option<Str
     (!id.is_empty()).then_some(id)
 }
 
-/// `finish_reason` of the step.
+/// The `finish_reason` of the step.
 pub(crate) fn finish(step: &ScriptStep) -> &str {
     let natural = if step.calls.is_empty() { "stop" } else { "tool_calls" };
     step.finish.as_deref().unwrap_or(natural)
 }
 
-/// Text in pieces of so many characters.
+/// Splits text into pieces of `delta_chars` characters.
 pub(crate) fn fragments<'a>(text: &'a str, pace: &ReplyPace) -> impl Iterator<Item = &'a str> {
     let size = pace.delta_chars.max(1);
     let mut rest = text;

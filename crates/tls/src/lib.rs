@@ -1,9 +1,8 @@
-//! Whom Windlass trusts on a secure connection. One answer for models, servers of tools and fetched pages:
-//! whoever adds a certificate to the machine adds it for all of them.
+//! The certificates that Windlass trusts on TLS connections. Models, MCP servers and fetched pages share them: a
+//! certificate added to the machine applies to all of them.
 //!
-//! The protocol: [`trusted`] reads the machine's certificates, which takes some milliseconds, so it is
-//! called when the first secure connection is wanted and its outcome kept; [`client`] makes a
-//! configuration of it.
+//! The protocol: [`trusted`] loads the machine's certificates, which takes some milliseconds, so it is called when
+//! the first TLS connection is needed and its result kept; [`client`] makes a configuration of it.
 //!
 //! ```
 //! let config = windlass_tls::client(windlass_tls::trusted())?;
@@ -18,7 +17,7 @@ use std::sync::Arc;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The certificates of this machine; where it has none, those that come with Windlass.
+/// Returns the certificates of this machine, or the bundled ones if it has none.
 #[must_use]
 pub fn trusted() -> RootCertStore {
     let mut roots = RootCertStore::empty();
@@ -29,9 +28,9 @@ pub fn trusted() -> RootCertStore {
     roots
 }
 
-/// The client's side of connections to whoever these vouch for.
+/// Returns the client configuration for servers whose certificates these roots vouch for.
 pub fn client(roots: RootCertStore) -> Result<ClientConfig, rustls::Error> {
-    // Named here: nobody need install a provider for the process.
+    // Named here, so that no process-wide provider has to be installed.
     Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?
         .with_root_certificates(roots)

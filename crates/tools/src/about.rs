@@ -1,9 +1,9 @@
-//! What a rule's pattern is matched against.
+//! The subject of a call, which the patterns of rules are matched against.
 //!
-//! A subject is a web address, what is done to files ([`crate::access`]), or a text with parts: the simple
-//! commands of a command line. Allowing takes a match of every part; forbidding takes a match of any part or *suspect*, a looser reading
-//! that may be wrong in the direction of caution. A subject that is not understood is never allowed
-//! by a pattern with a star.
+//! A subject is a web address, a set of accesses to files ([`crate::access`]), or a text with parts: the simple
+//! commands of a command line. A rule allows only if every part matches. A rule forbids if any part or *suspect*
+//! matches; a suspect is a looser reading of the line, which may be wrong in the direction of caution. An opaque
+//! subject is never allowed by a pattern with a star.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,38 +20,38 @@ use crate::text_pattern::escape;
 use crate::uncertain_command::UncertainCommand;
 use crate::word::{Word, command_text};
 
-/// Whether the parts are all there is.
+/// Whether the parts are the complete subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clarity {
-    /// They are.
+    /// The parts are complete.
     Clear,
-    /// There may be more to it.
+    /// There may be more than the parts.
     Opaque,
 }
 
-/// What a rule's pattern is matched against.
+/// The subject of a call: rules' patterns are matched against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
     pub(crate) whole: String,
     pub(crate) parts: Vec<String>,
     pub(crate) suspects: Vec<String>,
-    /// Suspects of which not every character is certain.
+    /// Suspects in which some characters are uncertain.
     pub(crate) uncertain: Vec<UncertainCommand>,
-    /// How many bytes at the beginning of a part a rule must spell out to allow it, where it must any.
+    /// For each part with a risky prefix: how many of its first bytes an allow rule must contain literally.
     pub(crate) literal_prefixes: BTreeMap<String, usize>,
     pub(crate) clarity: Clarity,
     /// The pattern that would allow this and calls like it; `None` means any call of the tool.
     pub(crate) general: Option<String>,
-    /// The web address it is, if it is one.
+    /// The web address, if the call is about one.
     pub(crate) address: Option<Address>,
-    /// What is done to files, if that is what the call is about.
+    /// The accesses to files, if the call is about files.
     pub(crate) files: Option<FileAccesses>,
-    /// How far a command reaches.
+    /// How a command uses the sandbox.
     pub(crate) sandbox_use: SandboxUse,
 }
 
 impl About {
-    /// One text.
+    /// A subject of one text.
     pub fn text(text: impl Into<String>) -> Self {
         let whole = text.into();
         Self::clear(whole.clone(), vec![whole])
@@ -72,14 +72,14 @@ impl About {
         }
     }
 
-    /// Several texts.
+    /// A subject of several texts.
     #[must_use]
     pub fn texts(parts: Vec<String>) -> Self {
         Self::clear(parts.join(" "), parts)
     }
 
-    /// The paths a call names, and all it does to files. Calls like it are those in the same folder, and below the
-    /// folder of the workspace itself those on the same files.
+    /// The paths that a call names, and all its accesses to files. The general pattern covers the paths' common folder;
+    /// for files directly in the workspace it covers only those files.
     pub(crate) fn files(named: Vec<String>, files: FileAccesses) -> Self {
         let general = match common_folder(&named) {
             Some(folder) => format!("{}/*", path_pattern::escape(&folder)),
@@ -88,20 +88,20 @@ impl About {
         Self { general: Some(general), files: Some(files), ..Self::texts(named) }
     }
 
-    /// A web address. Calls like it are those of the same host.
+    /// A web address. The general pattern covers the same host.
     #[cfg(feature = "fetch")]
     pub(crate) fn address(address: &Address) -> Self {
         let general = Some(format!("{}/*", address.origin()));
         Self { general, address: Some(address.clone()), ..Self::text(address.as_str()) }
     }
 
-    /// The same command, reaching that far.
+    /// The same command with this use of the sandbox.
     pub(crate) fn with_sandbox_use(self, sandbox_use: SandboxUse) -> Self {
         Self { sandbox_use, ..self }
     }
 
-    /// A shell's command line that is run in `folder`. To go there first (`cd FOLDER && cargo test`) is to stay: what
-    /// allows the rest allows it all. A rule that forbids `cd` forbids this one too.
+    /// A shell command line that runs in `folder`. A leading `cd` to that same folder (`cd FOLDER && cargo test`)
+    /// changes nothing, so rules that allow the rest allow the line. A rule that forbids `cd` still forbids it.
     #[must_use]
     pub fn command_in(folder: &Path, line: &str) -> Self {
         let mut about = Self::command(line);
@@ -116,10 +116,10 @@ impl About {
         about
     }
 
-    /// A shell's command line.
+    /// A shell command line.
     #[must_use]
     pub fn command(line: &str) -> Self {
-        // Other blanks, at the end too, are part of a word to a shell.
+        // Trim only the shell's blanks: to a shell any other whitespace is part of a word, at the end of a line too.
         let whole = line.trim_matches(BLANKS).to_owned();
         let Suspects { mut texts, uncertain } = Suspects::of(&whole);
         let commands = match command_line::parse(&whole) {
@@ -146,13 +146,13 @@ impl About {
         Self { general, suspects: texts, uncertain, literal_prefixes: spelled, ..Self::clear(whole, parts) }
     }
 
-    /// Whether a rule that allows covers this part of it.
+    /// Whether this allow rule covers this part.
     pub(crate) fn is_covered(&self, part: &str, rule: &Rule) -> bool {
         rule.covers(part) && self.literal_prefixes.get(part).is_none_or(|bytes| rule.has_literal_prefix(*bytes))
     }
 }
 
-/// Whether this command, run in `folder`, goes to where it is.
+/// Whether this command is a `cd` to `folder`, in which it runs.
 fn stays_in(folder: &Path, words: &[Word]) -> bool {
     match words {
         [cd, to] => {
@@ -163,12 +163,12 @@ fn stays_in(folder: &Path, words: &[Word]) -> bool {
     }
 }
 
-/// The deepest folder that all of these are in, if it is not the workspace itself.
+/// Returns the deepest folder that contains all these paths, unless that is the workspace itself.
 fn common_folder(paths: &[String]) -> Option<String> {
     let folder = |path: &String| Path::new(path).parent().map(Path::to_owned);
     let mut common = folder(paths.first()?)?;
     for path in paths {
-        // What is in the workspace and what is outside have no folder in common, and `/` has none above it.
+        // A path in the workspace and one outside have no common folder, and `/` has no parent.
         while !folder(path)?.starts_with(&common) {
             if !common.pop() {
                 return None;
@@ -178,7 +178,7 @@ fn common_folder(paths: &[String]) -> Option<String> {
     common.into_os_string().into_string().ok().filter(|folder| !matches!(folder.as_str(), "" | "." | "/"))
 }
 
-/// The pattern that allows each of these commands and others like it, if one does.
+/// Returns the pattern that allows each of these commands and similar ones, if there is one.
 fn common_pattern(commands: &[Vec<Word>]) -> Option<String> {
     let mut patterns = commands.iter().map(|words| general_pattern(words));
     let first = patterns.next()??;
@@ -189,7 +189,7 @@ fn common_pattern(commands: &[Vec<Word>]) -> Option<String> {
 mod tests {
     use super::*;
 
-    // proves T8: a yes to one file is no yes to all
+    // proves T8: approving one file does not approve all files
     #[test]
     fn paths_generalise_to_their_folder_and_never_to_the_whole_workspace() {
         for (paths, want) in [
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    // proves T8, X5: to go where one is allows nothing more, and is forbidden all the same
+    // proves T8, X5: a `cd` to the current folder allows nothing more, and a rule can still forbid it
     #[test]
     fn going_to_the_folder_a_line_runs_in_is_no_part_of_it_but_still_suspect() {
         let about = About::command_in(Path::new("/work"), "cd /work && cargo test -p x");

@@ -1,5 +1,5 @@
-//! What a call does to the files of a workspace, as rules see it: every path as it is written and, where a link
-//! leads elsewhere, where it leads.
+//! The accesses of a call to the files of a workspace, as rules see them: each path as written and, where a symlink
+//! leads elsewhere, its target.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,29 +13,29 @@ use crate::refusal::Refusal;
 use crate::shorten::shorten;
 use crate::{About, FileRules, Workspace, no_follow};
 
-/// What a file that is looked at, a folder that is listed or searched gets.
+/// Accesses to a file that is read, or a folder that is listed or searched.
 pub(crate) const READ: &[AccessKind] = &[AccessKind::Read];
-/// What a file that gets another content does.
+/// Accesses to a file whose whole content is replaced.
 pub(crate) const WRITE: &[AccessKind] = &[AccessKind::Write];
-/// What a file does that is changed in part or moved: what it held, or what is said of it, may reach the model.
+/// Accesses to a file that is changed in part or moved: its content or metadata may reach the model.
 pub(crate) const CHANGE: &[AccessKind] = &[AccessKind::Read, AccessKind::Write];
 
-/// So many names are looked at in a folder that is moved. Of a larger one everything is taken to be in it.
+/// How many names of a moved folder are checked. A larger folder is assumed to contain anything.
 const MOST: usize = 5_000;
 
-/// A path by its names.
+/// A path with its symlinks unresolved and resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct PathNames {
-    /// As it is written.
+    /// The path as written.
     written: PathBuf,
-    /// Without the links on its way: what is here is moved.
+    /// With the symlinks of its parent folders resolved: a move acts on this path.
     pub(crate) entry: PathBuf,
-    /// Without a link at its end either: what is here is read and written.
+    /// With a symlink as its last name resolved as well: reads and writes act on this path.
     pub(crate) real: PathBuf,
 }
 
 impl PathNames {
-    /// Those that differ.
+    /// Returns the names that differ.
     pub(crate) fn texts(&self) -> Vec<String> {
         let mut names = vec![&self.written, &self.entry, &self.real];
         names.dedup();
@@ -44,14 +44,14 @@ impl PathNames {
 }
 
 impl Workspace {
-    /// A call that does this to a path.
+    /// Returns the subject of a call with these accesses to a path.
     pub(crate) fn about(&self, path: &str, accesses: &[AccessKind]) -> About {
         let names = self.names(path).texts();
         let files = self.named_files(&names, accesses, PathExtent::Itself);
         About::files(names, files)
     }
 
-    /// A call that moves a file, or a folder with all it holds.
+    /// Returns the subject of a call that moves a file, or a folder with all its content.
     pub(crate) fn about_move(&self, from: &str, to: &str) -> About {
         let named = [self.names(from).texts(), self.names(to).texts()].concat();
         let (held, extent) = match self.entries_below(from) {
@@ -66,8 +66,8 @@ impl Workspace {
         About::files(named, files)
     }
 
-    /// Refuses what a rule forbids, right before it is done, and what leads elsewhere than when the call was judged.
-    /// What is opened afterwards is at the names that this gives.
+    /// Refuses, right before the access, a path that a rule forbids or that no longer leads where it led when the
+    /// call's permission was checked. The caller must open the returned names.
     pub(crate) fn admit(&self, path: &str, accesses: &[AccessKind], rules: &FileRules) -> Result<PathNames, Refusal> {
         let names = self.names(path);
         if self.is_in_closed(&names.entry) || self.is_in_closed(&names.real) {
@@ -86,7 +86,7 @@ impl Workspace {
         Ok(names)
     }
 
-    /// The same for a move, with all that a folder holds.
+    /// The same for a move, with all that a folder contains.
     pub(crate) fn admit_move(&self, from: &str, to: &str, rules: &FileRules) -> Result<(), Refusal> {
         if rules.is_empty() {
             return Ok(());
@@ -94,14 +94,14 @@ impl Workspace {
         self.about_move(from, to).files.map_or(Ok(()), |files| check_rules(from, &files, rules))
     }
 
-    /// The rule that forbids changing what is at a path, with all it holds.
+    /// Returns the rule that forbids changing this path or anything below it.
     #[must_use]
     pub fn denying_change(&self, path: &str, rules: &FileRules) -> Option<String> {
         if rules.is_empty() {
             return None;
         }
         let named = self.names(path).texts();
-        // A folder of too many names is taken to hold whatever a rule could mean in it.
+        // A folder with too many names is assumed to contain anything that a rule names.
         let (held, extent) = match self.entries_below(path) {
             Some(held) => (held, PathExtent::Itself),
             None => (Vec::new(), PathExtent::WithAllBelow),
@@ -111,7 +111,7 @@ impl Workspace {
         rules.denying(&self.files(&names, WRITE, extent)).map(ToString::to_string)
     }
 
-    /// A path by its names.
+    /// Returns a path with its symlinks unresolved and resolved.
     pub(crate) fn names(&self, path: &str) -> PathNames {
         let Ok(relative) = self.relative(path) else {
             let path = PathBuf::from(path);
@@ -130,7 +130,8 @@ impl Workspace {
         PathNames { written: flatten(&relative), entry, real }
     }
 
-    /// What is done to the paths a call names. What a folder holds that is moved was judged when it was written.
+    /// Returns the accesses to the paths that a call names, and which git repositories its writes make. Content of a
+    /// moved folder is not examined for that, because it was checked when it was written.
     fn named_files(&self, names: &[String], accesses: &[AccessKind], extent: PathExtent) -> FileAccesses {
         let mut files = self.files(names, accesses, extent);
         for access in
@@ -141,7 +142,7 @@ impl Workspace {
         files
     }
 
-    /// What is done to these paths, by all their names.
+    /// Returns the accesses to these paths, by all their names.
     pub(crate) fn files(&self, names: &[String], accesses: &[AccessKind], extent: PathExtent) -> FileAccesses {
         let other_names = self.other_names();
         let mut done = Vec::new();
@@ -156,12 +157,12 @@ impl Workspace {
                 done.push(own);
             }
         }
-        // A call that is judged by its own name says what it is about best.
+        // The path's own name describes the call best, so it goes first.
         done.sort_by_key(|access| access.because.is_some());
         FileAccesses { accesses: done, roots: self.roots(), other_names }
     }
 
-    /// Everything in a folder, relative to it; nothing of a file. `None` where that is too much to look at.
+    /// Returns everything in a folder, relative to it; empty for a file, `None` if there are too many entries.
     fn entries_below(&self, path: &str) -> Option<Vec<String>> {
         let Ok(relative) = self.relative(path) else { return Some(Vec::new()) };
         let is_folder = self.dir().symlink_metadata(&relative).is_ok_and(|metadata| metadata.is_dir());
@@ -172,7 +173,7 @@ impl Workspace {
     }
 }
 
-/// What leads into a folder that is closed to tools is refused.
+/// The refusal of a path in a folder that is closed to tools.
 pub(crate) fn closed_refusal(path: &str) -> Refusal {
     format!("`{path}` is where Windlass keeps its own data or settings, which is not for tools.").into()
 }
@@ -185,7 +186,7 @@ fn check_rules(path: &str, files: &FileAccesses, rules: &FileRules) -> Result<()
     )))
 }
 
-/// Adds what is in a folder; says whether that is all.
+/// Adds the entries of a folder; returns whether it could add all.
 fn collect_entries(folder: &Dir, path: &Path, held: &mut Vec<String>) -> bool {
     let Ok(entries) = folder.entries() else { return false };
     for entry in entries {

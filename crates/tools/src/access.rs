@@ -1,4 +1,4 @@
-//! What a call does to files: rules that forbid or ask go by this, not by the name of the tool (X5).
+//! The accesses of a call to files: rules that forbid or ask go by these, not by the name of the tool (X5).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use crate::other_names::OtherName;
 use crate::path_glob::PathText;
 use crate::path_pattern::{PathExtent, PathPattern};
 
-/// What a call does to a path.
+/// The kind of an access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AccessKind {
-    /// Something of it may reach the model.
+    /// Content or metadata of the file may reach the model.
     Read,
-    /// It may change, come into being or go.
+    /// The file may be changed, created or removed.
     Write,
 }
 
 impl AccessKind {
-    /// As rules write it.
+    /// Returns the name that rules use.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -27,8 +27,7 @@ impl AccessKind {
     }
 }
 
-/// The built-in tools that work on files, each with the access its name stands for in a rule that forbids or
-/// asks.
+/// The built-in tools that work on files, each with the access that its name means in a rule that forbids or asks.
 pub(crate) const FILE_TOOLS: &[(&str, AccessKind)] = &[
     ("edit_file", AccessKind::Write),
     ("list_directory", AccessKind::Read),
@@ -38,18 +37,18 @@ pub(crate) const FILE_TOOLS: &[(&str, AccessKind)] = &[
     ("write_file", AccessKind::Write),
 ];
 
-/// One path, and what is done to it.
+/// One access to one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileAccess {
     pub(crate) access: AccessKind,
     /// Relative to the workspace, without `.` and `..`.
     pub(crate) path: PathText,
-    /// The name that rules which forbid or ask go by, in lower case: this path, or another name of what is there.
+    /// The name that rules which forbid or ask are matched against, in lower case: `path`, or another name.
     folded: PathText,
-    /// Why what is there has another name, if this is about that.
+    /// Why the file has another name, if `folded` is another name.
     pub(crate) because: Option<Arc<str>>,
     extent: PathExtent,
-    /// The folder that git takes for a repository because of it, or obeys otherwise afterwards.
+    /// The folder that this access makes a git repository, or whose git settings or hooks it changes.
     pub(crate) repository: Option<PathBuf>,
 }
 
@@ -60,13 +59,13 @@ impl FileAccess {
         Self { access, folded, because: None, path: PathText::new(path), extent, repository: None }
     }
 
-    /// The same by another name of what is there. What a person has agreed to goes by the path.
+    /// The same access by another name of the file. What a person approved goes by `path`.
     pub(crate) fn by_other_name(&self, name: &OtherName) -> Self {
         let because = Some(Arc::clone(&name.because));
         Self { folded: PathText::new(name.path.clone()), because, ..self.clone() }
     }
 
-    /// Whether this is done to the same path, and means the same there.
+    /// Whether both are the same access to the same path, by the same names.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         let is_named_alike = self.folded.as_str() == other.folded.as_str();
         is_named_alike
@@ -75,12 +74,12 @@ impl FileAccess {
             && self.repository == other.repository
     }
 
-    /// Whether a pattern that forbids means it.
+    /// Whether a pattern that forbids matches this access.
     pub(crate) fn is_meant_by(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
         pattern.forbids(&self.folded, roots, self.extent)
     }
 
-    /// Whether a pattern means the path itself, whatever may be below it.
+    /// Whether a pattern matches the path itself, regardless of anything below it.
     pub(crate) fn is_inside(&self, pattern: &PathPattern, roots: &[PathBuf]) -> bool {
         let means = |path: &PathText| pattern.forbids(path, roots, PathExtent::Itself);
         means(&self.folded) || self.because.is_some() && means(&PathText::new(self.path.as_str().to_lowercase()))

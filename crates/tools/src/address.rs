@@ -1,18 +1,17 @@
 //! Web addresses, in the one form that rules are matched against and connections are made to, and
-//! patterns of them.
+//! patterns of addresses.
 //!
-//! A pattern is taken apart like an address, and its parts are compared with their like, so that a star
-//! never reaches from the host into the path or the other way round: `https://docs.rs/*` is nothing but
-//! pages of that host, whatever stands before an `@` or behind another dot. Scheme, port and path may
-//! be left out. Where something is allowed no port means the usual one; where something is forbidden
-//! it means any.
+//! A pattern is parsed like an address, and each part is compared with the same part of the address, so that a
+//! star never extends from the host into the path or back: `https://docs.rs/*` matches only pages of that host,
+//! whatever precedes an `@` or follows another dot. Scheme, port and path may be left out. Without a port, an
+//! allow rule means the default port; a rule that forbids means any port.
 
 use url::{Host, Url};
 
 use crate::shorten::shorten;
 use crate::text_pattern::Pattern;
 
-/// Whether a pattern is of a rule that allows or of one that forbids or asks: in doubt the first does
+/// Whether a pattern belongs to a rule that allows, or to one that forbids or asks: in doubt the first does
 /// not match and the second does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuleSide {
@@ -20,12 +19,12 @@ pub(crate) enum RuleSide {
     Forbid,
 }
 
-/// An address of the web, normal: lower case, without the usual port, without dots that mean nothing.
+/// A normalized web address: lower case, without the default port, without meaningless dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address(Url);
 
 impl Address {
-    /// Reads an address; the error says what is wrong with it.
+    /// Parses an address; the error says what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let shown = shorten(text, 200);
         let url = Url::parse(text.trim()).map_err(|error| {
@@ -34,7 +33,7 @@ impl Address {
         Self::of(url)
     }
 
-    /// Where `location` leads from here.
+    /// Resolves `location`, absolute or relative to this address.
     pub(crate) fn join(&self, location: &str) -> Result<Self, String> {
         let shown = shorten(location, 200);
         Self::of(self.0.join(location).map_err(|error| format!("`{shown}` is no web address ({error})"))?)
@@ -76,7 +75,7 @@ impl Address {
         self.0.scheme() == "https"
     }
 
-    /// The host as it stands in the address: a name, `192.0.2.1` or `[2001:db8::1]`.
+    /// Returns the host as written in the address: a name, `192.0.2.1` or `[2001:db8::1]`.
     pub(crate) fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
@@ -85,26 +84,26 @@ impl Address {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// Scheme and host, with the port unless it is the usual one: `https://docs.rs`.
+    /// Returns scheme and host, with the port unless it is the default one: `https://docs.rs`.
     pub(crate) fn origin(&self) -> String {
         self.0.origin().ascii_serialization()
     }
 
-    /// The path and the query.
+    /// Returns the path and the query.
     pub(crate) fn path(&self) -> &str {
         &self.0[url::Position::BeforePath..]
     }
 }
 
-/// A pattern of addresses, taken apart once: a rule is held against every call.
+/// A pattern of addresses, parsed once because every call is matched against it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressPattern {
     scheme: Option<Pattern>,
-    /// The host as a rule means it that allows.
+    /// The host as an allow rule means it.
     allowed: HostPattern,
-    /// The same for one that forbids or asks.
+    /// The host as a rule that forbids or asks means it.
     forbidden: HostPattern,
-    /// Any path without one.
+    /// `None` matches any path.
     path: Option<Pattern>,
 }
 
@@ -128,7 +127,7 @@ impl From<&str> for AddressPattern {
 }
 
 impl AddressPattern {
-    /// Whether it means this address.
+    /// Whether the pattern matches this address.
     pub(crate) fn matches(&self, address: &Address, side: RuleSide) -> bool {
         let host = match side {
             RuleSide::Allow => &self.allowed,
@@ -142,7 +141,7 @@ impl AddressPattern {
 
 fn path_fits(pattern: &Pattern, path: &str, side: RuleSide) -> bool {
     match side {
-        // Some servers take an encoded slash or dot for a real one, which leads elsewhere.
+        // Some servers decode an encoded slash or dot before routing, which leads to another path.
         RuleSide::Allow => !has_encoded_separator(path) && pattern.matches(path),
         RuleSide::Forbid => pattern.matches(path) || pattern.matches(&decoded(path)),
     }
@@ -153,7 +152,7 @@ fn has_encoded_separator(path: &str) -> bool {
     ["%2e", "%2f", "%5c"].iter().any(|code| path.contains(code))
 }
 
-/// `path` with its `%41` read.
+/// Returns `path` with its percent-encoding decoded.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -166,7 +165,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Hosts by name: `docs.rs`, `*.example.org`, `localhost:8080`, `[::1]`.
+/// A pattern of hosts: `docs.rs`, `*.example.org`, `localhost:8080`, `[::1]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPattern {
     host: Pattern,
@@ -178,7 +177,7 @@ enum Port {
     Unsaid,
     Any,
     Only(u16),
-    /// What stands there is no port, and means none.
+    /// The text after the colon is not a port; matches nothing.
     None,
 }
 
@@ -230,13 +229,13 @@ impl HostPattern {
         port && self.host.matches(address.host())
     }
 
-    /// Whether the host of this address is meant, on any port unless one is named.
+    /// Whether the pattern matches the host of this address; on any port unless the pattern names one.
     pub(crate) fn means(&self, address: &Address) -> bool {
         self.matches(address, RuleSide::Forbid)
     }
 }
 
-/// A host as addresses write it: lower case, in ASCII, without a dot at its end.
+/// Returns a host as addresses write it: lower case, ASCII, without a final dot.
 fn plain_host(host: &str) -> String {
     let plain = |label: &str| match Host::parse(label) {
         Ok(Host::Domain(ascii)) if !label.contains('*') => ascii,
@@ -258,7 +257,7 @@ mod tests {
         AddressPattern::from(pattern).matches(address, side)
     }
 
-    // proves T10: one form for every way to write an address
+    // proves T10: every spelling of an address has one form
     #[test]
     fn an_address_is_made_normal() {
         for (text, want) in [
@@ -290,7 +289,7 @@ mod tests {
         }
     }
 
-    // proves T8: an allowed host is not a door to another
+    // proves T8: allowing one host allows no other
     #[test]
     fn a_pattern_of_a_host_allows_that_host_alone() {
         for (pattern, text, allowed) in [
@@ -326,7 +325,7 @@ mod tests {
         }
     }
 
-    // proves T8: what is forbidden is forbidden however it is written
+    // proves T8: a forbidden address is forbidden in every spelling
     #[test]
     fn a_pattern_that_forbids_is_read_widely() {
         for (pattern, text) in [

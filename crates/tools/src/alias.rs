@@ -1,13 +1,13 @@
-//! What other agents call the tools we have. Models have learnt those names; each row leads from one
-//! to what does the same here. The first name of a row is ours.
+//! Names that other agents give to the tools we have. Models have learnt those names; each row maps them
+//! to the equivalent tool here. The first name of a row is ours.
 
-/// Our names for what is called `name` elsewhere, the fittest first.
+/// Returns our names for the tool that other agents call `name`, the best match first.
 pub(crate) fn aliases(name: &str) -> impl Iterator<Item = &'static str> {
     let folded = folded(name);
     ALIASES.iter().filter(move |row| row[1..].iter().any(|alias| self::folded(alias) == folded)).map(|row| row[0])
 }
 
-/// A name without the habits of its writer: case, and what parts its words.
+/// Returns a name without case and word separators, which differ between writers.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -1,5 +1,5 @@
-//! Arguments: the text a model wrote becomes an object that fits the tool's schema, or a sentence
-//! the model can mend it by (T3).
+//! Parses the arguments a model wrote into an object that fits the tool's schema, or returns an error message
+//! by which the model can correct them (T3).
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,19 +13,19 @@ use crate::repair::{Escapes, Unmendable, drive_paths, given_twice, mend, repeate
 use crate::schema_check::SchemaCheck;
 use crate::shorten::shorten;
 
-/// Arguments as they were understood.
+/// Arguments as parsed.
 pub(crate) struct ParsedArguments {
-    /// The object, or why there is none.
+    /// The object, or why parsing failed.
     pub(crate) value: Result<Value, String>,
-    /// The object as text; empty where there is none.
+    /// The object as text; empty if parsing failed.
     pub(crate) json: Json,
-    /// What the model wrote, where it differs.
+    /// The model's text, if it differs.
     pub(crate) raw: Option<String>,
-    /// What was mended.
+    /// The repairs that were made.
     pub(crate) repairs: Vec<Repair>,
 }
 
-/// Reads the text a model wrote.
+/// Parses the text a model wrote.
 pub(crate) fn parse(text: &str) -> ParsedArguments {
     let trimmed = text.trim();
     if trimmed.is_empty() {
@@ -46,7 +46,7 @@ pub(crate) fn parse(text: &str) -> ParsedArguments {
     }
 }
 
-/// Reads arguments that were put in quotes. `raw` is what the model wrote.
+/// Parses arguments that were put in quotes. `raw` is the model's text.
 fn parse_quoted(inner: &str, raw: &str) -> ParsedArguments {
     if inner.is_empty() {
         return with_repair(Map::new(), Some(raw), Repair::Missing);
@@ -61,7 +61,7 @@ fn parse_quoted(inner: &str, raw: &str) -> ParsedArguments {
     })
 }
 
-/// The object that malformed JSON means, where that can be told. `raw` is what the model wrote.
+/// Parses malformed JSON, where its meaning is unambiguous. `raw` is the model's text.
 fn parse_malformed(malformed: &str, raw: &str, mut repairs: Vec<Repair>) -> Result<ParsedArguments, Unmendable> {
     let mended = mend(malformed)?;
     let value = serde_json::from_str(&mended.text).ok().filter(Value::is_object).ok_or(Unmendable::Unclear)?;
@@ -72,7 +72,7 @@ fn parse_malformed(malformed: &str, raw: &str, mut repairs: Vec<Repair>) -> Resu
     Ok(accept(value, &mended.text, raw, repairs))
 }
 
-/// Arguments that are well-formed, `value` by what they say and `object` by how they say it.
+/// Accepts well-formed arguments: `value` is the parsed form of the text `object`.
 fn accept(value: Value, object: &str, raw: &str, mut repairs: Vec<Repair>) -> ParsedArguments {
     if let Some(key) = repeated_key(object) {
         return reject(raw, format!("The arguments can't be read: {}.", given_twice(&key)));
@@ -101,7 +101,7 @@ fn reject(text: &str, reason: String) -> ParsedArguments {
     ParsedArguments { value: Err(reason), json: Json::empty_object(), raw: Some(text.to_owned()), repairs: Vec::new() }
 }
 
-/// A tool's argument schema, read and compiled when it is first needed: that takes longer than all else a
+/// A tool's argument schema, parsed and compiled on first use: that takes longer than everything else a
 /// short run does before its first request.
 pub(crate) struct ArgumentSchema {
     written: Json,
@@ -115,7 +115,7 @@ pub(crate) struct CompiledSchema {
 }
 
 impl ArgumentSchema {
-    /// Takes a schema, which must be one of an object.
+    /// Takes a schema, which must describe an object.
     pub(crate) fn new(schema: &Json) -> Result<Self, String> {
         let members: BTreeMap<String, &RawValue> =
             serde_json::from_str(schema.as_str()).map_err(|_| "it must be a JSON object")?;
@@ -126,7 +126,7 @@ impl ArgumentSchema {
         Ok(Self { written: schema.clone(), compiled: OnceLock::new() })
     }
 
-    /// Compiles it, once.
+    /// Returns the compiled schema; compiles it on the first call.
     pub(crate) fn compiled(&self) -> Result<&CompiledSchema, &String> {
         let compile = || {
             let source: Value = serde_json::from_str(self.written.as_str()).map_err(|error| error.to_string())?;
@@ -135,7 +135,7 @@ impl ArgumentSchema {
         self.compiled.get_or_init(compile).as_ref()
     }
 
-    /// How `arguments` fit: as they are, in another form that loses nothing, or not at all.
+    /// Returns how `arguments` fit: as given, after lossless conversion, or not at all.
     pub(crate) fn fit(&self, tool: &str, arguments: &Value) -> SchemaFit {
         let schema = match self.compiled() {
             Ok(schema) => schema,
@@ -150,7 +150,7 @@ impl ArgumentSchema {
         }
     }
 
-    /// What is wrong with `arguments`, told so that a model can mend it.
+    /// Returns what is wrong with `arguments`, worded so that a model can correct it.
     pub(crate) fn fault(&self, tool: &str, arguments: &Value) -> Option<String> {
         match self.compiled() {
             Ok(schema) if schema.check.fits(arguments) => None,
@@ -170,11 +170,11 @@ impl CompiledSchema {
 /// How arguments fit a schema.
 #[derive(Debug, PartialEq)]
 pub(crate) enum SchemaFit {
-    /// As they are.
+    /// Without a change.
     AsGiven,
-    /// In this form, after these changes.
+    /// In this form, after these repairs.
     Coerced(Value, Vec<Repair>),
-    /// Not without a loss; the text tells a model what to mend.
+    /// Not without loss; the text tells a model what to correct.
     Mismatch(String),
 }
 
@@ -182,7 +182,7 @@ fn broken_schema_message(tool: &str, problem: &str) -> String {
     format!("`{tool}` can't be called: its argument schema is broken: {problem}.")
 }
 
-/// One line: which arguments there are, and which of them are needed.
+/// Returns one line that lists the arguments and marks the required ones.
 fn outline(schema: &Value) -> String {
     let required: Vec<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();

@@ -1,13 +1,13 @@
-//! When a person is asked about a tool that no rule speaks of.
+//! When a person is asked about a tool that no rule matches.
 
-/// When a person is asked before a tool runs and no rule speaks of it.
+/// When a person is asked before a tool runs that no rule matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AskPolicy {
-    /// As its effect class says.
+    /// As the tool's effect class says.
     #[default]
     ByEffect,
-    /// In every mode that asks at all: what it does reaches further than its class tells.
+    /// In every mode that asks at all: the tool's effects go beyond its effect class.
     Always,
-    /// Whatever was allowed before: it is no longer what the person agreed to.
+    /// Even if a rule or grant allows it: the tool has changed since the person agreed to it.
     Anew,
 }

@@ -1,4 +1,4 @@
-//! The tools that are built in, each a file with its description beside it (T10).
+//! The built-in tools, one file each, with its description beside it (T10).
 
 mod answer;
 mod arguments;
@@ -39,7 +39,7 @@ pub use tool_names::TOOL_NAMES;
 
 use crate::{Tool, Workspace};
 
-/// The tools that work with the files of `workspace`, and the plan.
+/// Returns the tools that work with the files of `workspace`, and the plan tool.
 #[must_use]
 pub fn file_tools(workspace: Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     vec![
@@ -53,7 +53,7 @@ pub fn file_tools(workspace: Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// The same, and the tool that runs commands there.
+/// Returns the file tools and the tool that runs commands in `workspace`.
 #[cfg(feature = "commands")]
 #[must_use]
 pub fn builtins(workspace: Arc<Workspace>, commands: Commands) -> Vec<Arc<dyn Tool>> {

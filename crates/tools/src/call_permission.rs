@@ -1,5 +1,5 @@
-//! Whether a call may run, and what a person is shown of it: where they are asked, and where they might be, should a crash
-//! cut it short. What can't be shown whole can't be agreed to.
+//! Whether a call may run, and the preview that a person sees if they are asked, now or after a crash interrupted the
+//! call. A call whose preview can't be shown in full can't be approved.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,35 +13,35 @@ use crate::sandbox_use::SandboxUse;
 use crate::shorten::shorten;
 use crate::{About, AskPolicy, CheckedPaths, Permissions, Ruling};
 
-/// What the rules say about a call right before it runs.
+/// The permission of a call, as checked right before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallPermission {
-    /// It may run, on these paths.
+    /// The call may run, on these paths.
     Run(CheckedPaths),
-    /// It may not.
+    /// The call must not run.
     Refused {
-        /// Why, for the model.
+        /// The reason, for the model.
         reason: String,
-        /// What a person could change about it.
+        /// What a person could change to permit it.
         remedy: Option<Remedy>,
     },
-    /// A person is asked first.
+    /// A person must be asked first.
     Ask {
-        /// What they are shown.
+        /// The preview for the person.
         preview: Option<Preview>,
-        /// What decided that they are asked.
+        /// Which rule or default requires the question.
         because: Option<VerdictReason>,
     },
 }
 
-/// What the rules are held against: as the tool says, else its arguments.
+/// Returns the subject that rules are matched against: the one the tool gives, else the call's arguments.
 pub(crate) fn about_call(entry: &RegisteredTool, arguments: &Value) -> About {
     let about = catch_unwind(AssertUnwindSafe(|| entry.tool.about(arguments))).ok().flatten();
     about.unwrap_or_else(|| About::text(serde_json::to_string(arguments).unwrap_or_default()))
 }
 
-/// The verdict on a sound call and what a person is shown of it: where they are asked, and where
-/// they might be, should a crash cut it short.
+/// Returns the verdict on a valid call, with its preview for a person who is asked now, or after a crash interrupted
+/// the call.
 pub(crate) fn verdict_with_preview(
     entry: &RegisteredTool,
     arguments: &Value,
@@ -53,7 +53,7 @@ pub(crate) fn verdict_with_preview(
     with_preview(entry, arguments, permissions, grants, &about, ruling)
 }
 
-/// A ruling on a sound call, with what a person is shown of it.
+/// Returns a ruling on a valid call, with its preview for a person.
 pub(crate) fn with_preview(
     entry: &RegisteredTool,
     arguments: &Value,
@@ -80,7 +80,7 @@ pub(crate) fn with_preview(
             (allowing_rule(&entry.spec, about), None)
         }
     };
-    // No rule lets a protected path be changed unseen.
+    // No rule permits changing a protected path without asking, so none is offered.
     let remedy = warning.is_none().then(|| Remedy::Allow { rule: rule.clone() });
     let because = Some(because);
     let preview = preview_of(entry, arguments, &warning.unwrap_or_default());
@@ -97,8 +97,8 @@ pub(crate) fn with_preview(
     }
 }
 
-/// The verdict on a call that a rule allows and that carries text from outside. No rule is offered: the next text is
-/// another.
+/// The verdict on a call that a rule allows but that carries text from outside. No rule is offered, because the next
+/// text will be a different one.
 pub(crate) fn outside_text_verdict(
     entry: &RegisteredTool,
     arguments: &Value,
@@ -110,7 +110,7 @@ pub(crate) fn outside_text_verdict(
     }
 }
 
-/// What a person is shown of a call: what holds it first, then the warning, then what the tool shows.
+/// Returns the preview of a call: the line that names its confinement, then the warning, then the tool's own preview.
 fn preview_of(entry: &RegisteredTool, arguments: &Value, warning: &str) -> Result<Preview, String> {
     let made =
         catch_unwind(AssertUnwindSafe(|| (entry.tool.preview(arguments), entry.tool.confinement_line(arguments))));
@@ -120,26 +120,26 @@ fn preview_of(entry: &RegisteredTool, arguments: &Value, warning: &str) -> Resul
     whole.and_then(readable_preview)
 }
 
-/// Puts a warning into a preview, below the line that says what holds the call.
+/// Inserts a warning into a preview, below the line that names the call's confinement.
 pub(crate) fn insert_warning(entry: &RegisteredTool, arguments: &Value, preview: &mut Preview, warning: &str) {
     let held = catch_unwind(AssertUnwindSafe(|| entry.tool.confinement_line(arguments))).ok().flatten();
     let below = held.filter(|held| preview.body.starts_with(held.as_str())).map_or(0, |held| held.len() + 1);
     preview.body.insert_str(below.min(preview.body.len()), warning);
 }
 
-/// What a person should know of text from outside before they agree.
+/// Returns the warning about text from outside, for the person who decides.
 pub(crate) fn outside_text_warning(origin: &TextOrigin, shared: &str) -> String {
     const SHOWN: usize = 200;
     format!("it carries text from {origin}: \u{201c}{}\u{201d}\n", shorten(shared, SHOWN))
 }
 
-/// What a person should know before they agree.
+/// Returns the warning about a protected path, for the person who decides.
 fn protected_warning(path: &str, pattern: &str) -> String {
     format!("{path} is protected ({pattern}): what is there may run by itself, or instruct agents.\n")
 }
 
-/// The rule that is offered for good. None would help a tool that is not what was agreed to, nor a command that
-/// is to leave the sandbox.
+/// Returns the rule offered for permanent approval. There is none for a tool that has changed since it was agreed to,
+/// nor for a command that is to leave the sandbox: no rule would permit those.
 fn lasting_rule(entry: &RegisteredTool, about: &About, rule: String) -> Option<String> {
     match (entry.tool.ask_policy(), about.sandbox_use) {
         (AskPolicy::Anew, _) | (_, SandboxUse::Outside) => None,
@@ -150,8 +150,8 @@ fn lasting_rule(entry: &RegisteredTool, about: &About, rule: String) -> Option<S
     }
 }
 
-/// A preview that a person can read: its title on one line, and its body whole, for whoever agrees agrees to all
-/// of it. One that is longer than anybody reads can't be agreed to.
+/// Returns a preview that a person can read: its title on one line and its body whole, because approval covers all of
+/// it. A preview too long for anyone to read is an error.
 fn readable_preview(preview: Preview) -> Result<Preview, String> {
     const TITLE: usize = 400;
     const LONGEST: usize = 1_000_000;

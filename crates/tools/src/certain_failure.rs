@@ -1,17 +1,16 @@
-//! A call that is certain to fail is not asked about (T8): the model is told what is wrong with it, and the person is
-//! left in peace.
+//! A call that is certain to fail is not asked about (T8): the model gets the reason, and the person is not disturbed.
 
 use serde_json::json;
 use windlass_vocab::{EffectClass, Grant, PreparedCall, ReplyCall, Verdict};
 
 use crate::{CertainFailure, Offer, Permissions};
 
-/// Reads what an edit is about.
+/// The tool that reads the file an edit is about.
 const READER: &str = "read_file";
 
 impl Offer {
-    /// Refuses those of a reply's calls that a person would be asked about and that can't succeed. What an earlier call
-    /// of the reply may change, which are files, is not judged by how it is now.
+    /// Refuses those of a reply's calls that a person would be asked about and that can't succeed. A call is not
+    /// refused for the present state of a file if an earlier call of the reply may change it.
     pub fn refuse_certain_failures(&self, calls: &mut [PreparedCall], permissions: &Permissions, grants: &[Grant]) {
         let mut is_as_it_was = true;
         for call in calls {
@@ -26,8 +25,8 @@ impl Offer {
         }
     }
 
-    /// Why a call can't succeed. Where that is read off a file, only if the model may read it unasked: it learns what is
-    /// there.
+    /// Returns why a call can't succeed. If the reason comes from a file, only if the model may read that file without
+    /// asking, because the reason reveals its content.
     fn certain_failure(
         &self,
         call: &PreparedCall,

@@ -1,4 +1,4 @@
-//! Which paths rules close to commands: what they forbid to file tools, and what is protected from those (X3).
+//! Paths that rules close to commands: those they forbid to file tools, and those protected from file tools (X3).
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,14 +9,14 @@ use windlass_sandbox::{CleanupRules, PathAccess, PathRules};
 use crate::path_pattern::PathPattern;
 use crate::{AccessKind, Permissions};
 
-/// What permissions say about paths, made ready for thousands of questions.
+/// The path rules of permissions, prepared for thousands of lookups.
 #[derive(Debug)]
 pub(crate) struct ClosedPaths {
-    /// The paths that are spelled out.
+    /// The literal paths.
     pub(crate) literal_paths: Vec<PathBuf>,
-    /// The folders that are spelled out of patterns that close names in them by another.
+    /// The literal folders of patterns whose last name has a star.
     pub(crate) pattern_folders: Vec<PathBuf>,
-    /// Whether files are forbidden by patterns that spell out no path, or one in any folder.
+    /// Whether rules forbid files by patterns without a literal path, or with one that may be in any folder.
     pub(crate) denies_by_pattern: bool,
     denies_files: bool,
     protected: ProtectedNames,
@@ -42,11 +42,11 @@ impl ClosedPaths {
         }
     }
 
-    /// The same in the guard process, which is told the rules in words.
+    /// Rebuilds the permissions in the guard process, which receives the rules as text.
     pub(crate) fn permissions_of(cleanup: &CleanupRules) -> Permissions {
         let deny = cleanup.denied.iter().filter_map(|rule| rule.parse().ok()).collect();
         let mut permissions = Permissions { deny, ..Permissions::default() };
-        // Each was a pattern already.
+        // Each string came from a valid pattern, so `add` can't fail.
         for pattern in &cleanup.protected {
             let _ = permissions.protected.add(pattern);
         }
@@ -56,8 +56,8 @@ impl ClosedPaths {
         permissions
     }
 
-    /// What is looked for in `workspace` when a command has ended. Not what is closed altogether: a tool is denied then
-    /// rather than a path, and commands make what they make.
+    /// Returns the rules for the scan of `workspace` after a command has ended. Rules that deny everything are left
+    /// out: they deny a tool rather than a path, and commands may create files all the same.
     pub(crate) fn cleanup_rules(permissions: &Permissions, workspace: &Path) -> CleanupRules {
         let is_pattern = |pattern: Option<&PathPattern>| pattern.is_some_and(|pattern| !pattern.is_everything());
         let denied = permissions.deny.iter().filter(|rule| rule.forbidden_files().is_some_and(is_pattern));
@@ -69,7 +69,7 @@ impl ClosedPaths {
         }
     }
 
-    /// Asks with what `permissions`, which this was made from, say about a workspace at `root`.
+    /// Calls back with the access that `permissions`, which this was made from, gives in a workspace at `root`.
     pub(crate) fn with_rules<T>(
         &self,
         permissions: &Permissions,
@@ -87,15 +87,15 @@ impl ClosedPaths {
         })
     }
 
-    /// What `permissions`, which this was made from, say about `path` for a workspace at `root`.
+    /// Returns the access that `permissions`, which this was made from, gives to `path` in a workspace at `root`.
     fn access_to(&self, permissions: &Permissions, root: &Path, path: &Path) -> PathAccess {
         let inside = path.strip_prefix(root).ok();
-        // A letter that is none is no part of any pattern, and does not hide the rest of the path.
+        // Invalid UTF-8 matches no pattern, and must not hide the rest of the path.
         let text = &*inside.unwrap_or(path).to_string_lossy();
         let is_protected = || {
             inside.is_some()
                 && self.protected.may_mean(text)
-                // Of a repository only a part is closed (`windlass_sandbox`): commits are written there.
+                // Only a part of a repository is closed (by `windlass_sandbox`): commits are written there.
                 && !text.split('/').any(is_version_control)
                 && permissions.protected.protecting(text).is_some()
         };
@@ -109,13 +109,13 @@ impl ClosedPaths {
     }
 }
 
-/// The last names of the paths that patterns mean. A look through a workspace comes to a folder before what is in it,
-/// so a path with another last name is meant by none of them; asking each of two hundred would take longer than
-/// starting the command.
+/// The last names of the paths that patterns match. A scan of a workspace visits a folder before its content, so a path
+/// with another last name can't match; asking each of two hundred patterns would take longer than starting the
+/// command.
 #[derive(Debug, Default)]
 struct ProtectedNames {
     whole: HashSet<String>,
-    /// How others begin and end.
+    /// Prefix and suffix of last names with a star.
     ends: Vec<(String, String)>,
 }
 
@@ -142,18 +142,19 @@ impl ProtectedNames {
     }
 }
 
-/// The folder that a pattern spells out before a last name that it does not: `.cargo` of `**/.cargo/config*`.
+/// Returns the literal folder before a last name with a star: `.cargo` of `**/.cargo/config*`.
 fn pattern_folder(pattern: &str) -> Option<PathBuf> {
     let (folder, last) = pattern.strip_prefix("**/").unwrap_or(pattern).rsplit_once('/')?;
     (last.contains('*') && !folder.contains(['*', '\\'])).then(|| PathBuf::from(folder))
 }
 
-/// The folders above what patterns mean: a link in place of one leads elsewhere.
+/// The parent folders of the paths that patterns match: a symlink in place of one redirects them.
 #[derive(Debug, Default)]
 struct FoldersAbove {
-    /// Their last names, for most paths have another.
+    /// Their last names, for a quick check, because most paths have another.
     names: HashSet<String>,
-    /// Their parts, in lower case. Those that begin with nothing are from the workspace on, others in any folder.
+    /// Their components, in lower case. A list that begins with an empty one is relative to the workspace, others match
+    /// anywhere.
     parts: Vec<Vec<String>>,
 }
 
@@ -176,7 +177,7 @@ impl FoldersAbove {
         folders_above
     }
 
-    /// Whether this path, from the workspace on, is one of them.
+    /// Whether this path, relative to the workspace, is one of these folders.
     fn contains(&self, path: &Path) -> bool {
         let name = |name: &OsStr| name.to_string_lossy().to_lowercase();
         if !path.file_name().is_some_and(|last| self.names.contains(&name(last))) {
@@ -187,7 +188,7 @@ impl FoldersAbove {
     }
 }
 
-/// A folder that version control keeps its own files in.
+/// Whether this is the folder of a version control system.
 fn is_version_control(name: &str) -> bool {
     [".git", ".hg", ".svn"].contains(&name)
 }
@@ -262,7 +263,7 @@ mod tests {
         }
     }
 
-    // proves X3: the guard closes what Windlass closes, but for what a whole tool is denied
+    // proves X3: the guard closes the same paths, except for rules that deny a whole tool
     #[test]
     fn rules_are_the_same_after_they_were_told_in_words() {
         let mut permissions = permissions();
@@ -274,7 +275,7 @@ mod tests {
         assert_eq!((told.deny, told.protected), (permissions.deny, permissions.protected));
     }
 
-    // proves X3: every pattern of the list is asked about where it may mean something
+    // proves X3: the lookup by last name skips no pattern of the list
     #[test]
     fn no_protected_path_is_passed_over_for_its_name() {
         let permissions = permissions();

@@ -1,11 +1,11 @@
-//! Values brought into the form a schema asks for, where that loses nothing (T3): `"5"` for an integer,
+//! Converts values to the type a schema asks for, where that loses nothing (T3): `"5"` for an integer,
 //! `5` for a string, a JSON text for an object, one value for a list of such, a null for something that
 //! may be left out.
 //!
-//! The protocol: [`coerce_value`] walks a copy of the value and the schema together and changes only what is of another type
-//! than the schema has there. Whether the result is any better is for the validator to say; a value that
-//! fits as it is is left alone, but for a whole number written with a point, which most readers of
-//! integers refuse although the schema takes it.
+//! The protocol: [`coerce_value`] walks a copy of the value and the schema together and changes only values of another
+//! type than the schema has there. The validator decides whether the result fits. A value that already fits is left
+//! alone, except for a whole number written with a decimal point: the schema accepts it, but most integer parsers
+//! refuse it.
 
 use serde_json::{Map, Value};
 use windlass_vocab::Repair;
@@ -16,16 +16,16 @@ use crate::repair::mend;
 /// How deep references and schemas within schemas are followed.
 const DEEPEST: usize = 32;
 
-/// Which changes are wanted.
+/// Which changes are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CoercionScope {
-    /// Whole numbers written with a point, and nothing else: the value fits.
+    /// Only whole numbers written with a decimal point: the value fits.
     Integers,
-    /// All: the value does not fit.
+    /// All changes: the value does not fit.
     All,
 }
 
-/// `value` in the form `schema` asks for, and what was changed; nothing where nothing is to be changed.
+/// Returns `value` in the form `schema` asks for, and the changes; `None` if nothing needs changing.
 pub(crate) fn coerce_value(value: &Value, schema: &Value, scope: CoercionScope) -> Option<(Value, Vec<Repair>)> {
     if scope == CoercionScope::Integers && !holds_whole_number(value) {
         return None;
@@ -36,8 +36,8 @@ pub(crate) fn coerce_value(value: &Value, schema: &Value, scope: CoercionScope) 
     (!walk.repairs.is_empty()).then_some((made, walk.repairs))
 }
 
-/// Whether there is a whole number written with a point in the value: nearly never, and then it need
-/// not be copied.
+/// Whether the value contains a whole number written with a decimal point. It nearly never does, which saves
+/// copying the value.
 fn holds_whole_number(value: &Value) -> bool {
     match value {
         Value::Object(members) => members.values().any(holds_whole_number),
@@ -112,7 +112,7 @@ impl<'s> Coercion<'s> {
         }
     }
 
-    /// The schema a reference within the document points to.
+    /// Resolves references within the document.
     fn resolved(&self, schema: &'s Value) -> Option<&'s Value> {
         let mut schema = schema;
         for _ in 0..DEEPEST {
@@ -124,7 +124,7 @@ impl<'s> Coercion<'s> {
         None
     }
 
-    /// The types a schema takes; nothing where it does not say.
+    /// Returns the types a schema accepts; `None` if it does not say.
     fn kinds(&self, schema: &'s Value, deep: usize) -> Option<Vec<&'s str>> {
         match schema.get("type") {
             Some(Value::String(kind)) => return Some(vec![kind]),
@@ -137,13 +137,13 @@ impl<'s> Coercion<'s> {
         kinds.collect::<Option<Vec<_>>>().map(|kinds| kinds.concat())
     }
 
-    /// Whether the schema takes values of this one's type.
+    /// Whether the schema accepts values of this value's type.
     fn takes(&self, value: &Value, schema: &'s Value, deep: usize) -> bool {
         let Some(schema) = self.resolved(schema) else { return true };
         self.kinds(schema, deep).is_none_or(|kinds| kinds.iter().any(|kind| is_type(value, kind)))
     }
 
-    /// The value as one of `kinds`, where it is of none of them.
+    /// Converts the value to one of `kinds`, if it is of none of them.
     fn coerced_to(&self, value: &Value, kinds: &[&str], schema: &'s Value) -> Option<(Value, Repair)> {
         if let Some(whole) = whole_number(value).filter(|_| kinds.contains(&"integer") && !kinds.contains(&"number")) {
             return Some((whole, Repair::Coerced));
@@ -158,7 +158,7 @@ impl<'s> Coercion<'s> {
         listed.then(|| (Value::Array(vec![value.clone()]), Repair::Wrapped))
     }
 
-    /// Whether a list of this schema could hold the value, perhaps in another form.
+    /// Whether a list of this schema could contain the value, perhaps converted.
     fn is_element(&self, value: &Value, schema: &'s Value) -> bool {
         let Some(kinds) = schema.get("items").and_then(|items| self.kinds(self.resolved(items)?, DEEPEST)) else {
             return true;
@@ -180,10 +180,10 @@ fn is_type(value: &Value, kind: &str) -> bool {
     }
 }
 
-/// Numbers beyond this may have been rounded when they were read.
+/// Larger numbers may have been rounded when they were parsed.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A number without a fraction, written with a point.
+/// Returns the integer for a number without a fraction that was written with a decimal point.
 fn whole_number(value: &Value) -> Option<Value> {
     let number = value.as_number().filter(|number| number.is_f64())?.as_f64()?;
     #[allow(clippy::cast_possible_truncation)]
@@ -191,7 +191,7 @@ fn whole_number(value: &Value) -> Option<Value> {
     (number.fract() == 0.0 && number.abs() < EXACT).then(|| Value::from(whole))
 }
 
-/// The same value in another type, where nothing is lost.
+/// Converts the value to another type, if nothing is lost.
 fn as_kind(value: &Value, kind: &str) -> Option<Value> {
     match (value, kind) {
         (Value::String(text), "integer") => {
@@ -218,7 +218,7 @@ fn as_kind(value: &Value, kind: &str) -> Option<Value> {
     }
 }
 
-/// What a text holds: JSON, perhaps to be mended, or elements.
+/// Parses a text that contains JSON, repaired if necessary, or list elements.
 fn structured(text: &str) -> Option<Value> {
     let text = text.trim();
     match text.as_bytes().first()? {

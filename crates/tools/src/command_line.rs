@@ -1,25 +1,25 @@
 //! A small, cautious reader of shell command lines.
 //!
-//! It takes a line apart into simple commands when it is certain of every character: words,
+//! It splits a line into simple commands if it is certain of every character: words,
 //! quotes, `;`, `&`, `&&`, `|`, `||`, line breaks, `2>&1` and redirection to `/dev/null`. Anything
 //! else (substitution, variables, other redirections, groups, keywords, assignments, comments) makes
-//! the line opaque, and an opaque line is asked about.
+//! the line opaque, and a person is asked about an opaque line.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use crate::word::Word;
 
-/// What a line is.
+/// The result of parsing a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ParsedLine {
-    /// These simple commands, each its words, and nothing else.
+    /// The line consists of these simple commands, each a list of words, and nothing else.
     Clear(Vec<Vec<Word>>),
-    /// Something the reader is not certain of.
+    /// The line contains something the parser is not certain of.
     Opaque,
 }
 
-/// Takes `line` apart.
+/// Parses `line` into simple commands.
 pub(crate) fn parse(line: &str) -> ParsedLine {
     let mut reader = LineParser { chars: line.chars().peekable(), word: None, words: Vec::new(), commands: Vec::new() };
     match reader.read() {
@@ -35,7 +35,7 @@ struct LineParser<'a> {
     commands: Vec<Vec<Word>>,
 }
 
-/// `None` from any of these means: not certain.
+/// `None` from any of these methods means that the parser is not certain.
 impl LineParser<'_> {
     fn read(&mut self) -> Option<()> {
         while let Some(c) = self.chars.next() {
@@ -96,7 +96,7 @@ impl LineParser<'_> {
         }
     }
 
-    /// `2>&1` and `>/dev/null` in their variants; no other.
+    /// Parses the variants of `2>&1` and `>/dev/null`, and no other redirection.
     fn redirection(&mut self, direction: char) -> Option<()> {
         match self.word.take() {
             Some(word) if word.is_quoted() || !word.as_str().bytes().all(|b| b.is_ascii_digit()) => return None,
@@ -124,7 +124,7 @@ impl LineParser<'_> {
         let Some(word) = self.word.take().map(Word::finished) else {
             return Some(());
         };
-        // A program of such a name, in quotes, is not worth telling it from an assignment with a quoted value.
+        // A quoted program name that looks like an assignment with a quoted value is too rare to distinguish the two.
         let is_no_program = || word.is_pattern() || is_grammar(word.as_str());
         if word.is_unclear() || self.words.is_empty() && is_no_program() {
             return None;
@@ -153,7 +153,7 @@ const KEYWORDS: &[&str] = &[
     "then", "time", "until", "while",
 ];
 
-/// A word that, first in a command, is not the program: a keyword or an assignment.
+/// Whether a word, as the first of a command, is a keyword or an assignment rather than the program.
 pub(crate) fn is_grammar(word: &str) -> bool {
     KEYWORDS.contains(&word) || word.contains('=')
 }
@@ -162,7 +162,7 @@ pub(crate) fn is_grammar(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// The words of each command, or nothing for an opaque line.
+    /// Returns the words of each command; `None` for an opaque line.
     fn words(line: &str) -> Option<Vec<Vec<String>>> {
         match parse(line) {
             ParsedLine::Clear(commands) => {

@@ -1,15 +1,15 @@
-//! How rules and a simple command go together, by what is known of its program ([`crate::programs`]): how much of
-//! it a rule that allows it must spell out, and which rule is offered for commands like it.
+//! How rules apply to a simple command, by the known properties of its program ([`crate::programs`]): how much of
+//! it an allow rule must contain literally, and which rule is offered for similar commands.
 
 use crate::programs::{self, KnownProgram, ProgramForm, RiskyOptions};
 use crate::text_pattern::escape;
 use crate::word::{Word, command_text};
 
-/// Where programs of the system are. One of the same name elsewhere may be anything.
+/// The folders of system programs. A program of the same name elsewhere may be anything.
 const SYSTEM_FOLDERS: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// How many words of the command a rule must spell out to allow it: those up to the last by which the program
-/// becomes something else, such as `-c alias.x=!rm` of git.
+/// Returns how many words of the command an allow rule must contain literally: those up to the last one that makes the
+/// program do something else, such as `-c alias.x=!rm` of git.
 pub(crate) fn literal_words(words: &[Word]) -> usize {
     let Some((program, arguments)) = words.split_first() else { return 0 };
     let Some(known) = programs::find(program_name(program.as_str())) else { return 0 };
@@ -38,7 +38,7 @@ pub(crate) fn literal_words(words: &[Word]) -> usize {
     count.max(last.map_or(0, |at| at + 2))
 }
 
-/// The pattern that allows this command and others like it; nothing where only the line itself can be allowed.
+/// Returns the pattern that allows this command and similar ones; `None` if only the exact line can be allowed.
 pub(crate) fn general_pattern(words: &[Word]) -> Option<String> {
     let program = words.first()?.as_str();
     let in_system = |(folder, _): (&str, &str)| SYSTEM_FOLDERS.contains(&folder);
@@ -60,8 +60,8 @@ pub(crate) fn general_pattern(words: &[Word]) -> Option<String> {
     Some(format!("{} *", escape(&command_text(&words[..kept]))))
 }
 
-/// The commands this one is if options before its subcommand, and before what follows that, are looked past: `git push`
-/// for `git -C . push`. Each is its words after the program.
+/// Returns the readings of this command without the options before its subcommand and before the subcommand's
+/// arguments: `git push` for `git -C . push`. Each is the words after the program.
 pub(crate) fn readings_past_options<'w>(words: &'w [Word], most: usize) -> Vec<Vec<&'w Word>> {
     let mut found: Vec<Vec<&'w Word>> = Vec::new();
     if words.first().is_none_or(is_option) {
@@ -82,12 +82,12 @@ pub(crate) fn readings_past_options<'w>(words: &'w [Word], most: usize) -> Vec<V
     found
 }
 
-/// A program without its folder.
+/// Returns a program's name without its folder.
 pub(crate) fn program_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// Where the subcommand may be: at the first word that is no option, or behind it if it may be an option's value.
+/// Returns where the subcommand may be: at the first word that is no option, or later if that may be an option's value.
 fn subcommand_places(words: &[Word], known: Option<&KnownProgram>) -> Vec<usize> {
     const FARTHEST: usize = 32;
     let mut places = Vec::new();
@@ -107,7 +107,7 @@ fn subcommand_places(words: &[Word], known: Option<&KnownProgram>) -> Vec<usize>
     places
 }
 
-/// `-C`, `--no-pager`, and `+nightly` of cargo.
+/// Whether a word is an option: `-C`, `--no-pager`, or `+nightly` of cargo.
 fn is_option(word: &Word) -> bool {
     word.as_str().len() > 1 && word.as_str().starts_with(['-', '+'])
 }
@@ -117,12 +117,12 @@ fn is_harmless(word: &Word, program: &KnownProgram) -> bool {
     name == "--version" || program.harmless.contains(&name)
 }
 
-/// Whether file names may take its place that look like options.
+/// Whether the shell may expand the word to file names that look like options.
 fn begins_uncertain(word: &Word) -> bool {
     word.patterns().first().is_some_and(|first| *first == 0 || word.as_str().starts_with('-'))
 }
 
-/// Where the last word of a subcommand is, if it is the one at `at`.
+/// Returns the index of a subcommand's last word, if the subcommand starts at `at`.
 fn subcommand_end(words: &[Word], at: usize, subcommand: &str) -> Option<usize> {
     let mut rest = subcommand.split(' ');
     if rest.next() != Some(words[at].as_str()) {
@@ -132,7 +132,7 @@ fn subcommand_end(words: &[Word], at: usize, subcommand: &str) -> Option<usize> 
 }
 
 impl RiskyOptions {
-    /// Whether this argument is one of them.
+    /// Whether this argument is one of the risky options.
     fn mean(&self, argument: &str) -> bool {
         let whole = argument.split('=').next().unwrap_or_default();
         let letters = argument.strip_prefix('-').filter(|rest| !rest.starts_with('-'));

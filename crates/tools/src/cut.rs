@@ -1,21 +1,21 @@
-//! Cutting a result to what the model sees (T6): the beginning and the end stay, the middle goes,
-//! and a line in its place says how much is gone and where to read it.
+//! Cuts a result to the part the model sees (T6): the beginning and the end stay, the middle goes,
+//! and a line in its place says how much is missing and where to read it.
 
 use windlass_vocab::{CallId, ResultCap, Spill};
 
 /// What was left out of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutInfo {
-    /// Characters of the whole text.
+    /// Number of characters in the whole text.
     pub total_chars: u64,
-    /// Characters shown, the note not counted.
+    /// Number of characters kept, without the note.
     pub shown_chars: u64,
-    /// The whole text, where the cap says it is to be kept.
+    /// The whole text, if the cap says it is to be stored.
     pub keep: Option<String>,
 }
 
-/// The text the model sees of `text`, and what was left out of it. A text within the cap is
-/// returned as it is.
+/// Returns the part of `text` that the model sees, and what was left out. A text within the cap is
+/// returned unchanged.
 #[must_use]
 pub fn cut(text: String, cap: ResultCap, call: CallId) -> (String, Option<CutInfo>) {
     let room = cap.chars as usize;
@@ -56,7 +56,7 @@ fn byte_of(text: &str, char_index: usize) -> usize {
     text.char_indices().nth(char_index).map_or(text.len(), |(at, _)| at)
 }
 
-/// `81234` as `81,234`.
+/// Formats `81234` as `81,234`.
 pub(crate) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);

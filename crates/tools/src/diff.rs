@@ -1,9 +1,9 @@
-//! What changes in a file, shown as a unified diff that a person can take in.
+//! Shows the changes in a file as a unified diff that a person can read quickly.
 //!
-//! [`unified`] compares two texts, [`compare`] whatever two files hold: text, something else, or
-//! nothing. Both are bounded, in the time they take and in what they show, and say what they leave
-//! out. A line too long to be shown is shown around the place where it changes, so that no change hides
-//! at its end. Line ends are marked where they are mixed or change.
+//! [`unified`] compares two texts, [`compare`] any two file contents: text, binary, or no file. Both are
+//! bounded in time and output, and say what they leave out. A line too long to show is shown around its
+//! first change, so that no change is hidden at its end. Line ends are marked where they are mixed or
+//! change.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -16,21 +16,21 @@ use crate::cut::thousands;
 const AROUND: usize = 3;
 /// Characters shown before the first difference of a long line.
 const LEAD: usize = 40;
-/// Beyond this many changed lines two texts are not compared line by line: one is taken away and the
-/// other put in its place. Comparing takes the product of the two at worst.
+/// With more changed lines than this, two texts are not compared line by line: all old lines are removed and
+/// all new ones added. Comparing takes time proportional to the product of both in the worst case.
 const COMPARED: usize = 10_000;
 
 /// How much of a diff is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiffLimits {
-    /// Lines of the diff.
+    /// Maximum number of lines of the diff.
     pub lines: usize,
-    /// Characters of a line.
+    /// Maximum number of characters of a line.
     pub columns: usize,
 }
 
 impl DiffLimits {
-    /// All of it.
+    /// No limit.
     pub const WHOLE: Self = Self { lines: usize::MAX, columns: usize::MAX };
 }
 
@@ -40,14 +40,14 @@ impl Default for DiffLimits {
     }
 }
 
-/// The change from `before` to `after` of the file at `path`; nothing when they are the same.
+/// Returns the change from `before` to `after` of the file at `path`; empty if they are the same.
 #[must_use]
 pub fn unified(before: &str, after: &str, path: &str, limits: DiffLimits) -> String {
     compare(Some(before.as_bytes()), Some(after.as_bytes()), path, limits)
 }
 
-/// As [`unified`], for any two contents; `None` where there is no file. What is not text is named by
-/// its size.
+/// Like [`unified`], for any two contents; `None` means that there is no file. Of content that is not text
+/// only the size is shown.
 #[must_use]
 pub fn compare(before: Option<&[u8]>, after: Option<&[u8]>, path: &str, limits: DiffLimits) -> String {
     if before == after {
@@ -62,7 +62,7 @@ pub fn compare(before: Option<&[u8]>, after: Option<&[u8]>, path: &str, limits: 
     }
 }
 
-/// The content as text; no file is an empty one.
+/// Returns the content as text, empty if there is no file; `None` if it is not text.
 fn text(content: Option<&[u8]>) -> Option<&str> {
     let content = content.unwrap_or_default();
     if content.contains(&0) { None } else { std::str::from_utf8(content).ok() }
@@ -80,12 +80,12 @@ fn describe_content(content: Option<&[u8]>) -> String {
     }
 }
 
-/// Whether the ends of lines are worth a mark.
+/// Whether line ends are marked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineEnds {
-    /// They are the same everywhere.
+    /// All line ends are the same: no marks.
     Plain,
-    /// A carriage return is shown where there is one.
+    /// Carriage returns are displayed.
     Marked,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Diff<'a> {
         Self { old, new, ends }
     }
 
-    /// What changes, in groups of what stands together.
+    /// Returns the changes, grouped into hunks.
     fn groups(&self) -> Vec<Vec<DiffOp>> {
         let before = self.old.iter().zip(&self.new).take_while(|(old, new)| old == new).count();
         let (old, new) = (&self.old[before..], &self.new[before..]);
@@ -156,7 +156,7 @@ impl<'a> Diff<'a> {
     }
 }
 
-/// `12,3` as a hunk's head writes it: the first line, counted from one, and how many.
+/// Formats a line range as in a hunk header, `12,3`: the first line, counted from one, and the number of lines.
 fn span(lines: &Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
@@ -165,7 +165,7 @@ fn span(lines: &Range<usize>) -> String {
     }
 }
 
-/// How many characters two lines have in common at their beginning.
+/// Returns how many characters two lines have in common at their beginning.
 fn common_prefix(line: &str, other: &str) -> usize {
     line.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
 }
@@ -190,7 +190,7 @@ impl DiffWriter {
         }
     }
 
-    /// One line of a file, cut around `from`, the place where it begins to differ.
+    /// Writes one line of a file, cut around `from`, the position where it begins to differ.
     fn line(&mut self, mark: char, line: &str, from: usize) {
         if self.shown >= self.limits.lines {
             self.left_out += 1;
@@ -215,7 +215,7 @@ impl DiffWriter {
     }
 }
 
-/// `columns` characters of `line` with the one at `from` among them, and a mark where more are left out.
+/// Returns `columns` characters of `line` including the one at `from`, with a mark where more are left out.
 fn window(line: &str, from: usize, columns: usize) -> String {
     if line.len() <= columns {
         return line.to_owned();
@@ -240,7 +240,7 @@ mod tests {
         unified(before, after, "f", DiffLimits::default())
     }
 
-    // proves T8: an edit is shown as what changes, with what stands around it
+    // proves T8: an edit is shown as its changes with the surrounding lines
     #[test]
     fn a_change_is_shown_with_the_lines_around_it() {
         let before: String = (1..=20).map(|n| format!("line {n}\n")).collect();
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(diff("a\r\nb\r\n", "a\r\nc\r\n"), "--- f\n+++ f\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n");
     }
 
-    // proves T8: binary files are said to be so
+    // proves T8: binary files are named as such
     #[test]
     fn what_is_not_text_is_named_by_its_size() {
         let limits = DiffLimits::default();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        // Whatever the texts, what is shown of them is within bounds and tells them apart.
+        // For any two texts, the diff is within bounds and distinguishes them.
         #[test]
         fn different_texts_have_a_diff_and_equal_ones_none(before in "[ab\r\n]{0,30}", after in "[ab\r\n]{0,30}") {
             let shown = diff(&before, &after);

@@ -1,7 +1,7 @@
-//! The rules that every way to a file of the workspace goes through, so that no tool can forget them (X5).
+//! The rules that every access to a file of the workspace goes through, so that no tool can forget them (X5).
 //!
-//! A call as a whole is judged before it runs. This is for what is only known as it runs: where a path leads by
-//! then, and which files a search or a listing comes upon.
+//! A call as a whole is checked before it runs. These rules are for facts known only while it runs: where a path
+//! leads by then, and which files a search or a listing comes upon.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::other_names::OtherNames;
 use crate::path_pattern::PathExtent;
 use crate::{About, Mode, Permissions, Rule};
 
-/// What of the workspace must not be read or changed.
+/// Rules that say which files of the workspace must not be read or changed.
 #[derive(Clone, Debug, Default)]
 pub struct FileRules {
     permissions: Option<Arc<Permissions>>,
     checked: CheckedPaths,
 }
 
-/// The paths a call was cleared for, by all the names they had then. It opens no other, though a link may lead there by
-/// the time it runs. Nothing where the call names no paths.
+/// The paths that were permitted for a call, by all the names they had at the time of the check. The call opens no
+/// other path, even if a symlink leads there by the time it runs. `None` if the call names no paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CheckedPaths(Option<Arc<FileAccesses>>);
 
@@ -31,30 +31,30 @@ impl CheckedPaths {
 }
 
 impl FileRules {
-    /// What these permissions forbid, whoever agreed to the call.
+    /// Rules that forbid what these permissions deny, even for a call that a person approved.
     #[must_use]
     pub fn of(permissions: Arc<Permissions>) -> Self {
         Self { permissions: Some(permissions), checked: CheckedPaths::default() }
     }
 
-    /// The same for a call that was cleared for these paths.
+    /// The same rules for a call that was permitted for these paths.
     #[must_use]
     pub fn for_call(self, checked: CheckedPaths) -> Self {
         Self { checked, ..self }
     }
 
-    /// The same for what is looked at besides what the call names.
+    /// The same rules for files that the call reads but does not name.
     pub(crate) fn beyond_the_call(&self) -> Self {
         self.clone().for_call(CheckedPaths::default())
     }
 
-    /// Whether the call was cleared for all of this.
+    /// Whether the call was permitted for all these accesses.
     pub(crate) fn have_checked(&self, files: &FileAccesses) -> bool {
         let Some(checked) = &self.checked.0 else { return true };
         files.accesses.iter().all(|access| checked.accesses.iter().any(|checked| checked.is_same(access)))
     }
 
-    /// Nothing is forbidden: it is the person who is shown the file.
+    /// Rules that forbid nothing, because the person and not the model sees the file.
     #[must_use]
     pub fn for_people() -> Self {
         Self::default()
@@ -65,13 +65,13 @@ impl FileRules {
         self.permissions.as_ref().is_none_or(|permissions| permissions.deny.is_empty())
     }
 
-    /// The rule that forbids some of this.
+    /// Returns the rule that forbids one of these accesses.
     pub(crate) fn denying(&self, files: &FileAccesses) -> Option<&Rule> {
         self.permissions.as_ref()?.deny.iter().find(|rule| files.touched_by(rule))
     }
 
-    /// What is left out for whoever walks through folders from `start` on: what must not be read, and what is
-    /// asked about first, unless that was asked about with `start` itself.
+    /// Returns the filter for a walk through folders from `start` on. It hides files that must not be read, and files
+    /// that are asked about first, unless the person was asked about `start` itself.
     pub(crate) fn hidden_files(&self, start: &FileAccesses) -> HiddenFiles<'_> {
         let mut rules = Vec::new();
         if let Some(permissions) = &self.permissions {
@@ -84,7 +84,7 @@ impl FileRules {
     }
 }
 
-/// What is left out on the way.
+/// Files to leave out of a walk.
 #[derive(Debug)]
 pub(crate) struct HiddenFiles<'r> {
     rules: Vec<&'r Rule>,
@@ -93,12 +93,12 @@ pub(crate) struct HiddenFiles<'r> {
 }
 
 impl HiddenFiles<'_> {
-    /// The same for names that are texts.
+    /// The same for names given as text.
     pub(crate) fn has_any(&self, names: &[String]) -> bool {
         self.has(&names.iter().map(Path::new).collect::<Vec<_>>())
     }
 
-    /// Whether what is at this path, by any of its names, must not be shown.
+    /// Whether the file with these names must be left out.
     pub(crate) fn has(&self, names: &[&Path]) -> bool {
         let is_forbidden = |access: &FileAccess| self.rules.iter().any(|rule| rule.forbids(access, &self.roots));
         let is_left_out = |path: &&Path| {
@@ -111,7 +111,7 @@ impl HiddenFiles<'_> {
     }
 }
 
-/// How many things were left out, for the model.
+/// Returns a note for the model that says how many entries were left out.
 pub(crate) fn left_out_note(count: usize) -> Option<String> {
     let what = if count == 1 { "entry" } else { "entries" };
     let count = crate::cut::thousands(count);

@@ -1,8 +1,8 @@
-//! Paths without `.` and `..`, by their text alone.
+//! Removes `.` and `..` from paths lexically, without reading the file system.
 
 use std::path::{Component, Path, PathBuf};
 
-/// `a/./b/../c` as `a/c`, by the letters alone.
+/// Returns `a/./b/../c` as `a/c`, without reading the file system.
 pub(crate) fn flatten(path: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for part in path.components() {

@@ -1,7 +1,7 @@
-//! Folders that git takes for a repository by what is in them, whatever they are called (X5). It obeys the `config` and
-//! the hooks of such a folder for whoever works in it, and no list of names can say which those are: `config` is an
-//! ordinary name. Git's own rule (`is_git_directory`) is `HEAD` beside `objects` and `refs`, or beside a `commondir` that
-//! says where those are.
+//! Folders that git takes for a repository by their content, whatever their name (X5). Git obeys the `config` and the
+//! hooks of such a folder for everyone who works in it, and no list of names can cover these, because `config` is an
+//! ordinary name. Git's own rule (`is_git_directory`) is `HEAD` beside `objects` and `refs`, or beside a `commondir`
+//! that names where those are.
 
 use std::path::{Path, PathBuf};
 
@@ -9,12 +9,12 @@ use windlass_sandbox::{OBEYED_BY_GIT, is_repository};
 
 use crate::Workspace;
 
-/// What makes a folder one, and is changed by ordinary work in one.
+/// Entries that make a folder a repository, and that ordinary work in a repository changes.
 const CONTENT: &[&str] = &["objects", "refs"];
 
 impl Workspace {
-    /// The folder that git will take for a repository once this path is written, if that is what makes it one or what
-    /// git obeys in it.
+    /// Returns the folder that git will take for a repository once this path is written, if the path makes it one or is
+    /// a file there that git obeys.
     pub(crate) fn repository_written_by(&self, path: &Path) -> Option<PathBuf> {
         path.ancestors().skip(1).find(|folder| self.makes_repository(folder, path)).map(Path::to_owned)
     }

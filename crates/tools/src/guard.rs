@@ -1,24 +1,25 @@
 //! The guard: a small process between Windlass and each command, so that a command and everything
 //! it started die with a stop, a time limit, or the death of Windlass itself (T7).
 //!
-//! The protocol. Windlass makes a lock file for the call, then starts the guard with one end of a
-//! socket pair as its standard input, the *lifeline*, and writes a [`wire::GuardRequest`] to it. The guard
+//! The protocol: Windlass creates a lock file for the call, starts the guard with one end of a socket pair (the
+//! *lifeline*) as its standard input, and writes a [`wire::GuardRequest`] to it. The guard
 //!
-//! 1. locks the file, which must still be there: whoever resumes the session removes lock files
-//!    nobody holds, and a guard that comes too late then finds none and starts nothing;
-//! 2. leaves the terminal's session, and becomes the reaper of all its descendants;
+//! 1. locks the file, which must still exist: a process that resumes the session removes lock files that
+//!    nobody has locked, and a guard that starts too late finds no file and starts nothing;
+//! 2. leaves the terminal's session, and becomes the subreaper of all its descendants;
 //! 3. starts `sh -c` in a process group of its own, its output going straight to Windlass;
 //! 4. waits for the shell to end, a `stop` on the lifeline, or the lifeline's end;
-//! 5. kills what is left (whoever left the group, doubly forked or not, is still a descendant),
-//!    reports how the shell ended, removes the lock file and exits.
+//! 5. kills the remaining processes (one that left the group, by a double fork or otherwise, is still a
+//!    descendant), reports how the shell ended, removes the lock file and exits.
 //!
-//! A command in the sandbox (X3) is started by the sandbox's first process instead, which the guard starts, forking where
-//! it can, and which tells it how the command ended; the guard stays outside, and sets aside what may not be left.
+//! A command in the sandbox (X3) is started by the sandbox's first process instead. The guard starts that process (by a
+//! fork where possible) and receives from it how the command ended. The guard stays outside the sandbox and sets aside
+//! files that the command may not leave behind.
 //!
-//! A program that belongs to no call, and is talked to ([`GuardedChild`]), has no lock file, and reads
-//! a pipe that came with the request.
+//! An interactive program that belongs to no call ([`GuardedChild`]) has no lock file, and reads from a pipe that is
+//! passed with the request.
 //!
-//! On systems without reapers of descendants only the process group is killed.
+//! Systems without subreapers kill only the process group.
 
 mod child;
 mod cleanup;
@@ -47,14 +48,14 @@ pub use survivors::{SurvivorsError, wait_for_survivors};
 pub(crate) use survivors::{lock_path, temp_path};
 pub use wire::CleanupReport;
 
-/// The first file handle that is no standard stream.
+/// The lowest file descriptor that is not a standard stream.
 const FIRST_INHERITED: i32 = 3;
 
-/// The guard process: what a program does when it is started as [`crate::GuardProgram`] says.
-/// Needs no runtime and should be the first thing `main` does.
+/// The main function of the guard process, for a program that is started as a [`crate::GuardProgram`]. Needs no async
+/// runtime and should be the first call in `main`.
 #[must_use]
 pub fn run() -> ExitCode {
-    // What whoever started Windlass had left open is not the command's: it would be a way past the sandbox.
+    // Descriptors that Windlass inherited must not reach the command: they would bypass the sandbox.
     close_fds::set_fds_cloexec(FIRST_INHERITED, &[]);
     let channel = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from);
     if std::env::args_os().next_back().is_some_and(|word| word == confined::FIRST_PROCESS) {

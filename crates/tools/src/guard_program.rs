@@ -1,4 +1,4 @@
-//! Which program is started as the guard of a command.
+//! The program that is started as the guard of a command.
 
 use std::path::PathBuf;
 
@@ -8,6 +8,6 @@ use std::path::PathBuf;
 pub struct GuardProgram {
     /// The program.
     pub program: PathBuf,
-    /// What tells it to be a guard.
+    /// The arguments that make it run as a guard.
     pub args: Vec<String>,
 }

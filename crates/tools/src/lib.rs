@@ -1,9 +1,9 @@
-//! Tools: what they are, which are offered, whether they may run, and how a call comes out.
+//! Tools: their interface, which are offered, whether they may run, and the outcome of a call.
 //!
 //! The protocol: a [`Registry`] is filled once; a run takes an [`Offer`] of it, an immutable
 //! snapshot. For each call of a reply the offer `prepare`s it (name resolved, arguments parsed and
 //! validated, permission looked up) into a `PreparedCall` for the machine; when the machine says so
-//! the offer `run`s it. A tool never fails the run: whatever happens is an `Outcome` (T5).
+//! the offer `run`s it. A tool never fails the run: every result or error is an `Outcome` (T5).
 //!
 //! ```
 //! use windlass_tools::{Permissions, Registry, ending_tools};
@@ -25,7 +25,7 @@
 //! ```
 
 #![deny(missing_docs)]
-// Rules about commands and pages are read in every build, so that they mean the same in each.
+// Rules about commands and pages are parsed in every build, so that they mean the same in each.
 #![cfg_attr(not(all(feature = "commands", feature = "fetch")), allow(dead_code, unused_imports, reason = "see above"))]
 
 mod about;

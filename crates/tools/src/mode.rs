@@ -1,6 +1,6 @@
-//! The mode of permissions: what happens where no rule speaks.
+//! The permission mode: the verdict on calls that no rule matches.
 
-/// What happens where no rule speaks.
+/// The verdict on calls that no rule matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Reading and writing in the workspace is allowed; everything else asks.
@@ -8,12 +8,12 @@ pub enum Mode {
     Default,
     /// Everything but reading asks.
     Strict,
-    /// Everything is allowed that no rule denies, but for leaving the sandbox.
+    /// Everything that no rule denies is allowed, except leaving the sandbox.
     Bypass,
 }
 
 impl Mode {
-    /// As people type it.
+    /// Returns the name that people type.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

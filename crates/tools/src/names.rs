@@ -1,4 +1,4 @@
-//! Names: `server.tool` for people, a wire-safe form for models, and what a model probably meant (T1, T3).
+//! Tool names: `server.tool` for people, a wire-safe form for models, and which tool a model probably meant (T1, T3).
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::shorten::shorten;
 
 const LONGEST: usize = 64;
 
-/// The name a model sees, made of `[a-zA-Z0-9_-]`, at most 64 characters and not in `taken`: the
-/// bare name of a `local` tool, `server__tool` of any other. What had to be shortened or is taken
-/// already ends in a hash of the full name.
+/// Returns the name a model sees, made of `[a-zA-Z0-9_-]`, at most 64 characters and not in `taken`: the
+/// bare name of a `local` tool, `server__tool` of any other. A name that had to be shortened or is already
+/// taken ends in a hash of the full name.
 #[must_use]
 pub fn wire_name(name: &ToolName, taken: &BTreeSet<String>) -> String {
     let plain = if name.is_local() { name.bare().to_owned() } else { format!("{}__{}", name.server(), name.bare()) };
@@ -32,28 +32,28 @@ pub fn wire_name(name: &ToolName, taken: &BTreeSet<String>) -> String {
     }
 }
 
-/// FNV-1a: the same on every machine and in every version.
+/// FNV-1a hash: the same on every machine and in every version.
 fn fnv(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// How a name was found, and at which index.
+/// How a name was resolved, and to which index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameMatch {
-    /// As it stands.
+    /// By the exact name.
     Exact(usize),
-    /// Without its prefix.
+    /// By the name without its prefix.
     Bare(usize),
-    /// As what other agents call it.
+    /// By a name that other agents use.
     Alias(usize),
-    /// As the only one it can be a misspelling of.
+    /// As a misspelling of this tool only.
     Nearest(usize),
-    /// Not at all.
+    /// Not resolved.
     Nothing,
 }
 
 impl NameMatch {
-    /// Where the tool stands among those offered.
+    /// Returns the index of the tool among those offered.
     pub(crate) fn index(self) -> Option<usize> {
         match self {
             Self::Exact(index) | Self::Bare(index) | Self::Alias(index) | Self::Nearest(index) => Some(index),
@@ -61,7 +61,7 @@ impl NameMatch {
         }
     }
 
-    /// What was mended.
+    /// Returns the repair that was made.
     pub(crate) fn repair(self) -> Option<Repair> {
         match self {
             Self::Exact(_) | Self::Nothing => None,
@@ -72,16 +72,16 @@ impl NameMatch {
     }
 }
 
-/// Which of `specs` has exactly this name, on the wire or for people.
+/// Returns which of `specs` has exactly this name, on the wire or for people.
 pub(crate) fn exact(name: &str, specs: &[ToolSpec]) -> Option<usize> {
     let name = name.trim();
     specs.iter().position(|spec| spec.wire_name == name || spec.name.as_str() == name)
 }
 
-/// Which of `specs` the model means by `name`: exact wire name, exact `server.tool`, the only tool of
+/// Returns which of `specs` the model means by `name`: exact wire name, exact `server.tool`, the only tool of
 /// that bare name, a name other agents have for it, the only one it is a misspelling of. A prefix that
-/// names a server is never ignored, be it one of `servers` that has nothing to offer now: what was meant
-/// for one server must not happen on another.
+/// names a server is never ignored, even if that server has nothing to offer now: a call meant for one
+/// server must not run on another.
 pub(crate) fn resolve(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> NameMatch {
     if let Some(index) = exact(name, specs) {
         return NameMatch::Exact(index);
@@ -102,7 +102,7 @@ pub(crate) fn resolve(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>
     nearest(server, bare, specs).map_or(NameMatch::Nothing, NameMatch::Nearest)
 }
 
-/// The server that `name` begins with, where it is one of `servers` and offers nothing.
+/// Returns the server that `name` begins with, if it is one of `servers` and offers nothing.
 pub(crate) fn unavailable<'a>(name: &str, specs: &'a [ToolSpec], servers: &'a BTreeSet<String>) -> Option<&'a str> {
     if exact(name, specs).is_some() {
         return None;
@@ -111,7 +111,7 @@ pub(crate) fn unavailable<'a>(name: &str, specs: &'a [ToolSpec], servers: &'a BT
     server.filter(|server| specs.iter().all(|spec| spec.name.server() != *server))
 }
 
-/// Whether `name` is that of a tool of this server, however the model parts the two.
+/// Whether `name` is that of a tool of this server, whichever separator the model uses.
 #[must_use]
 pub fn is_of_server(name: &str, server: &str) -> bool {
     split_server(name.trim(), &BTreeSet::from([server])).0.is_some()
@@ -121,8 +121,8 @@ fn all_servers<'a>(specs: &'a [ToolSpec], servers: &'a BTreeSet<String>) -> BTre
     specs.iter().map(|spec| spec.name.server()).chain(servers.iter().map(String::as_str)).collect()
 }
 
-/// The server a name begins with, where it is one of ours, and the tool's own name. Any other prefix
-/// is a habit of the model's.
+/// Splits a name into the server it begins with, if that is one of ours, and the tool's own name. Models
+/// add other prefixes by habit.
 fn split_server<'n, 's>(name: &'n str, servers: &BTreeSet<&'s str>) -> (Option<&'s str>, &'n str) {
     for separator in [".", "__", "/", ":"] {
         for (prefix, bare) in [name.split_once(separator), name.rsplit_once(separator)].into_iter().flatten() {
@@ -136,7 +136,7 @@ fn split_server<'n, 's>(name: &'n str, servers: &BTreeSet<&'s str>) -> (Option<&
     (None, bare.unwrap_or(name))
 }
 
-/// The server that a prefix names: exactly, or else but for case and what parts its words.
+/// Returns the server that a prefix names: exactly, or ignoring case and word separators.
 fn known_server<'s>(prefix: &str, servers: &BTreeSet<&'s str>) -> Option<&'s str> {
     if let Some(server) = servers.get(prefix) {
         return Some(server);
@@ -145,15 +145,15 @@ fn known_server<'s>(prefix: &str, servers: &BTreeSet<&'s str>) -> Option<&'s str
     servers.iter().find(|server| !wanted.is_empty() && folded(server) == wanted).copied()
 }
 
-/// The only one that fits.
+/// Returns the only spec that fits, if exactly one does.
 pub(crate) fn only(specs: &[ToolSpec], fits: impl Fn(&ToolSpec) -> bool) -> Option<usize> {
     let mut found = specs.iter().enumerate().filter(|(_, spec)| fits(spec)).map(|(index, _)| index);
     let first = found.next()?;
     found.next().is_none().then_some(first)
 }
 
-/// What the model is told when nothing has that name: that its server is not there, or up to three
-/// names that are near it.
+/// Returns the message for the model when no tool has that name: that its server is unavailable, or up to
+/// three similar names.
 pub(crate) fn unknown_tool_message(name: &str, specs: &[ToolSpec], servers: &BTreeSet<String>) -> String {
     let absent = unavailable(name, specs, servers);
     let name = shorten(name.trim(), 80);
@@ -173,7 +173,7 @@ pub(crate) fn unknown_tool_message(name: &str, specs: &[ToolSpec], servers: &BTr
     format!("There is no tool `{name}`. Did you mean {}?", near.join(" or "))
 }
 
-/// Which tools there are.
+/// Returns a sentence that lists the offered tools.
 pub(crate) fn list_offered(specs: &[ToolSpec]) -> String {
     let all: Vec<_> = specs.iter().take(20).map(|spec| format!("`{}`", spec.wire_name)).collect();
     format!("Use one of the tools offered: {}.", all.join(", "))
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    // proves T3: what was meant for one server does not happen on another
+    // proves T3: a call meant for one server does not run on another
     #[test]
     fn a_prefix_that_names_a_server_without_tools_is_not_ignored() {
         let offered = specs(&["env1.echo", "local.read_file", "local.run_command"]);
@@ -310,7 +310,7 @@ mod tests {
         ] {
             assert_eq!(resolve(name, &offered, &BTreeSet::new()), NameMatch::Alias(want), "{name}");
         }
-        // Not on another server, and not where the tool is absent.
+        // An alias resolves neither to another server nor if the tool is absent.
         assert_eq!(resolve("git.bash", &offered, &BTreeSet::new()), NameMatch::Nothing);
         assert_eq!(resolve("grep", &offered, &BTreeSet::new()), NameMatch::Nothing);
         let with_bash = specs(&["local.run_command", "shells.bash"]);
@@ -339,7 +339,7 @@ mod tests {
             ("git.craete_branch", NameMatch::Nearest(0)),
             ("hub__list_isues", NameMatch::Nearest(2)),
             ("listIssues", NameMatch::Nearest(2)),
-            // Another word, not a misspelling of one.
+            // A different word is not a misspelling.
             ("git.delete_branch", NameMatch::Nothing),
             ("git.create_tag", NameMatch::Nothing),
             ("hub.get_label", NameMatch::Nothing),

@@ -1,16 +1,16 @@
-//! Misspelt names (T3): which tool a model meant by a name that nothing has.
+//! Misspelt names (T3): which tool a model meant by a name that no tool has.
 //!
-//! A slip of a letter is forgiven, another word is not: `get_label` is no misspelling of `set_label`,
-//! nor `delete_x` of `create_x`. So names are compared word by word, and a word that differs must be one
-//! that nobody would write on purpose.
+//! A typing error is forgiven, a different word is not: `get_label` is no misspelling of `set_label`,
+//! nor `delete_x` of `create_x`. So names are compared word by word, and the word that differs must not be
+//! one that a model would write on purpose.
 
 use windlass_vocab::{ToolName, ToolSpec};
 
 use crate::alias::folded;
 use crate::names::only;
 
-/// The tool that `bare` is a misspelling of: on `server` if one was named, else on `local`; the same
-/// letters in another case or with other separators will do on any, if only one has them.
+/// Returns the tool that `bare` is a misspelling of: on `server` if one was named, else on `local`. A name that
+/// differs only in case or separators is found on any server, if it is the only one.
 pub(crate) fn nearest(server: Option<&str>, bare: &str, specs: &[ToolSpec]) -> Option<usize> {
     let wanted = folded(bare);
     if wanted.is_empty() {
@@ -26,7 +26,7 @@ pub(crate) fn nearest(server: Option<&str>, bare: &str, specs: &[ToolSpec]) -> O
     only(specs, misspells)
 }
 
-/// The words of a name, in lower case.
+/// Splits a name into words, in lower case.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -46,7 +46,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether the words differ in one, by a slip.
+/// Whether exactly one word differs, by a typing error.
 fn is_slip(written: &[String], meant: &[String]) -> bool {
     if written.len() != meant.len() {
         return false;
@@ -75,7 +75,7 @@ fn is_slip_of_word(written: &str, meant: &str) -> bool {
         && strsim::damerau_levenshtein(written, meant) <= slips
 }
 
-/// Words that say what a tool does. Whoever writes one means it.
+/// Words that say what a tool does. A model that writes one means it, so none is taken for a misspelling.
 const ACTIONS: &[&str] = &[
     "accept",
     "activate",

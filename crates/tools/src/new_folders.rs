@@ -1,4 +1,4 @@
-//! Folders made on the way to a file: they stay if the file does.
+//! Parent folders created for a file: they stay only if the file is created.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,16 +8,16 @@ use cap_std::fs::Dir;
 
 use crate::no_follow;
 
-/// Folders that were made. When this is dropped before it is kept, those that are still empty are removed: a call
-/// that was refused or failed leaves nothing behind.
+/// Folders that were created. Dropping this without `keep` removes those that are still empty, so that a call that was
+/// refused or failed leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct NewFolders {
-    /// Each by the folder it is in and its name.
+    /// Parent folder and name of each.
     made: Vec<(Dir, OsString)>,
 }
 
 impl NewFolders {
-    /// Opens `folder`, and makes what is missing of it and the folders it stands in. No link is followed.
+    /// Opens `folder`, and creates it and its parents if missing. Follows no symlink.
     pub(crate) fn make(root: &Dir, folder: &Path) -> io::Result<(Self, Dir)> {
         let mut new = Self { made: Vec::new() };
         let mut here = root.try_clone()?;
@@ -27,7 +27,7 @@ impl NewFolders {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     match here.create_dir(name) {
                         Ok(()) => new.made.push((here.try_clone()?, name.to_owned())),
-                        // Somebody else made it in between.
+                        // Another process created it in between.
                         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                         Err(error) => return Err(error),
                     }
@@ -39,7 +39,7 @@ impl NewFolders {
         Ok((new, here))
     }
 
-    /// What they were made for is there.
+    /// Keeps the folders, because the file was created.
     pub(crate) fn keep(mut self) {
         self.made.clear();
     }
@@ -48,7 +48,7 @@ impl NewFolders {
 impl Drop for NewFolders {
     fn drop(&mut self) {
         for (folder, name) in self.made.iter().rev() {
-            // One with something in it by now is somebody's.
+            // A folder that is no longer empty is in use by another process; removing it fails.
             let _ = folder.remove_dir(name);
         }
     }

@@ -1,17 +1,17 @@
-//! Web addresses where nothing is fetched: there are none. Rules about them are read all the same.
+//! Stand-in for web addresses in builds that fetch nothing. Rules about addresses are parsed all the same.
 
-/// Whether a pattern is of a rule that allows or of one that forbids or asks.
+/// Whether a pattern belongs to a rule that allows, or to one that forbids or asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RuleSide {
     Allow,
     Forbid,
 }
 
-/// An address of the web.
+/// A web address; there are none in this build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {}
 
-/// A pattern of addresses, as it was written.
+/// A pattern of addresses, unparsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressPattern(String);
 

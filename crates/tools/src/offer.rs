@@ -1,7 +1,7 @@
-//! An offer: the tools of one run, fixed.
+//! An offer: the fixed set of tools of one run.
 //!
 //! `prepare` turns a call as the model wrote it into one the machine can decide on. `run` starts it
-//! and bounds it: a time limit, the run's stop, and a panic of the tool are outcomes like any other.
+//! and bounds it: a timeout, a stop of the run, and a panic of the tool are outcomes like any other.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,10 +35,10 @@ pub struct Offer {
 struct OfferParts {
     specs: Vec<ToolSpec>,
     entries: Vec<Arc<RegisteredTool>>,
-    /// Tools the model was not told of, which may be called by their full names: their servers came later.
+    /// Tools the model does not know of but may call by their full names: their servers connected later.
     late: Vec<(ToolSpec, Arc<RegisteredTool>)>,
     hidden: Vec<ToolSpec>,
-    /// Every server there is, with or without tools to offer.
+    /// Every server, with or without tools to offer.
     servers: BTreeSet<String>,
 }
 
@@ -59,7 +59,7 @@ impl Offer {
         Self::named(tools, hidden, servers)
     }
 
-    /// An offer of tools that have their names on the wire.
+    /// An offer of tools that have their wire names already.
     pub(crate) fn named(
         tools: Vec<(ToolSpec, Arc<RegisteredTool>)>,
         hidden: &[Arc<RegisteredTool>],
@@ -71,7 +71,7 @@ impl Offer {
         Self { inner: Arc::new(OfferParts { specs, entries, late: Vec::new(), hidden, servers }) }
     }
 
-    /// This offer with these tools as well, in the order of names. What is in it keeps its name on the wire.
+    /// This offer plus these tools, sorted by name. Tools already in it keep their wire names.
     pub(crate) fn with(
         &self,
         more: impl IntoIterator<Item = Arc<RegisteredTool>>,
@@ -95,7 +95,7 @@ impl Offer {
         Self { inner: Arc::new(OfferParts { specs, entries, late: Vec::new(), hidden, servers }) }
     }
 
-    /// This offer with those of these tools that are not in it callable by their full names.
+    /// This offer, in which those of these tools that it lacks can be called by their full names.
     pub(crate) fn with_late(&self, entries: impl IntoIterator<Item = Arc<RegisteredTool>>) -> Self {
         let OfferParts { specs, entries: offered, hidden, servers, .. } = self.inner.as_ref();
         let mut taken = specs.iter().chain(hidden).map(|spec| spec.wire_name.clone()).collect();
@@ -109,25 +109,25 @@ impl Offer {
         self.inner.specs.iter().cloned().zip(self.inner.entries.iter().cloned()).collect()
     }
 
-    /// Whether the tool is in it.
+    /// Whether the tool is in the offer.
     #[must_use]
     pub fn has(&self, tool: &ToolName) -> bool {
         self.inner.specs.iter().any(|spec| spec.name == *tool)
     }
 
-    /// Whether this is exactly the name of a tool that is offered or hidden, on the wire or in full.
+    /// Whether this is exactly the name of an offered or hidden tool, on the wire or in full.
     #[must_use]
     pub fn names_exactly(&self, name: &str) -> bool {
         names::exact(name, self.specs()).is_some() || names::exact(name, &self.inner.hidden).is_some()
     }
 
-    /// What the model is told.
+    /// Returns the specs that are sent to the model.
     #[must_use]
     pub fn specs(&self) -> &[ToolSpec] {
         &self.inner.specs
     }
 
-    /// Resolves the name, reads and validates the arguments, looks up the permission.
+    /// Resolves the name, parses and validates the arguments, checks the permission.
     #[must_use]
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
         let mut parsed = arguments::parse(&call.arguments);
@@ -173,8 +173,8 @@ impl Offer {
         }
     }
 
-    /// Whether a call by this name would be one of a tool that is there, offered or hidden, or of a
-    /// server that is not available, which the model is told then.
+    /// Whether this name resolves to a tool, offered or hidden, or to a server that is unavailable, in which
+    /// case the model is told so.
     #[must_use]
     pub fn knows(&self, name: &str) -> bool {
         let (specs, servers) = (self.specs(), &self.inner.servers);
@@ -184,7 +184,7 @@ impl Offer {
             || names::unavailable(name, specs, servers).is_some()
     }
 
-    /// A tool the model was not told of, called by its full name. What it was told of goes first.
+    /// Returns a late tool called by its full name. An offered tool takes precedence.
     fn late(&self, name: &str) -> Option<&(ToolSpec, Arc<RegisteredTool>)> {
         let name = name.trim();
         let found = self.inner.late.iter().find(|(spec, _)| spec.wire_name == name || spec.name.as_str() == name)?;
@@ -221,7 +221,7 @@ impl Offer {
         }
     }
 
-    /// The paths a call is about to change, as its tool says.
+    /// Returns the paths a call is about to change, as its tool declares them.
     #[must_use]
     pub fn planned_changes(&self, tool: &ToolName, arguments: &Json) -> Vec<PlannedChange> {
         let Some(entry) = self.entry(tool) else { return Vec::new() };
@@ -250,8 +250,8 @@ impl Offer {
         Box::pin(run_bounded(Arc::clone(&entry.tool), context, arguments, limit))
     }
 
-    /// Why a call must not run, if a rule forbids it. Asked once more right before it runs: a person may
-    /// have changed its arguments, or the rules, since it was prepared; a deny holds against both.
+    /// Returns why a call must not run, if a rule forbids it. Checked again right before it runs, because a person may
+    /// have changed its arguments or the rules since it was prepared; a deny applies after both.
     #[must_use]
     pub fn forbidden(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> Option<String> {
         if permissions.deny.is_empty() {
@@ -261,9 +261,9 @@ impl Offer {
         permissions.forbidden(&entry.spec, &about_call(entry, &arguments.to_value()))
     }
 
-    /// What the rules say about a call right before it runs, to which no person has said yes. They may be others than
-    /// those it was prepared under: another process may run it, in another mode (X6). So they are asked in full, text from
-    /// outside included (X4).
+    /// Checks the permission of a call that no person has approved, right before it runs. The rules may differ from
+    /// those it was prepared under: another process may run it, in another mode (X6). So the check is complete and
+    /// includes text from outside (X4).
     #[must_use]
     pub fn check_permission<'t>(
         &self,
@@ -273,7 +273,7 @@ impl Offer {
         grants: &[Grant],
         texts: impl IntoIterator<Item = (&'t TextOrigin, &'t str)>,
     ) -> CallPermission {
-        // One that is not there runs nothing.
+        // A tool that does not exist runs nothing.
         let Some(entry) = self.entry(tool) else { return CallPermission::Run(CheckedPaths::default()) };
         let arguments = arguments.to_value();
         let about = about_call(entry, &arguments);
@@ -302,7 +302,7 @@ impl Offer {
         }
     }
 
-    /// The same for a call to which a person has said yes: it runs unless a rule forbids it.
+    /// The same for a call that a person has approved: it runs unless a rule forbids it.
     #[must_use]
     pub fn check_approved_call(&self, tool: &ToolName, arguments: &Json, permissions: &Permissions) -> CallPermission {
         let Some(entry) = self.entry(tool) else { return CallPermission::Run(CheckedPaths::default()) };
@@ -314,8 +314,8 @@ impl Offer {
         }
     }
 
-    /// Has a person asked about a call that would carry one of these texts from outside to a protected path or the
-    /// network (X4), and tells them where it came from. Not in bypass.
+    /// Requires approval for a call that would carry one of these texts from outside to a protected path or the network
+    /// (X4), and names the text's origin in the preview. Not in bypass mode.
     pub fn ask_about_outside_text<'t>(
         &self,
         call: &mut PreparedCall,
@@ -341,7 +341,7 @@ impl Offer {
         }
     }
 
-    /// Asks the tool whether a call cut short by a crash took place.
+    /// Asks the tool whether a call that a crash interrupted took place.
     #[must_use]
     pub fn verify(
         &self,
@@ -372,15 +372,15 @@ impl Offer {
     }
 }
 
-/// What the model is told of a tool, with a name on the wire that is not taken, and is from now on.
+/// Returns the tool's spec with an unused wire name, and adds that name to `taken`.
 fn with_wire_name(entry: &RegisteredTool, taken: &mut BTreeSet<String>) -> ToolSpec {
     let wire_name = wire_name(&entry.spec.name, taken);
     taken.insert(wire_name.clone());
     ToolSpec { wire_name, ..entry.spec.clone() }
 }
 
-/// Brings arguments into the form their schema asks for, where that loses nothing; where they don't fit
-/// it, what is wrong with them takes their place.
+/// Converts arguments to the form their schema asks for, where that loses nothing; if they don't fit, replaces
+/// the parsed value by the error message.
 fn fit(parsed: &mut ParsedArguments, schema: &ArgumentSchema, tool: &str, written: &str) {
     let Ok(value) = &parsed.value else { return };
     match schema.fit(tool, value) {
@@ -395,8 +395,8 @@ fn fit(parsed: &mut ParsedArguments, schema: &ArgumentSchema, tool: &str, writte
     }
 }
 
-/// Runs a tool until it answers, its time is up or the run is stopped. A tool is given its grace to
-/// answer for itself after a stop; then it is dropped.
+/// Runs a tool until it answers, times out or the run is stopped. After a stop the tool has its grace period to
+/// answer; then its future is dropped.
 async fn run_bounded(tool: Arc<dyn Tool>, context: CallContext, arguments: Value, limit: Duration) -> Outcome {
     let grace = tool.stop_grace();
     let effect = tool.spec().effect;

@@ -1,10 +1,10 @@
-//! The other names of a file (X5): rules go by names, and what a link leads to has the link's name too. Where `CLAUDE.md`
-//! is a link to `docs/ai.md`, to write the second is to write the first. A folder that a repository has its hooks in by
-//! its own settings goes by the name `.git/hooks`.
+//! The other names of a file (X5): rules go by names, and the target of a symlink has the symlink's name too. Where
+//! `CLAUDE.md` is a symlink to `docs/ai.md`, writing the second writes the first. A folder that a repository's settings
+//! name as its hooks folder has the name `.git/hooks` too.
 //!
-//! Which links there are is found out by a look through the workspace, as far as the one for the sandbox goes: its first
-//! entries, the top first, and not what build tools fill. It is looked through again when the last look is two seconds
-//! old, not for every call. A command in the sandbox can't make a link with a name that a rule means.
+//! A scan of the workspace finds the symlinks. It covers the same part as the sandbox's scan: the first entries,
+//! breadth first, without folders that build tools fill. The scan is repeated when it is two seconds old, not for every
+//! call. A command in the sandbox can't create a symlink with a name that a rule matches.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -17,71 +17,71 @@ use windlass_sandbox::{GitSettings, git_folders};
 use crate::protected_list::built_in_paths;
 use crate::real_path::real_path;
 
-/// How many entries of a workspace are looked at.
+/// How many entries of a workspace are scanned.
 const MOST_ENTRIES: usize = 5_000;
 
-/// Folders that are not looked into.
+/// Folders that are not scanned.
 const SKIPPED_FOLDERS: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__"];
 
-/// What may be a link in a repository's own folder, and is obeyed by git.
+/// Entries of a repository's own folder that git obeys and that may be symlinks.
 const IN_REPOSITORY: &[&str] = &["hooks", "config", "config.worktree", "info", "info/attributes"];
 
-/// So many entries of a folder of hooks are looked at.
+/// How many entries of a hooks folder are scanned.
 const MOST_HOOKS: usize = 1_000;
 
-/// A look counts for so long.
+/// How long a scan is used.
 const CACHED_FOR: Duration = Duration::from_secs(2);
 
-/// So many names are looked for that take more than one link: links go round.
+/// How many names reached through more than one symlink are collected: symlinks can form cycles.
 const MOST_NAMES: usize = 32;
 
-/// As many links as the kernel follows.
+/// As many symlinks as the kernel follows.
 const MOST_LINKS: usize = 40;
 
-/// A name that something has because of a link.
+/// A name that a file has because of a symlink.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OtherName {
-    /// The path from the workspace on, in lower case.
+    /// The path relative to the workspace, in lower case.
     pub(crate) path: String,
-    /// How it comes to be one, for people.
+    /// Why the file has this name, for people.
     pub(crate) because: Arc<str>,
 }
 
-/// What leads to a path.
+/// A symlink or setting that gives a path another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NameSource {
-    /// Where it stands, in lower case.
+    /// The other name, in lower case.
     name: String,
-    /// That it is a link, or what else it is.
+    /// The reason: a symlink, or a setting of git.
     because: Arc<str>,
     what: NamedPart,
 }
 
-/// What of a path something leads to.
+/// How a path is related to its other name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NamedPart {
-    /// All of it: what is below it is below the other name too.
+    /// The path itself is the target: paths below it are below the other name too.
     Whole,
-    /// A link, which it leads through.
+    /// The path is a symlink that the other name leads through.
     Through,
 }
 
-/// All that leads elsewhere in a workspace, by where it leads: a path in lower case, empty for the workspace itself.
+/// All other names in a workspace, by target: a path in lower case, empty for the workspace itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OtherNames(HashMap<String, Vec<NameSource>>);
 
-/// What was seen at the last look.
+/// The result of the last scan.
 #[derive(Debug, Default)]
 pub(crate) struct CachedNames(Mutex<Option<(Instant, Arc<OtherNames>)>>);
 
 impl CachedNames {
-    /// What leads elsewhere in the workspace at `root`.
+    /// Returns the other names in the workspace at `root`, from a scan at most two seconds old.
     pub(crate) fn at(&self, root: &Path) -> Arc<OtherNames> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some((at, seen)) if at.elapsed() < CACHED_FOR => Arc::clone(seen),
             Some(_) | None => {
-                // Git reads the settings of whoever runs it.
+                // Git reads the settings of the user who runs it.
                 let seen = Arc::new(OtherNames::scan(root, std::env::home_dir().as_deref()));
                 *last = Some((Instant::now(), Arc::clone(&seen)));
                 seen
@@ -89,13 +89,13 @@ impl CachedNames {
         }
     }
 
-    /// Looks anew once what is done under this guard is done: a link may lead elsewhere then.
+    /// Discards the scan once the change under this guard is done: a symlink may lead elsewhere then.
     pub(crate) fn change_guard<'w>(&'w self, guard: MutexGuard<'w, ()>) -> ChangeGuard<'w> {
         ChangeGuard { _guard: guard, cached_names: self }
     }
 }
 
-/// Held by the call that changes something.
+/// Held by the call that changes files.
 pub(crate) struct ChangeGuard<'w> {
     _guard: MutexGuard<'w, ()>,
     cached_names: &'w CachedNames,
@@ -108,7 +108,7 @@ impl Drop for ChangeGuard<'_> {
 }
 
 impl OtherNames {
-    /// Looks through the workspace at `root`, which is without links. Git obeys the settings in `home`.
+    /// Scans the workspace at `root`, a path without symlinks. Git obeys the settings in `home`.
     fn scan(root: &Path, home: Option<&Path>) -> Self {
         let mut found = Self::default();
         let mut folders = VecDeque::from([root.to_owned()]);
@@ -135,7 +135,7 @@ impl OtherNames {
                 }
             }
         }
-        // Whatever else is in the workspace.
+        // Protected paths beyond the scanned part.
         for path in built_in_paths() {
             found.add_if_link(root, &root.join(path));
         }
@@ -160,7 +160,7 @@ impl OtherNames {
         }
     }
 
-    /// What is at `path` goes by `name` too.
+    /// Records `name` as another name of `path`.
     fn add_named(&mut self, root: &Path, path: &Path, name: &Path, because: &str) {
         let path = real_path(path).unwrap_or(path.to_owned());
         self.add(
@@ -170,7 +170,7 @@ impl OtherNames {
         );
     }
 
-    /// The links in a folder of hooks, which goes by `name`.
+    /// Records the targets of the symlinks in a hooks folder, which has the name `name`.
     fn add_links_in(&mut self, root: &Path, folder: &Path, name: &Path) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_HOOKS) {
             if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
@@ -189,7 +189,7 @@ impl OtherNames {
         self.add_link_named(root, link, link);
     }
 
-    /// What a link leads to goes by this name.
+    /// Records `name` as another name of a symlink's target.
     fn add_link_named(&mut self, root: &Path, link: &Path, name: &Path) {
         let because = format!("{} is a link to it", link.strip_prefix(root).unwrap_or(link).display());
         let lead = |what| NameSource { name: name_of(root, name), because: because.as_str().into(), what };
@@ -199,7 +199,7 @@ impl OtherNames {
         passed.iter().for_each(|link| self.add(root, link, lead(NamedPart::Through)));
     }
 
-    /// Takes down what leads to `target`, if that is in the workspace.
+    /// Records another name of `target`, if that is in the workspace.
     fn add(&mut self, root: &Path, target: &Path, lead: NameSource) {
         if target.starts_with(root) {
             let leads = self.0.entry(name_of(root, target)).or_default();
@@ -209,7 +209,7 @@ impl OtherNames {
         }
     }
 
-    /// The other names of what is at `path`, which is without links.
+    /// Returns the other names of `path`, whose own symlinks are resolved.
     pub(crate) fn of(&self, path: &str) -> Vec<OtherName> {
         let mut names: Vec<OtherName> = Vec::new();
         if self.0.is_empty() || path.starts_with('/') || path.starts_with("..") {
@@ -217,7 +217,7 @@ impl OtherNames {
         }
         let path = if path == "." { String::new() } else { path.to_lowercase() };
         names.extend(self.one_step(&path, |_, _| true));
-        // A link may stand in a folder that has another name too. One that leads round adds nothing but itself.
+        // A symlink may be in a folder that itself has another name. A symlink cycle adds nothing but itself.
         let (mut looked_at, most) = (0, names.len() + MOST_NAMES);
         while let Some(name) = names.get(looked_at).cloned().filter(|_| names.len() < most) {
             looked_at += 1;
@@ -232,7 +232,7 @@ impl OtherNames {
         names
     }
 
-    /// The other names of all that may be below `path`.
+    /// Returns the other names of everything that may be below `path`.
     pub(crate) fn below(&self, path: &str) -> Vec<OtherName> {
         let path = if path == "." { String::new() } else { path.to_lowercase() };
         let inside = self.0.iter().filter(|(target, _)| **target != path && is_in(target, &path));
@@ -240,7 +240,7 @@ impl OtherNames {
         leads.map(|lead| OtherName { path: lead.name.clone(), because: Arc::clone(&lead.because) }).collect()
     }
 
-    /// What `path` is called because it, or a folder it is in, is led to by something that `counts` with where it leads.
+    /// Returns the other names of `path` that it, or a folder it is in, has from one source for which `counts` is true.
     fn one_step(&self, path: &str, counts: impl Fn(&str, &NameSource) -> bool) -> Vec<OtherName> {
         let ends = path.rmatch_indices('/').map(|(at, _)| at);
         let ends = [path.len()].into_iter().chain(ends).chain((!path.is_empty()).then_some(0));
@@ -258,7 +258,7 @@ impl OtherNames {
     }
 }
 
-/// A path of the workspace at `root` in lower case.
+/// Returns a path relative to the workspace at `root`, in lower case.
 fn name_of(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).to_string_lossy().to_lowercase()
 }
@@ -268,8 +268,8 @@ fn is_in(path: &str, folder: &str) -> bool {
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The links on the way of a link, and at last where it leads, be that there or not: whoever moves one of those has it
-/// lead elsewhere.
+/// Returns the symlinks that a symlink leads through, and then its target, whether that exists or not: moving any of
+/// these redirects the symlink.
 fn link_chain(link: &Path) -> Vec<PathBuf> {
     let (Some(Ok(mut at)), Ok(target)) = (link.parent().map(Path::canonicalize), link.read_link()) else {
         return Vec::new();
@@ -294,7 +294,7 @@ fn link_chain(link: &Path) -> Vec<PathBuf> {
     passed
 }
 
-/// The parts of a path; that it begins at the root is one of them, and leads there from anywhere.
+/// Splits a path into components; the root is one of them, and leads to `/` from anywhere.
 fn parts(path: &Path) -> VecDeque<OsString> {
     path.components().filter(|part| *part != Component::CurDir).map(|part| part.as_os_str().to_owned()).collect()
 }
@@ -363,7 +363,7 @@ mod tests {
         assert!(below.contains(&"claude.md".to_owned()) && !below.contains(&".github".to_owned()), "{below:?}");
     }
 
-    // proves X5: links that go round end somewhere, and hide no other
+    // proves X5: symlink cycles end, and hide no other symlink
     #[test]
     fn links_that_lead_round_are_followed_once() {
         let (_folder, root) = workspace(
@@ -410,7 +410,7 @@ mod tests {
         assert!(names.iter().any(|name| name.path == ".git/hooks/pre-commit"), "{names:?}");
     }
 
-    // proves X5: git obeys what a file says that its settings include
+    // proves X5: git obeys a file that its settings include
     #[test]
     fn a_file_that_settings_include_goes_by_their_name() {
         let (_folder, root) = workspace(&["build/settings", ".git/HEAD"], &[]);

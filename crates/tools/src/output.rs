@@ -1,5 +1,5 @@
-//! Whether a JSON value fits the schema of the output that was asked for (L10), told so that a model
-//! can mend it.
+//! Checks whether a JSON value fits the schema of the requested output (L10), with errors worded so that a model
+//! can correct it.
 
 use windlass_vocab::Json;
 
@@ -10,12 +10,13 @@ use crate::schema_check::SchemaCheck;
 pub struct OutputSchema(SchemaCheck);
 
 impl OutputSchema {
-    /// Takes a schema; without the feature `json-schema` one of the kind that Rust types have. It can't make requests, read files or run patterns without a bound.
+    /// Compiles a schema; without the feature `json-schema` only the keywords that schemas of Rust types use are
+    /// accepted. Validation can't make requests, read files or run patterns without a bound.
     pub fn new(schema: &Json) -> Result<Self, String> {
         SchemaCheck::new(&schema.to_value()).map(Self)
     }
 
-    /// What is wrong with `output`, if anything is.
+    /// Returns an error that says what is wrong with `output`, if it does not fit.
     pub fn check(&self, output: &Json) -> Result<(), String> {
         let value = output.to_value();
         if self.0.fits(&value) {

@@ -1,9 +1,9 @@
-//! Letters and stars, matched in a time that is bounded by their lengths.
+//! Matches letters and stars, in time bounded by their lengths.
 //!
-//! A path that a pattern matches has every pair of neighbouring letters in it that the pattern has. Pairs are
-//! compared first, as bits, so that judging a call by hundreds of rules takes microseconds.
+//! A path that matches a pattern contains every pair of neighbouring letters that the pattern contains. The pairs are
+//! compared first, as bits, so that checking a call against hundreds of rules takes microseconds.
 
-/// A part of a pattern.
+/// A token of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GlobToken {
     Letter(char),
@@ -13,7 +13,7 @@ pub(crate) enum GlobToken {
     Perhaps,
 }
 
-/// Which pairs of neighbouring bytes a text has, several pairs to a bit.
+/// The set of pairs of neighbouring bytes in a text, several pairs to a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct BytePairs([u64; 4]);
 
@@ -55,9 +55,9 @@ pub(crate) struct Glob {
     tokens: Vec<GlobToken>,
     /// The letters before the first star.
     prefix: String,
-    /// The letters after the last, where there is one.
+    /// The letters after the last star, if there is a star.
     suffix: Option<String>,
-    /// What every match has.
+    /// The pairs that every match contains.
     pairs: BytePairs,
 }
 
@@ -90,7 +90,7 @@ impl Glob {
         }
     }
 
-    /// Whether it matches this path or a folder on the way to it.
+    /// Whether the pattern matches this path or one of its parent folders.
     pub(crate) fn matches_or_holds(&self, path: &PathText) -> bool {
         let PathText { text, pairs } = path;
         match &self.suffix {
@@ -109,7 +109,7 @@ impl Glob {
         path.char_indices().any(is_folder) || walk.is_at_end()
     }
 
-    /// Whether it may match something below this folder.
+    /// Whether the pattern may match something below this folder.
     pub(crate) fn reaches_into(&self, folder: &str) -> bool {
         let common = self.prefix.len().min(folder.len());
         self.prefix.as_bytes()[..common] == folder.as_bytes()[..common]
@@ -117,7 +117,7 @@ impl Glob {
     }
 }
 
-/// All places in a pattern that a text so far may have led to.
+/// All positions in a pattern that the text read so far may have led to.
 struct GlobMatch<'g> {
     tokens: &'g [GlobToken],
     at: Vec<bool>,
@@ -153,7 +153,7 @@ impl<'g> GlobMatch<'g> {
         self.pass_over();
     }
 
-    /// What needs no character may be passed over.
+    /// Adds the positions after tokens that may match nothing.
     fn pass_over(&mut self) {
         for (i, token) in self.tokens.iter().enumerate() {
             match token {
@@ -168,13 +168,13 @@ impl<'g> GlobMatch<'g> {
         self.at.last() == Some(&true)
     }
 
-    /// Whether some text after this one leads to the end.
+    /// Whether some continuation of the text can match to the end.
     fn may_go_on(&self) -> bool {
         self.at[..self.tokens.len()].contains(&true)
     }
 }
 
-/// Where the letters behind the last star begin. The `/` that goes with a star that may be left out is none of
+/// Returns where the letters after the last star begin. The `/` of a star that may be left out is not one of
 /// them.
 fn after_last_star(tokens: &[GlobToken]) -> Option<usize> {
     let (mut at, mut after) = (0, None);
@@ -190,7 +190,7 @@ fn after_last_star(tokens: &[GlobToken]) -> Option<usize> {
     after
 }
 
-/// The pairs in every run of letters that can't be left out.
+/// Returns the pairs in every run of letters that can't be left out.
 fn pairs(tokens: &[GlobToken]) -> BytePairs {
     let (mut pairs, mut run, mut at) = (BytePairs::default(), String::new(), 0);
     while let Some(token) = tokens.get(at) {

@@ -1,24 +1,24 @@
 //! Patterns of paths: `src/*`, `**/.env`, `secrets/`.
 //!
-//! A pattern is made normal as the path of a call is: relative to the workspace, without `.` and `..`.
-//! One that begins with `/` is held against where the workspace is. `*` stands for any run of
+//! A pattern is normalized like the path of a call: relative to the workspace, without `.` and `..`.
+//! One that begins with `/` is compared with the absolute path. `*` stands for any run of
 //! characters, in any number of folders; `**/` for any folders or none; a `/` at the end for everything
-//! below. Other signs that shells know are refused rather than taken for letters, for somebody would rely
-//! on them; with `\` before it a sign is a letter.
+//! below. Other special characters of shells are refused rather than taken literally, because somebody would
+//! rely on them; with `\` before it a special character is literal.
 //!
-//! Where it forbids, a pattern means more, for a path it was written for may be reached in other ways: whatever
-//! is below what it names, the folder it names everything in, and all of that in any case of letters, for some
-//! file systems don't tell them apart.
+//! In a rule that forbids, a pattern matches more, because the same file may be reached by other paths: everything
+//! below the path it names, a folder if the pattern names everything in it, and all of these in any case of letters,
+//! because some file systems ignore case.
 
 use std::path::{Path, PathBuf};
 
 use crate::flat_path::flatten;
 use crate::path_glob::{Glob, GlobToken, PathText};
 
-/// What a path in a rule can't be.
+/// Why a path in a rule is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathFault {
-    /// A sign that shells know and rules do not.
+    /// A special character that shells know and rules do not.
     #[error(
         "`{0}` stands for nothing in a path: only `*` (any characters) and `**/` (any folders or none) do. Write one \
          rule for each path, or `\\{0}` if the name has it in it"
@@ -27,27 +27,27 @@ pub enum PathFault {
     /// The home folder.
     #[error("`~` stands for nothing in a path: write it relative to the workspace, or whole from `/` on")]
     Home,
-    /// A way up from no certain folder.
+    /// `..` after a star, where the parent folder is unknown.
     #[error("`..` behind a `*` leads nowhere: write the path without it")]
     Up,
 }
 
-/// Which paths are meant.
+/// A pattern of paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     glob: Glob,
-    /// The same in lower case, for what forbids.
+    /// The same in lower case, for rules that forbid.
     folded: Glob,
-    /// The folder it means everything in, in lower case.
+    /// The folder, in lower case, if the pattern names everything in it.
     folder: Option<Glob>,
 }
 
 const SLASH: GlobToken = GlobToken::Letter('/');
 
-/// Signs that are letters behind a backslash.
+/// Characters that are literal after a backslash.
 const ESCAPABLE: &str = r"\*?[]{}~";
 
-/// `path` as a pattern that matches nothing else.
+/// Returns `path` as a pattern that matches nothing else.
 pub(crate) fn escape(path: &str) -> String {
     let escaped = path.chars().flat_map(|c| (r"\*?[{".contains(c)).then_some('\\').into_iter().chain([c])).collect();
     if path.starts_with('~') { format!(r"\{escaped}") } else { escaped }
@@ -70,7 +70,7 @@ impl PathPattern {
             parts.push(&[GlobToken::Star]);
         }
         let folder = match parts.as_slice() {
-            // What means everything everywhere means no folder.
+            // A pattern of everything everywhere names no folder.
             [above @ .., last] if is_stars(last) && above.last().is_some_and(|part| !is_stars(part)) => {
                 Some(Glob::new(fold(&joined(above))))
             }
@@ -88,7 +88,7 @@ impl PathPattern {
         is(self.glob.tokens(), text)
     }
 
-    /// The path that it spells out, but for the folders it is in and what is below it.
+    /// Returns the literal path in the pattern, without a leading `**/` and without the part for everything below it.
     pub(crate) fn literal_path(&self) -> Option<String> {
         let tokens = self.glob.tokens();
         let tokens = tokens.strip_prefix(&[GlobToken::Perhaps, GlobToken::Star, SLASH]).unwrap_or(tokens);
@@ -101,17 +101,17 @@ impl PathPattern {
         tokens.iter().map(letter).collect::<Option<String>>().filter(|path| !path.is_empty())
     }
 
-    /// Whether it means that path in any folder.
+    /// Whether the pattern matches that path in any folder.
     pub(crate) fn is_in_any_folder(&self) -> bool {
         self.glob.tokens().starts_with(&[GlobToken::Perhaps, GlobToken::Star, SLASH])
     }
 
-    /// Whether it allows this path of a workspace that is at `roots`.
+    /// Whether the pattern allows this path of a workspace at `roots`.
     pub(crate) fn allows(&self, path: &PathText, roots: &[PathBuf]) -> bool {
         self.matches_at_roots(path, roots, |path| self.glob.matches(path))
     }
 
-    /// Whether it forbids what is done to this path, which is in lower case, of a workspace that is at `roots`.
+    /// Whether the pattern forbids an access to this path, which is in lower case, of a workspace at `roots`.
     pub(crate) fn forbids(&self, folded: &PathText, roots: &[PathBuf], extent: PathExtent) -> bool {
         self.matches_at_roots(folded, roots, |path| {
             if path == folded {
@@ -128,7 +128,7 @@ impl PathPattern {
             || extent == PathExtent::WithAllBelow && self.folded.reaches_into(path.as_str())
     }
 
-    /// A pattern that begins with `/` is held against where the path really is.
+    /// Matches a pattern that begins with `/` against the absolute path, any other against the relative one.
     fn matches_at_roots(&self, path: &PathText, roots: &[PathBuf], fits: impl Fn(&PathText) -> bool) -> bool {
         if self.glob.tokens().first() != Some(&SLASH) || Path::new(path.as_str()).is_absolute() {
             return fits(path);
@@ -138,12 +138,12 @@ impl PathPattern {
     }
 }
 
-/// What of a path a call reaches.
+/// Which part of the tree at a path a call accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathExtent {
-    /// What has this path.
+    /// The path alone.
     Itself,
-    /// That and whatever may be below it.
+    /// The path and everything that may be below it.
     WithAllBelow,
 }
 
@@ -164,7 +164,7 @@ fn tokens(text: &str) -> Result<Vec<GlobToken>, PathFault> {
     Ok(tokens)
 }
 
-/// The parts of a path as one, `**` on the way being any folders or none.
+/// Joins the components of a path; `**` before the last one means any folders or none.
 fn joined(parts: &[&[GlobToken]]) -> Vec<GlobToken> {
     let mut joined = Vec::new();
     let Some((last, above)) = parts.split_last() else {
@@ -178,7 +178,7 @@ fn joined(parts: &[&[GlobToken]]) -> Vec<GlobToken> {
             joined.push(SLASH);
         }
     }
-    // Of a path that is `/` alone only the nothing before it is left.
+    // A path that is `/` alone has one empty component.
     joined.extend_from_slice(if parts.len() == 1 && last.is_empty() { &[SLASH] } else { last });
     joined
 }
@@ -237,7 +237,7 @@ mod tests {
         ["/port/me/Ship".into(), "/link".into()]
     }
 
-    // proves T8: a pattern that looks as if it protects something does
+    // proves T8: a pattern that looks as if it protects something does protect it
     #[test]
     fn a_path_is_meant_however_the_pattern_is_written() {
         for (pattern, path, want) in [
@@ -293,7 +293,7 @@ mod tests {
         assert!(!forbids("*/*", "sub"));
     }
 
-    // proves X5: a file system may not tell cases apart, and a folder is more than its name
+    // proves X5: a file system may ignore case, and a folder includes its content
     #[test]
     fn what_is_forbidden_is_forbidden_in_any_case_and_with_all_below_it() {
         for (pattern, path) in [
@@ -309,7 +309,7 @@ mod tests {
         assert!(!forbids("sec", "secrets/key") && !forbids("secrets/key", "secrets"));
     }
 
-    // proves T8: nobody relies on a sign that stands for nothing
+    // proves T8: a special character without a meaning is refused, so that nobody relies on it
     #[test]
     fn a_sign_that_stands_for_nothing_is_refused() {
         for (pattern, want) in [

@@ -1,5 +1,5 @@
-//! Permissions (T8): deny before ask before allow, what a session was granted before what is
-//! configured for all, and a mode for everything no rule speaks of.
+//! Permissions (T8): deny before ask before allow, grants of the session before the configuration
+//! for all sessions, and a mode for every call that no rule matches.
 
 use std::path::PathBuf;
 
@@ -15,29 +15,29 @@ use crate::sandbox_use::SandboxUse;
 use crate::shorten::shorten;
 use crate::{AskPolicy, Mode, Protected, Rule, path_pattern};
 
-/// What may run.
+/// The rules that say what may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Permissions {
-    /// What happens where no rule speaks.
+    /// The verdict on calls that no rule matches.
     pub mode: Mode,
-    /// What may run unasked.
+    /// Calls that may run without asking.
     pub allow: Vec<Rule>,
-    /// What is asked about even if it is allowed.
+    /// Calls that are asked about even if they are allowed.
     pub ask: Vec<Rule>,
-    /// What never runs.
+    /// Calls that never run.
     pub deny: Vec<Rule>,
-    /// Paths that ask before they are changed, whatever allows it.
+    /// Paths that need approval before they are changed, even if a rule allows it.
     pub protected: Protected,
 }
 
 impl Permissions {
-    /// May a call of this tool on this subject run?
+    /// Checks whether a call of this tool on this subject may run.
     #[must_use]
     pub fn check(&self, spec: &ToolSpec, about: &About, asks: AskPolicy, grants: &[Grant]) -> Ruling {
         if let Some(rule) = self.denying(spec, about) {
             return Ruling::of_rules(Verdict::deny(denied_message(spec, rule)), &[rule]);
         }
-        // Nobody has bypassed the sandbox by not being asked.
+        // Leaving the sandbox always needs approval, in every mode.
         if about.sandbox_use == SandboxUse::Outside {
             return Ruling::of_mode(Verdict::Ask, self.mode);
         }
@@ -47,7 +47,7 @@ impl Permissions {
         if self.mode == Mode::Bypass {
             return Ruling::of_mode(Verdict::Allow, self.mode);
         }
-        // A grant that is no rule was not written by us and allows nothing.
+        // A grant that does not parse was not written by us and allows nothing.
         let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
         let grants = allowing(&grants, spec, about);
         if let Some(path) = self.protected.changed_by(about, &grants) {
@@ -74,8 +74,9 @@ impl Permissions {
         Ruling::of_mode(verdict, self.mode)
     }
 
-    /// The rule that would allow this call and calls like it, where no rule speaks of it. Of a command line whose parts are
-    /// all allowed but one it is the rule about that part: `cargo test | tail` lacks `tail *`, where `cargo *` is allowed.
+    /// Returns the rule that would allow this call and similar ones, if no rule matches it. For a command line with
+    /// exactly one part that is not allowed, it is the rule for that part: `tail *` for `cargo test | tail` if `cargo
+    /// *` is allowed.
     pub(crate) fn missing_rule(&self, spec: &ToolSpec, about: &About, grants: &[Grant]) -> String {
         let grants: Vec<Rule> = grants.iter().filter_map(|grant| grant.rule.parse().ok()).collect();
         let rules = [allowing(&self.allow, spec, about), allowing(&grants, spec, about)].concat();
@@ -97,16 +98,16 @@ impl Permissions {
         self.mode != Mode::Bypass && (reaches_out || self.protected.changed_by(about, &[]).is_some())
     }
 
-    /// The rule that forbids this access to a path, which is relative to the workspace, whoever agrees to it; for
-    /// those who open files without a call of a file tool, such as a sandbox. A rule with a whole path counts where
-    /// `roots` says where the workspace is.
+    /// Returns the rule that forbids this access to a path, relative to the workspace, even if a person approves it;
+    /// for code that opens files without a call of a file tool, such as a sandbox. A rule with an absolute path applies
+    /// only if `roots` names the workspace's location.
     #[must_use]
     pub fn denying_access(&self, access: AccessKind, path: &str, roots: &[PathBuf]) -> Option<&Rule> {
         let access = FileAccess::new(access, path, PathExtent::Itself);
         self.deny.iter().find(|rule| rule.forbids(&access, roots))
     }
 
-    /// Why it may not run whoever agrees to it, if a rule says so.
+    /// Returns why the call must not run even if a person approves it, if a rule forbids it.
     pub(crate) fn forbidden(&self, spec: &ToolSpec, about: &About) -> Option<String> {
         self.denying(spec, about).map(|rule| denied_message(spec, rule))
     }
@@ -115,8 +116,9 @@ impl Permissions {
         self.deny.iter().find(|rule| rule_touches(rule, spec, about))
     }
 
-    /// The rule that would deny it, or ask about it, if the patterns in it stand for what the rule names. It is asked
-    /// about in every mode that the rule counts in, unless this very line was allowed.
+    /// Returns the rule that would deny the call, or ask about it, if the shell patterns in its command expand to what
+    /// the rule names. The call is asked about in every mode that the rule applies in, unless this exact line was
+    /// allowed.
     fn rule_in_doubt(&self, spec: &ToolSpec, about: &About, grants: &[Grant]) -> Option<&Rule> {
         if about.uncertain.is_empty() {
             return None;
@@ -132,12 +134,12 @@ impl Permissions {
         (!self.allow.iter().any(is_exact) && !granted()).then_some(rule_in_doubt)
     }
 
-    /// Whether a rule asks about it, whatever else allows it.
+    /// Whether a rule asks about the call, even if another allows it.
     pub(crate) fn asks_about(&self, spec: &ToolSpec, about: &About) -> bool {
         self.ask.iter().any(|rule| rule_touches(rule, spec, about))
     }
 
-    /// The verdict where no rule speaks.
+    /// Returns the verdict if no rule matches.
     fn verdict_by_mode(&self, spec: &ToolSpec, clarity: Clarity) -> Verdict {
         match (self.mode, spec.effect, clarity) {
             (Mode::Bypass, _, _) | (_, EffectClass::ReadOnly, Clarity::Clear) => Verdict::Allow,
@@ -151,12 +153,12 @@ impl Permissions {
     }
 }
 
-/// The rule that would allow this call and no other.
+/// Returns the rule that would allow this call and no other.
 pub(crate) fn exact_rule(spec: &ToolSpec, about: &About) -> String {
     format!("{}({})", spec.name.display_name(), path_pattern::escape(&about.whole))
 }
 
-/// The rule that would allow this call and calls like it.
+/// Returns the rule that would allow this call and similar ones.
 pub(crate) fn allowing_rule(spec: &ToolSpec, about: &About) -> String {
     let name = spec.name.display_name();
     let rule = match &about.general {
@@ -169,8 +171,8 @@ pub(crate) fn allowing_rule(spec: &ToolSpec, about: &About) -> String {
     }
 }
 
-/// Those of `rules` that allow calls like this one: for a command with the network, those that say so of its
-/// calls; where the network is allowed as such, whatever allows the command.
+/// Returns those of `rules` that allow calls like this one. For a command with network access these are the
+/// `network(…)` rules for its calls; if the network itself is allowed, all rules that allow the command.
 fn allowing<'r>(rules: &'r [Rule], spec: &ToolSpec, about: &About) -> Vec<&'r Rule> {
     let plain = rules.iter().filter(|rule| rule.means(&spec.name));
     if about.sandbox_use != SandboxUse::WithNetwork {
@@ -184,8 +186,8 @@ fn allowing<'r>(rules: &'r [Rule], spec: &ToolSpec, about: &About) -> Vec<&'r Ru
     calls.chain(plain.filter(|_| everywhere)).collect()
 }
 
-/// Whether a rule about the network forbids this command or asks about it; nothing where it is not one, or the
-/// sandbox keeps the command from the network anyway.
+/// Whether a rule about the network forbids this command or asks about it; `None` if the rule is not about the network,
+/// or the sandbox keeps the command from the network anyway.
 fn rule_touches_network(rule: &Rule, spec: &ToolSpec, about: &About) -> Option<bool> {
     match (about.sandbox_use, rule.network()?) {
         (SandboxUse::Confined, _) => None,
@@ -207,8 +209,8 @@ fn denied_message(spec: &ToolSpec, rule: &Rule) -> String {
     )
 }
 
-/// The rules that allow the subject together: one that covers the whole whatever it is, or one for every
-/// part. Nothing where something of it is not covered.
+/// Returns the rules that together allow the subject: one that covers all of it, or one for every
+/// part. `None` if a part is not covered.
 fn covering<'r>(rules: &[&'r Rule], about: &About) -> Option<Vec<&'r Rule>> {
     let first = |covers: &dyn Fn(&Rule) -> bool| rules.iter().copied().find(|rule| covers(rule));
     if let Some(address) = &about.address {
@@ -247,7 +249,7 @@ fn rule_touches(rule: &Rule, spec: &ToolSpec, about: &About) -> bool {
     rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
 }
 
-/// As [`rule_touches`], leaving out the parts a person has already agreed to in this session.
+/// Like [`rule_touches`], without the parts that a person has already approved in this session.
 fn rule_touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, about: &About) -> bool {
     if let Some(touched) = rule_touches_network(rule, spec, about) {
         return touched && covering(grants, about).is_none();

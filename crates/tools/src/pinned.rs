@@ -1,5 +1,5 @@
-//! Tools of an offer that was pinned before and is taken up again, where what they stood for is gone
-//! or has changed in between.
+//! Stand-ins for tools of a pinned offer that a run resumes with, if a tool is missing or has changed
+//! since.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use windlass_vocab::{EffectClass, Json, Outcome, OutcomeKind, ToolName, ToolSpec
 use crate::servers::{wait_for, with_wait_notice};
 use crate::{AskPolicy, BoxFuture, CallContext, Tool, ToolServers};
 
-/// A tool that is not there now. Its server may be on its way.
+/// A tool that is not available now. Its server may still be connecting.
 pub(crate) struct MissingTool {
     pub(crate) spec: ToolSpec,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
@@ -21,7 +21,7 @@ impl Tool for MissingTool {
         &self.spec
     }
 
-    /// Whether its server is trusted is not known before it is there.
+    /// Whether the server is trusted is unknown until it is connected.
     fn ask_policy(&self) -> AskPolicy {
         AskPolicy::Always
     }
@@ -39,8 +39,8 @@ impl Tool for MissingTool {
     }
 }
 
-/// A tool that was called by its full name, though the model was not told of it, and whose server is on
-/// its way again.
+/// A tool the model called by its full name without having been told of it, and whose server is connecting
+/// again.
 pub(crate) struct LateTool {
     spec: ToolSpec,
     servers: Arc<dyn ToolServers>,
@@ -52,7 +52,7 @@ impl LateTool {
             wire_name: name.as_str().to_owned(),
             name,
             description: String::new(),
-            // The server knows what it takes.
+            // Accept any object; the server validates the arguments.
             schema: Json::from(&json!({"type": "object"})),
             effect: EffectClass::Once,
             ending: None,
@@ -69,7 +69,7 @@ impl Tool for LateTool {
         &self.spec
     }
 
-    /// Whether its server is trusted is not known before it is there.
+    /// Whether the server is trusted is unknown until it is connected.
     fn ask_policy(&self) -> AskPolicy {
         AskPolicy::Always
     }
@@ -85,7 +85,7 @@ impl Tool for LateTool {
     }
 }
 
-/// The tool of this name, once its server is connected or given up.
+/// Waits until the server is connected or given up, and returns its tool of this name.
 async fn wait_for_tool(name: &ToolName, servers: &dyn ToolServers, context: &CallContext) -> Option<Arc<dyn Tool>> {
     let server = vec![name.server().to_owned()];
     let wait = wait_for(server.clone(), &servers.stages());
@@ -98,7 +98,7 @@ fn missing_outcome(name: &ToolName) -> Outcome {
     Outcome::new(OutcomeKind::InfrastructureError, text)
 }
 
-/// A tool that is no longer what the model was told when it was offered.
+/// A tool whose spec has changed since it was offered to the model.
 pub(crate) struct StaleTool(pub(crate) ToolSpec);
 
 impl Tool for StaleTool {

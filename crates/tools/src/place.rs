@@ -1,4 +1,4 @@
-//! A name in a folder of the workspace: what is there is replaced, or moved, in one step.
+//! A name in a folder of the workspace: replaces or moves the file there in one step.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -15,9 +15,9 @@ pub(crate) struct FileLocation {
 }
 
 impl FileLocation {
-    /// Puts `content` there in one step: readers see the old file or the new one, and so does
-    /// whoever comes after a crash. The mode of a file that is replaced is kept. `effect` names the
-    /// unfinished file, so that a second try clears away what a crash left of the first.
+    /// Replaces the file by `content` atomically: readers see the old file or the new one, also after a
+    /// crash. Keeps the mode of a replaced file. The name of the temporary file derives from `effect`,
+    /// so that a retry removes the one that a crash left behind.
     pub(crate) fn replace(&self, content: &[u8], effect: &EffectId) -> io::Result<()> {
         let mark = effect.as_str().replace([':', '/'], "-");
         let put = self.put(&mark, |folder, name| self.write_new(folder, name, content));
@@ -26,8 +26,8 @@ impl FileLocation {
         sync_folder(&self.parent).map_err(unsure)
     }
 
-    /// Makes something beside its place and moves it there in one step. `mark` is the same whenever this is
-    /// tried, so that a second try clears away what the first left.
+    /// Creates something under a temporary name in the same folder and renames it into place. `mark` is the same for
+    /// every retry, so that a retry removes what the previous try left behind.
     pub(crate) fn put(&self, mark: &str, make: impl FnOnce(&Dir, &str) -> io::Result<()>) -> io::Result<()> {
         let unfinished = format!(".windlass-{mark}.tmp");
         match self.parent.remove_file(&unfinished) {
@@ -37,14 +37,14 @@ impl FileLocation {
         let made = make(&self.parent, &unfinished);
         let put = made.and_then(|()| self.parent.rename(&unfinished, &self.parent, &self.name));
         if put.is_err() {
-            // The first error is the one that matters.
+            // Ignore this error: the first one matters.
             let _ = self.parent.remove_file(&unfinished);
         }
         put
     }
 
-    /// Gives what is here another place, and replaces nothing there; where the file system can't promise
-    /// that, looks first.
+    /// Renames without replacing an existing file; if the file system can't guarantee that, checks for
+    /// one first.
     pub(crate) fn rename_new(&self, to: &Self) -> io::Result<()> {
         let renamed = rustix::fs::renameat_with(&self.parent, &self.name, &to.parent, &to.name, RenameFlags::NOREPLACE);
         match renamed {
@@ -72,10 +72,10 @@ impl FileLocation {
     }
 }
 
-/// Makes a rename in `folder` last.
+/// Makes a rename in `folder` durable.
 pub(crate) fn sync_folder(folder: &Dir) -> io::Result<()> {
-    // A handle on a folder may be good for looking up names only; this one can be synced. Some file
-    // systems can't sync a folder at all; the file itself is safe by then.
+    // The handle may allow only lookups, so open one that can be synced. Some file systems can't sync a folder at
+    // all; the file itself is synced by then.
     match folder.open(".").and_then(|folder| folder.sync_all()) {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         other => other,

@@ -1,34 +1,34 @@
-//! What is known of programs that are often run, as data: which of them can be allowed with any arguments, and
-//! by which arguments they become something else. A program that is not here is allowed line by line.
+//! Table of frequently used programs: which of them can be allowed with any arguments, and
+//! which arguments make them do something else. A program that is not listed is allowed line by line.
 //!
-//! A subcommand is one word or several (`pr view`; of those after the first any may come between). Of options,
+//! A subcommand is one word or several (`pr view`; other words may be between the first and the next). Of the options,
 //! `letters` are the short ones, which may be joined (`-uo FILE`); of the others those with two dashes may be
-//! abbreviated, those with one are taken whole, and `=` is an assignment (`SHELL=./x`).
+//! abbreviated, those with one must match whole, and `=` is an assignment (`SHELL=./x`).
 
-/// A program and its arguments.
+/// A program and what its arguments mean.
 #[derive(Debug)]
 pub(crate) struct KnownProgram {
     pub(crate) names: &'static [&'static str],
     pub(crate) form: ProgramForm,
-    /// Options that a rule need not spell out wherever they stand. Before a subcommand it must all others.
+    /// Options that a rule need not contain literally. It must contain all other options before a subcommand.
     pub(crate) harmless: &'static [&'static str],
-    /// Options by which it runs other programs, writes where it is told or works in another place, each for one
-    /// subcommand or, where that is empty, for any.
+    /// Options that make it run other programs, write to a given path or work in another folder, each for one
+    /// subcommand or, if that is empty, for any.
     pub(crate) options: &'static [RiskyOptions],
 }
 
-/// What the first argument is.
+/// The meaning of the first argument.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ProgramForm {
-    /// One of many; the program may be allowed with any.
+    /// An ordinary argument; the program may be allowed with any.
     Arguments,
-    /// One of many; the program is allowed line by line.
+    /// An ordinary argument; the program is allowed line by line.
     Script,
-    /// What it is to do.
+    /// A subcommand.
     Subcommand {
-        /// What may be allowed with any arguments.
+        /// Subcommands that may be allowed with any arguments.
         allowed: &'static [&'static str],
-        /// What runs whatever it is given, or changes what the others do: a rule must spell it out.
+        /// Subcommands that run their arguments, or change what others do: a rule must contain them literally.
         running: &'static [&'static str],
     },
 }
@@ -40,7 +40,7 @@ pub(crate) struct RiskyOptions {
     pub(crate) words: &'static [&'static str],
 }
 
-/// What is known of the program of that name, without its folder.
+/// Returns the entry for the program of that name, given without its folder.
 pub(crate) fn find(name: &str) -> Option<&'static KnownProgram> {
     PROGRAMS.iter().find(|program| program.names.contains(&name))
 }

@@ -1,7 +1,8 @@
-//! Protected paths (X5): what runs by itself, what instructs agents, our own files. A call that changes one asks,
-//! in every mode but bypass and whatever rule allows it; only a person's own answer lets it run.
+//! Protected paths (X5): files that are run automatically, files that instruct agents, our own files. A call that
+//! changes one needs approval in every mode but bypass, whatever rule allows it; only a person's own answer lets it
+//! run.
 //!
-//! The list is data (`protected.txt`). A person adds to it and makes exceptions to it.
+//! The list is data (`protected.txt`). A person can add to it and make exceptions.
 
 use std::path::PathBuf;
 
@@ -22,47 +23,47 @@ pub struct Protected {
 /// A protected path that a call would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProtectedPath {
-    /// As a pattern that means nothing else.
+    /// The path as a pattern that matches nothing else.
     pub(crate) path: String,
     /// The pattern that protects it, or why it is protected without one.
     pub(crate) pattern: String,
 }
 
 impl Protected {
-    /// Protects what this pattern means as well, which is written as in `write(…)`.
+    /// Also protects paths that match this pattern, which is written as in `write(…)`.
     pub fn add(&mut self, pattern: &str) -> Result<(), PathFault> {
         self.added.push(NamedPattern::new(pattern)?);
         Ok(())
     }
 
-    /// Protects nothing of what this pattern means, whatever else does.
+    /// Exempts paths that match this pattern, even if another pattern protects them.
     pub fn except(&mut self, pattern: &str) -> Result<(), PathFault> {
         self.exceptions.push(NamedPattern::new(pattern)?);
         Ok(())
     }
 
-    /// The patterns that protect, as they are written.
+    /// Returns the patterns that protect, as written.
     pub fn patterns(&self) -> impl Iterator<Item = &str> {
         self.all().map(|named| named.text.as_str())
     }
 
-    /// Those that a person has added, as they are written.
+    /// Returns the patterns that a person has added, as written.
     pub(crate) fn added(&self) -> impl Iterator<Item = &str> {
         self.added.iter().map(|named| named.text.as_str())
     }
 
-    /// The patterns of what is not protected although one of [`Protected::patterns`] means it.
+    /// Returns the patterns of paths that are not protected although one of [`Protected::patterns`] matches them.
     pub fn exceptions(&self) -> impl Iterator<Item = &str> {
         self.exceptions.iter().map(|named| named.text.as_str())
     }
 
-    /// The pattern that protects this path, which is relative to the workspace.
+    /// Returns the pattern that protects this path, relative to the workspace.
     #[must_use]
     pub fn protecting(&self, path: &str) -> Option<&str> {
         self.find(&FileAccess::new(AccessKind::Write, path, PathExtent::Itself), &[])
     }
 
-    /// What of a call is protected and not agreed to by a rule that spells out exactly that.
+    /// Returns a protected path that the call changes and that no grant names exactly.
     pub(crate) fn changed_by(&self, about: &About, grants: &[&Rule]) -> Option<ProtectedPath> {
         let files = about.files.as_ref()?;
         let is_granted = |path: &str| grants.iter().any(|grant| grant.is_exactly_for(path));
@@ -86,7 +87,7 @@ impl Protected {
         (!self.is_exception(access, roots)).then_some(found.text.as_str())
     }
 
-    /// What stands for a pattern where git makes a path one that runs by itself.
+    /// Returns a reason in place of a pattern, if the access makes a git repository or changes what git obeys there.
     fn repository(&self, access: &FileAccess, roots: &[PathBuf]) -> Option<String> {
         let folder = access.repository.as_ref().filter(|_| !self.is_exception(access, roots))?;
         let folder = match folder.to_string_lossy() {

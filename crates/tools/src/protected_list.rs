@@ -1,4 +1,4 @@
-//! The patterns of `protected.txt`: what is protected unless a person says otherwise.
+//! The patterns of `protected.txt`: paths that are protected by default.
 
 use std::sync::LazyLock;
 
@@ -17,7 +17,7 @@ impl NamedPattern {
     }
 }
 
-/// What is protected unless a person says otherwise. A test reads every line.
+/// The default patterns. A test parses every line.
 pub(crate) static BUILT_IN: LazyLock<Vec<NamedPattern>> =
     LazyLock::new(|| lines().filter_map(|line| NamedPattern::new(line).ok()).collect());
 
@@ -25,7 +25,7 @@ fn lines() -> impl Iterator<Item = &'static str> {
     include_str!("protected.txt").lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// The paths that are spelled out there and lie in folders.
+/// Returns the literal paths among the default patterns that are in folders.
 pub(crate) fn built_in_paths() -> &'static [String] {
     static PATHS: LazyLock<Vec<String>> = LazyLock::new(|| {
         let paths = BUILT_IN.iter().filter_map(|named| named.pattern.literal_path());

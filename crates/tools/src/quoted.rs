@@ -1,17 +1,17 @@
-//! Whether a call repeats text from outside (X4): a run of characters of its arguments that stands in a fetched page, in
-//! the result of a tool server, or in a file nobody has under version control.
+//! Whether a call repeats text from outside (X4): a run of characters in its arguments that also occurs in a fetched
+//! page, in the result of a tool server, or in a file that is not under version control.
 //!
-//! Blanks are compared as one, because models lay text out anew, and addresses also as they read when decoded.
+//! Any run of whitespace counts as one space, because models reformat text. Addresses are also compared decoded.
 
 use serde_json::Value;
 
-/// How many characters in a row count: shorter ones are names, paths and phrases that anybody uses.
+/// How many consecutive characters count: shorter runs are names, paths and phrases that anybody uses.
 pub const LEAST_QUOTED: usize = 40;
 
-/// Half of it: wherever `LEAST_QUOTED` characters begin, a whole block of these lies within them.
+/// Half of `LEAST_QUOTED`: wherever that many characters begin, they contain a whole block of this length.
 const BLOCK: usize = LEAST_QUOTED / 2;
 
-/// The first of `texts` that the arguments repeat, and the characters they share.
+/// Returns the first of `texts` that the arguments repeat, and the characters they share.
 #[must_use]
 pub fn quoted<'t, T>(arguments: &Value, texts: impl IntoIterator<Item = (T, &'t str)>) -> Option<(T, String)> {
     let mut written = Vec::new();
@@ -26,7 +26,7 @@ pub fn quoted<'t, T>(arguments: &Value, texts: impl IntoIterator<Item = (T, &'t 
     })
 }
 
-/// Every text within the arguments, names included.
+/// Collects every text within the arguments, field names included.
 fn collect(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) => add(text, found),
@@ -48,18 +48,18 @@ fn add(text: &str, found: &mut Vec<String>) {
     }
 }
 
-/// With one space for every run of blanks.
+/// Replaces every run of whitespace by one space.
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// As the receiver of an address reads it.
+/// Decodes percent-encoding and `+`, as the receiver of an address does.
 fn decoded(text: &str) -> String {
     let spaced = text.replace('+', " ");
     percent_encoding::percent_decode_str(&spaced).decode_utf8_lossy().into_owned()
 }
 
-/// The longest run of characters around the first block of `written` that `text` has too, if it is long enough.
+/// Returns the longest run of characters around the first block of `written` that `text` also contains, if long enough.
 fn shared(written: &str, text: &str) -> Option<String> {
     let places: Vec<usize> = written.char_indices().map(|(at, _)| at).chain([written.len()]).collect();
     let blocks = (0..places.len().saturating_sub(1)).step_by(BLOCK).filter_map(|first| {
@@ -77,12 +77,12 @@ fn shared(written: &str, text: &str) -> Option<String> {
     })
 }
 
-/// How many characters two texts begin with alike.
+/// Returns the length of the common beginning of two texts, in characters.
 fn common(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
     one.zip(other).take_while(|(one, other)| one == other).count()
 }
 
-/// The length of the last `count` characters, in bytes.
+/// Returns the length of the last `count` characters, in bytes.
 fn bytes_back(text: &str, count: usize) -> usize {
     text.chars().rev().take(count).map(char::len_utf8).sum()
 }

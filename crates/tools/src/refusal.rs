@@ -1,8 +1,8 @@
-//! Why a tool could not do what it was asked, or can't, and whose fault that is.
+//! Why a tool could not do what a call asked, or can't, and whether the arguments or the execution is at fault.
 
 use windlass_vocab::{Outcome, OutcomeKind, Remedy};
 
-/// Why a call came to nothing, for the model. What it named wrongly is told from what failed (L11).
+/// Why a call failed, for the model. Distinguishes wrong arguments from failures (L11).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     kind: OutcomeKind,
@@ -10,17 +10,17 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// What the arguments name is not there.
+    /// The arguments name something that does not exist.
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::NotFound, text: text.into() }
     }
 
-    /// A rule forbids it.
+    /// A rule forbids the call.
     pub(crate) fn denied(text: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::Denied, text: text.into() }
     }
 
-    /// The arguments name what this tool can't take, and the model can name another.
+    /// The arguments name something this tool can't accept, and the model can name something else.
     pub(crate) fn wrong_argument(text: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::InvalidArguments, text: text.into() }
     }
@@ -47,9 +47,9 @@ impl From<Refusal> for Outcome {
 /// Why a call can't succeed, known before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertainFailure {
-    /// What the model is told.
+    /// The reason, for the model.
     pub reason: String,
-    /// What a person could change about it.
+    /// What a person could change to make it succeed.
     pub remedy: Option<Remedy>,
 }
 

@@ -1,4 +1,4 @@
-//! The registry: every tool there is (T1).
+//! The registry of all tools (T1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,33 +12,33 @@ use crate::selection::{Placement, Selection};
 use crate::servers::{WAIT_FOR_SERVERS, WaitForServers};
 use crate::{Offer, ServerStage, Tool, ToolServers};
 
-/// A tool that can't be taken.
+/// Why a tool can't be added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// Its name has not the form `server.tool`.
+    /// Its name does not have the form `server.tool`.
     #[error("`{0}` is no name for a tool: write it `server.tool`, without spaces, parentheses or `*`")]
     Name(String),
-    /// The name is taken.
+    /// Another tool has this name.
     #[error("there is already a tool `{0}`: give one of the two another name or server")]
     Duplicate(ToolName),
-    /// Its schema is no JSON Schema of an object.
+    /// Its schema is not a JSON Schema of an object.
     #[error("the argument schema of `{tool}` can't be used: {problem}")]
     Schema {
         /// The tool.
         tool: ToolName,
-        /// What is wrong with it.
+        /// What is wrong with the schema.
         problem: String,
     },
 }
 
-/// A tool, its spec and its schema, ready to validate.
+/// A tool with its spec and its schema, ready to validate.
 pub(crate) struct RegisteredTool {
     pub(crate) spec: ToolSpec,
     pub(crate) tool: Arc<dyn Tool>,
     pub(crate) schema: ArgumentSchema,
 }
 
-/// Every tool there is. Filled once; a run takes an [`Offer`] of it.
+/// All tools. Filled once; a run takes an [`Offer`] of it.
 #[derive(Clone, Default)]
 pub struct Registry {
     entries: BTreeMap<ToolName, Arc<RegisteredTool>>,
@@ -52,14 +52,14 @@ impl fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// A registry without tools.
+    /// Creates a registry without tools.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes a tool, once its name and schema prove sound. The schema of a `local` tool, part of the
-    /// program itself, is compiled when it is first called.
+    /// Adds a tool, if its name and schema are valid. The schema of a `local` tool, which is part of the
+    /// program itself, is compiled on the first call.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), RegistryError> {
         let spec = tool.spec().clone();
         check_name(&spec.name)?;
@@ -75,38 +75,38 @@ impl Registry {
         Ok(())
     }
 
-    /// Takes the tools of these servers as well, as they come and go.
+    /// Adds the tools of these servers, which may come and go.
     pub fn serve(&mut self, servers: Arc<dyn ToolServers>) {
         self.servers = Some(servers);
     }
 
-    /// The servers, where there are any.
+    /// Returns the servers, if there are any.
     #[must_use]
     pub fn servers(&self) -> Option<&Arc<dyn ToolServers>> {
         self.servers.as_ref()
     }
 
-    /// Begins to connect the servers, where any are wanted; returns at once.
+    /// Starts connecting the servers, if the selection wants any; returns at once.
     pub fn wake(&self, selection: &Selection) {
         if let Some(servers) = self.wanted_servers(selection) {
             servers.wake();
         }
     }
 
-    /// How far each server is, where any are wanted.
+    /// Returns the connection stage of each server, if the selection wants any.
     #[must_use]
     pub fn stages(&self, selection: &Selection) -> BTreeMap<String, ServerStage> {
         self.wanted_servers(selection).map(|servers| servers.stages()).unwrap_or_default()
     }
 
-    /// A snapshot of the tools that are selected, in the order of their names, so that the same tools
-    /// always make the same offer. Of servers it has what is known of them now.
+    /// Returns a snapshot of the selected tools, sorted by name, so that the same tools always make the same
+    /// offer. It has the tools of servers that are known now.
     #[must_use]
     pub fn offer(&self, selection: &Selection) -> Offer {
         self.offer_awaiting(selection, &BTreeSet::new())
     }
 
-    /// The same with a tool that waits for these servers, where there are any.
+    /// The same, plus a tool that waits for these servers, if there are any.
     #[must_use]
     pub fn offer_awaiting(&self, selection: &Selection, awaited: &BTreeSet<String>) -> Offer {
         let mut entries = self.known(selection);
@@ -115,8 +115,8 @@ impl Registry {
         Offer::new(placed(&entries, selection, Placement::Offered), &self.hidden(selection), self.server_names())
     }
 
-    /// The offer a run was pinned with, taken up again. A tool that is gone, or is no longer what the
-    /// model was told, is answered for; the one that waits for servers waits for these.
+    /// Rebuilds the offer a run was pinned with. A stand-in replaces a tool that is gone or whose spec has
+    /// changed; the tool that waits for servers waits for these.
     #[must_use]
     pub fn pinned(&self, specs: &[ToolSpec], selection: &Selection, awaited: &BTreeSet<String>) -> Offer {
         let known = self.known(selection);
@@ -134,8 +134,8 @@ impl Registry {
         Offer::named(tools, &self.hidden(selection), self.server_names())
     }
 
-    /// An offer with what these servers have and it has not. What the model was told of every other tool
-    /// stays as it is.
+    /// Returns the offer plus the tools of these servers that it lacks. The specs that the model has of all
+    /// other tools stay unchanged.
     #[must_use]
     pub fn with_joined_servers(
         &self,
@@ -153,15 +153,15 @@ impl Registry {
         kept.with(known.into_iter().filter(joins).chain(wait), &self.hidden(selection))
     }
 
-    /// An offer in which tools that are known by now, and that the model was not told of, can be called by
+    /// Returns the offer, in which tools that are known by now but were not shown to the model can be called by
     /// their full names.
     #[must_use]
     pub fn with_late(&self, offer: &Offer, selection: &Selection) -> Offer {
         offer.with_late(placed(&self.known(selection), selection, Placement::Offered))
     }
 
-    /// An offer in which this tool is there, though the model called it without having been told of it: a
-    /// call that was cut short by a crash may be of a server that is on its way again.
+    /// Returns the offer including this tool, even if the model called it without having been told of it: a
+    /// call that a crash interrupted may belong to a server that is connecting again.
     #[must_use]
     pub fn with_tool(&self, offer: &Offer, tool: &ToolName, selection: &Selection) -> Offer {
         if offer.has(tool) {
@@ -173,7 +173,7 @@ impl Registry {
         offer.with_late(known.or_else(late))
     }
 
-    /// Every server there is, whatever is selected.
+    /// Returns the names of all servers, regardless of the selection.
     fn server_names(&self) -> BTreeSet<String> {
         self.servers.iter().flat_map(|servers| servers.names()).collect()
     }
@@ -219,8 +219,8 @@ fn check_name(name: &ToolName) -> Result<(), RegistryError> {
     }
 }
 
-/// A tool of a server, if its name and the form of its schema will do; the schema is compiled when the
-/// tool is first called.
+/// Registers a tool of a server, if its name and the form of its schema are valid; the schema is compiled on
+/// the first call.
 fn entry(tool: Arc<dyn Tool>) -> Option<Arc<RegisteredTool>> {
     let spec = tool.spec().clone();
     check_name(&spec.name).ok()?;
@@ -228,8 +228,8 @@ fn entry(tool: Arc<dyn Tool>) -> Option<Arc<RegisteredTool>> {
     Some(Arc::new(RegisteredTool { spec, tool, schema }))
 }
 
-/// Whether the model was told the same of both. What is part of the program itself may say it better
-/// after an update.
+/// Whether the model was told the same of both. Built-in tools always count as the same: an update may improve
+/// their wording.
 fn is_same(now: &ToolSpec, pinned: &ToolSpec) -> bool {
     now.name.is_local() || (&now.description, &now.schema) == (&pinned.description, &pinned.schema)
 }

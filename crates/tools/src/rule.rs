@@ -1,14 +1,14 @@
-//! Rules: what a permission is about. A rule names a tool, or what is done whichever tool does it.
+//! Rules: which calls a permission applies to. A rule names a tool, or an action regardless of the tool that does it.
 //!
 //! - `tool`, `tool(pattern)`, `server.tool(pattern)`: calls of that tool. A name without a server means the
-//!   built-in tool when something is allowed, and a tool of that name on any server when something is
-//!   forbidden or asked about.
-//! - `read(path)`, `write(path)`: every built-in tool that reads or writes such a path; without a path, any. Where
-//!   something is forbidden or asked about, the name of a file tool means the same: `write_file(path)`,
+//!   built-in tool in a rule that allows, and a tool of that name on any server in a rule that forbids or
+//!   asks.
+//! - `read(path)`, `write(path)`: every built-in tool that reads or writes such a path; without a path, any. In a
+//!   rule that forbids or asks, the name of a file tool means the same: `write_file(path)`,
 //!   `edit_file(path)` and `move_file(path)` are `write(path)`, and `read_file(path)`, `search_files(path)` and
 //!   `list_directory(path)` are `read(path)`.
-//! - `network(host)`: pages of that host; `network(run_command(cargo *))`: what those calls send and fetch;
-//!   `network`: both, wherever to.
+//! - `network(host)`: pages of that host; `network(run_command(cargo *))`: network traffic of those calls;
+//!   `network`: both, with any host.
 //!
 //! `*` stands for any run of characters ([`crate::text_pattern`]). Patterns of web addresses are matched part
 //! by part ([`crate::address`]), those of paths as paths ([`crate::path_pattern`]).
@@ -26,16 +26,16 @@ use crate::path_pattern::{PathFault, PathPattern};
 use crate::text_pattern::Pattern;
 use crate::uncertain_command::UncertainCommand;
 
-/// The text is no rule.
+/// Why a text is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseRuleError {
-    /// It is not of the form.
+    /// It does not have the form of a rule.
     #[error(
         "`{0}` is no rule: write `tool`, `tool(pattern)` or `server.tool(pattern)`, e.g. `run_command(git *)`, or \
          `read(path)`, `write(path)`, `network(host)`"
     )]
     Form(String),
-    /// It is about files, and its pattern means no path.
+    /// It is about files, and its pattern is not a valid path.
     #[error("`{rule}` is no rule: {fault}")]
     Path {
         /// The text.
@@ -43,62 +43,62 @@ pub enum ParseRuleError {
         /// What is wrong with the pattern.
         fault: PathFault,
     },
-    /// It is about the network, and what stands in it is neither a host nor a rule about a tool.
+    /// It is about the network, and its argument is neither a host nor a rule about a tool.
     #[error("`{0}` is no rule: in `network(…)` stands a host, e.g. `docs.rs`, or a tool, e.g. `run_command(cargo *)`")]
     Network(String),
 }
 
-/// What may stand around a pattern or a command line and means nothing.
+/// Characters around a pattern or a command line that are trimmed.
 pub(crate) const BLANKS: [char; 3] = [' ', '\t', '\n'];
 
-/// Which calls a permission is about.
+/// A pattern of calls that a permission applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
     text: String,
     target: RuleTarget,
 }
 
-/// What a rule is about.
+/// What a rule applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum RuleTarget {
     /// Calls of tools.
     Tool(ToolPattern),
-    /// What is done to files.
+    /// Accesses to files.
     Files(FilePattern),
-    /// What is sent and fetched.
+    /// Network traffic.
     Network(NetworkTarget),
 }
 
-/// Files by their paths, and what is done to them; to any of them without a path.
+/// A pattern of accesses to files; without a path it matches any file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FilePattern {
     access: AccessKind,
     path: Option<PathPattern>,
-    /// The path as a text, for a tool of a server that has the access for its name.
+    /// The path as a text, for a server's tool that is itself named `read` or `write`.
     argument: Option<Pattern>,
 }
 
-/// Tools by their names, and their calls by an argument.
+/// A pattern of tool names and of one argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ToolPattern {
     name: Pattern,
     argument: Option<Pattern>,
-    /// The argument as a path, where it is about a tool that takes one.
+    /// The argument as a path, if the rule is about a tool that takes one.
     path: Option<PathPattern>,
-    /// What its file tools do, where it forbids or asks.
+    /// The accesses of the file tools it names, if it forbids or asks.
     accesses: Vec<AccessKind>,
-    /// The argument as an address, where it is about the tool that takes one.
+    /// The argument as an address, if the rule is about the tool that takes one.
     address: Option<AddressPattern>,
 }
 
-/// What of the network a rule is about.
+/// Which network traffic a rule applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetworkTarget {
-    /// All of it.
+    /// All traffic.
     Everything,
-    /// Pages whose addresses are like this.
+    /// Pages whose addresses match.
     Address(AddressPattern),
-    /// What the calls this rule is about send and fetch. It is a rule about a tool.
+    /// The traffic of calls that this rule matches, which is a rule about a tool.
     CallsOf(Box<Rule>),
 }
 
@@ -128,7 +128,7 @@ impl FromStr for Rule {
     }
 }
 
-/// The name of what is sent and fetched.
+/// The name in rules about network traffic.
 const NETWORK: &str = "network";
 
 fn path(rule: &str, written: Option<&str>) -> Result<Option<PathPattern>, ParseRuleError> {
@@ -153,7 +153,7 @@ fn network(rule: &str, written: Option<&str>) -> Result<NetworkTarget, ParseRule
 }
 
 fn tool(rule: &str, name: &str, written: Option<&str>) -> Result<ToolPattern, ParseRuleError> {
-    // Grants are parsed for every call, and most name one tool: no text is made to compare that with.
+    // Grants are parsed for every call, and most name one tool: compare without allocating.
     let own = name.strip_prefix(ToolName::LOCAL).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
     let is_open = name.contains('*');
     let name = Pattern::new(name);
@@ -179,8 +179,8 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The tools it is about, as it was written: `run_command`, `hub.*`; none where it is about what is done,
-    /// whichever tool does it.
+    /// Returns the tools it names, as written: `run_command`, `hub.*`; `None` if it is about an action regardless of
+    /// the tool.
     #[must_use]
     pub fn tool(&self) -> Option<&str> {
         match &self.target {
@@ -190,7 +190,7 @@ impl Rule {
         }
     }
 
-    /// What of the network it is about, if it is about that.
+    /// Returns the network traffic it applies to, if it is about the network.
     #[must_use]
     pub fn network(&self) -> Option<&NetworkTarget> {
         match &self.target {
@@ -199,13 +199,13 @@ impl Rule {
         }
     }
 
-    /// Whether it is about a tool of this name, `server.tool`, on whichever side it stands.
+    /// Whether it is about a tool of this name, `server.tool`, as a rule that allows or as one that forbids.
     #[must_use]
     pub fn names(&self, tool: &ToolName) -> bool {
         self.concerns(tool)
     }
 
-    /// Whether the rule, as one that allows, is about this tool.
+    /// Whether the rule, as one that allows, matches this tool.
     pub(crate) fn means(&self, tool: &ToolName) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { name, .. }) => {
@@ -218,12 +218,12 @@ impl Rule {
         }
     }
 
-    /// Whether the rule, as one that forbids or asks, is about this tool.
+    /// Whether the rule, as one that forbids or asks, matches this tool.
     pub(crate) fn concerns(&self, tool: &ToolName) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { name, .. }) => name.matches(tool.as_str()) || name.matches(tool.bare()),
             RuleTarget::Network(NetworkTarget::Everything | NetworkTarget::Address(_)) => is_fetching(tool),
-            // A server's tool of that name, too: in doubt it is forbidden.
+            // Also a server's tool of that name: in doubt it is forbidden.
             RuleTarget::Files(FilePattern { access, .. }) => {
                 tool.bare() == access.as_str() || tool.is_local() && FILE_TOOLS.contains(&(tool.bare(), *access))
             }
@@ -231,8 +231,8 @@ impl Rule {
         }
     }
 
-    /// Whether the rule, as one that forbids or asks, is about what is done to this path of a workspace that is
-    /// at `roots`. The name of a file tool stands for what it does, whichever tool does it.
+    /// Whether the rule, as one that forbids or asks, matches this access in a workspace at `roots`. The name of a file
+    /// tool stands for its access, whichever tool makes it.
     pub(crate) fn forbids(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { accesses, path, .. }) => {
@@ -245,7 +245,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule, as one that forbids, is about files; and if so, the pattern of which ones.
+    /// Returns the path pattern of the rule if, as one that forbids, it is about files; `Some(None)` means all files.
     pub(crate) fn forbidden_files(&self) -> Option<Option<&PathPattern>> {
         match &self.target {
             RuleTarget::Tool(ToolPattern { accesses, path, .. }) => (!accesses.is_empty()).then_some(path.as_ref()),
@@ -254,7 +254,7 @@ impl Rule {
         }
     }
 
-    /// Whether the rule, as one that allows and means the tool, is about what is done to this path.
+    /// Whether the rule, as one that allows and that matches the tool, matches this access.
     pub(crate) fn allows(&self, access: &FileAccess, roots: &[PathBuf]) -> bool {
         let path = match &self.target {
             RuleTarget::Tool(ToolPattern { path, .. }) => path,
@@ -264,7 +264,7 @@ impl Rule {
         path.as_ref().is_none_or(|path| path.allows(&access.path, roots))
     }
 
-    /// Whether the rule, as one that allows and means the tool, spells out this path and no other.
+    /// Whether the rule, as one that allows and that matches the tool, names literally this path and no other.
     pub(crate) fn is_exactly_for(&self, path: &str) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { path: Some(pattern), .. })
@@ -285,7 +285,7 @@ impl Rule {
         }
     }
 
-    /// What it says of a call's argument, if it is about calls of tools.
+    /// Returns its pattern of a call's argument, if it is about calls of tools.
     fn of_calls(&self) -> Option<Option<&Pattern>> {
         match &self.target {
             RuleTarget::Tool(ToolPattern { argument, .. }) => Some(argument.as_ref()),
@@ -293,24 +293,24 @@ impl Rule {
         }
     }
 
-    /// Whether its pattern may match this text, of which not everything is certain.
+    /// Whether its pattern may match this text, in which some characters are uncertain.
     pub(crate) fn may_cover(&self, uncertain_command: &UncertainCommand) -> bool {
         self.of_calls().is_some_and(|argument| argument.is_none_or(|pattern| uncertain_command.may_match(pattern)))
     }
 
-    /// Whether it speaks of so many bytes at a text's beginning one by one, or of any text at all.
+    /// Whether its pattern begins with at least so many literal bytes, or matches any text.
     pub(crate) fn has_literal_prefix(&self, bytes: usize) -> bool {
         let literal = |pattern: &Pattern| pattern.pieces().first().map_or(0, String::len);
         let spells = |pattern: &Pattern| pattern.is_everything() || literal(pattern) >= bytes;
         self.of_calls().is_some_and(|argument| argument.is_none_or(spells))
     }
 
-    /// Whether it is about this very text.
+    /// Whether it matches this text and no other.
     pub(crate) fn is_exactly(&self, text: &str) -> bool {
         self.of_calls().flatten().is_some_and(|pattern| pattern.is_exactly(text))
     }
 
-    /// Whether its pattern means this address.
+    /// Whether its pattern matches this address.
     pub(crate) fn covers_address(&self, address: &Address, side: RuleSide) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { argument: None, .. }) | RuleTarget::Network(NetworkTarget::Everything) => {
@@ -325,7 +325,7 @@ impl Rule {
         }
     }
 
-    /// Whether it covers this text whatever is in it: by having no pattern, or by spelling it out.
+    /// Whether it covers this text as a whole: it has no pattern, or the pattern is this literal text.
     pub(crate) fn covers_whole(&self, text: &str) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { path: Some(path), .. }) => path.is_everything() || path.is_exactly(text),
@@ -337,7 +337,7 @@ impl Rule {
     }
 }
 
-/// The built-in tool whose calls are addresses.
+/// The built-in tool whose argument is an address.
 const FETCHING: &str = "fetch_url";
 
 fn is_fetching(tool: &ToolName) -> bool {

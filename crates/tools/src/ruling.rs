@@ -1,37 +1,37 @@
-//! A ruling: may a call run, and what decided that (T11). The judge gives both at once, so that neither
-//! can say what the other does not mean.
+//! A ruling: whether a call may run, and what decided that (T11). One check returns both, so that they can't
+//! contradict each other.
 
 use windlass_vocab::{Verdict, VerdictReason};
 
 use crate::protected::ProtectedPath;
 use crate::{Mode, Rule};
 
-/// May a call run, and what decided that.
+/// Whether a call may run, and what decided that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// May it?
+    /// Whether it may run.
     pub verdict: Verdict,
-    /// The rule, the grant or the mode that says so.
+    /// The rule, grant, protected path or mode that decided it.
     pub because: VerdictReason,
 }
 
 impl Ruling {
-    /// These rules say so, together.
+    /// These rules decided it together.
     pub(crate) fn of_rules(verdict: Verdict, rules: &[&Rule]) -> Self {
         Self { verdict, because: VerdictReason::Rule { rule: listed(rules) } }
     }
 
-    /// A person has allowed it in this session, by these rules.
+    /// A person has allowed the call in this session, by these rules.
     pub(crate) fn of_grants(grants: &[&Rule]) -> Self {
         Self { verdict: Verdict::Allow, because: VerdictReason::Grant { rule: listed(grants) } }
     }
 
-    /// It changes a protected path.
+    /// The call changes a protected path.
     pub(crate) fn of_protected(ProtectedPath { path, pattern }: ProtectedPath) -> Self {
         Self { verdict: Verdict::Ask, because: VerdictReason::Protected { path, pattern } }
     }
 
-    /// No rule speaks of it.
+    /// No rule matches the call; the mode decided.
     pub(crate) fn of_mode(verdict: Verdict, mode: Mode) -> Self {
         Self { verdict, because: VerdictReason::Mode { mode: mode.as_str().to_owned() } }
     }
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(because(&bypass, "rm x", &[]), rule("run_command(rm *)"));
     }
 
-    // proves T11: the rule that allows an address is matched part by part, and is the one that is named
+    // proves T11: an allow rule for an address is matched part by part, and the ruling names it
     #[test]
     fn an_address_that_is_allowed_names_its_rule() {
         let fetch = spec("local.fetch_url", EffectClass::ReadOnly);

@@ -1,6 +1,6 @@
-//! The commands of one sandbox that run at the same time. What one of them has made and may not is set aside when it has
-//! ended; a command that begins meanwhile would find it there, take it for the person's, and might make it anew (X3). So a
-//! command counts only what those beside it knew of before it.
+//! The commands of one sandbox that run concurrently. Files that one of them created and must not create are set aside
+//! when it ends. A command that begins meanwhile would find them, take them for the person's files, and might create
+//! them again (X3). So for each command only the paths known to all commands started before it count as existing.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,25 +8,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_sandbox::{Confinement, ProtectedLink, ScanExtent};
 
-/// What the commands that run now found before they began.
+/// The paths that existed before the running commands began.
 #[derive(Debug, Default)]
 pub(crate) struct RunningCommands {
-    /// Held while it is looked for one: nobody else begins then.
+    /// Locked during a scan, so that no other command begins meanwhile.
     looking: Mutex<()>,
     known: Mutex<Vec<Arc<PathsBefore>>>,
 }
 
-/// What was found before a command.
+/// The result of the scan before a command.
 #[derive(Debug, PartialEq, Eq)]
 struct PathsBefore {
-    /// What was there and is closed to it.
+    /// Existing paths that are closed to the command.
     closed: BTreeSet<PathBuf>,
-    /// Links that stay as they are.
+    /// Symlinks that must stay unchanged.
     links: Vec<ProtectedLink>,
     scan_extent: ScanExtent,
 }
 
-/// A command that runs, until this is dropped.
+/// A running command; it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct RunningCommand {
     running_commands: Arc<RunningCommands>,
@@ -41,13 +41,13 @@ impl Drop for RunningCommand {
 }
 
 impl RunningCommands {
-    /// Finds out by `look` what a command is held to, and lets it run beside those that run already.
+    /// Calls `look` to compute a command's confinement, and registers the command as running beside the others.
     pub(crate) fn join(
         self: &Arc<Self>,
         look: impl FnOnce() -> Option<Confinement>,
     ) -> Option<(Confinement, RunningCommand)> {
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that end while it is looked count too: what they made may have been seen.
+        // Include commands that end during the scan: it may have seen files they created.
         let others = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mut confinement = look()?;
         others.iter().for_each(|other| other.exclude_newer(&mut confinement));
@@ -64,21 +64,21 @@ impl PathsBefore {
         Self { closed, links: confinement.links.clone(), scan_extent: confinement.scan_extent }
     }
 
-    /// Takes from what counts as known in `confinement` what was not there before this command.
+    /// Removes from the paths known to `confinement` those that did not exist before this command.
     fn exclude_newer(&self, confinement: &mut Confinement) {
-        // What this look did not come to may have been there.
+        // A path outside this command's scan may have existed before.
         confinement.scan_extent = confinement.scan_extent.max(self.scan_extent);
         let found = confinement.protected.iter().chain(&confinement.unreadable);
         let new: Vec<PathBuf> = found.filter(|path| !self.has(path)).cloned().collect();
         confinement.made_meanwhile.extend(new);
         confinement.made_meanwhile.sort();
         confinement.made_meanwhile.dedup();
-        // A link that this command has made is put back by nobody, and one that it has changed as it was before.
+        // A symlink that this command created is not restored; one that it changed is restored to its earlier target.
         let as_it_was = |link: &ProtectedLink| self.links.iter().find(|known| known.path == link.path).cloned();
         confinement.links = confinement.links.iter().filter_map(as_it_was).collect();
     }
 
-    /// Whether this was closed, or part of what was, or has something in it that was.
+    /// Whether this path was closed, is inside a closed path, or contains one.
     fn has(&self, path: &Path) -> bool {
         let is_around = || self.closed.range(path.to_owned()..).next().is_some_and(|next| next.starts_with(path));
         path.ancestors().any(|above| self.closed.contains(above)) || is_around()
@@ -99,7 +99,7 @@ mod tests {
         confinement.made_meanwhile.iter().filter_map(|path| path.to_str()).collect()
     }
 
-    // proves X3: `.vscode` of one command is not what was there before the next
+    // proves X3: a `.vscode` that one command creates does not count as existing before the next
     #[test]
     fn what_appears_while_a_command_runs_is_not_known_to_the_next() {
         let running_commands = Arc::<RunningCommands>::default();
@@ -110,14 +110,14 @@ mod tests {
         assert_eq!(paths(&second), ["/w/.vscode"]);
         assert_eq!(second.links, found(&[], &[("/w/l", "a")]).links);
         drop(running);
-        // The second has it from the first.
+        // The second command inherits the state from the first.
         let (third, last) = running_commands.join(more).unwrap();
         assert_eq!(paths(&third), ["/w/.vscode"]);
         drop((still, last));
         assert!(running_commands.join(more).unwrap().0.made_meanwhile.is_empty(), "nobody runs beside it");
     }
 
-    // proves X3: what a look did not come to is not taken for new
+    // proves X3: a path outside the earlier scan is not taken for new
     #[test]
     fn a_look_that_went_less_far_limits_the_next() {
         let running_commands = Arc::<RunningCommands>::default();
@@ -130,7 +130,7 @@ mod tests {
         assert!(running_commands.join(|| None).is_none());
     }
 
-    // proves X3: one that ends while it is looked for the next has made what was seen
+    // proves X3: a command that ends during the next command's scan may have created what the scan found
     #[test]
     fn a_command_that_ends_during_the_look_counts() {
         let running_commands = Arc::<RunningCommands>::default();

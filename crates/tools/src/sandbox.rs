@@ -1,5 +1,5 @@
-//! The sandbox of a run's commands: what is wanted of it, what this machine can do of that, and what one
-//! command is held to (X3).
+//! The sandbox of a run's commands: the requested mode, the support on this machine, and the confinement of one
+//! command (X3).
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use crate::{GuardProgram, Permissions, SandboxUntried, guard};
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     surroundings: Arc<Surroundings>,
-    /// What is forbidden to file tools and protected from them is closed to commands.
+    /// Paths that these forbid to file tools or protect from them are closed to commands.
     permissions: Arc<Permissions>,
     closed_paths: Arc<OnceLock<ClosedPaths>>,
     support: Arc<OnceLock<SandboxSupport>>,
@@ -25,8 +25,8 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// A sandbox in these surroundings, in which what these permissions forbid about files is forbidden too, and what
-    /// they protect can't be written.
+    /// A sandbox in these surroundings. Commands can't access files that these permissions forbid, and can't write
+    /// protected ones.
     #[must_use]
     pub fn new(surroundings: Surroundings, permissions: Arc<Permissions>) -> Self {
         Self {
@@ -38,19 +38,19 @@ impl Sandbox {
         }
     }
 
-    /// The same on a machine that can enforce this, which is not asked then.
+    /// The same sandbox with known support of the machine, which is not probed then.
     #[must_use]
     pub fn with_support(&self, support: SandboxSupport) -> Self {
         Self { support: Arc::new(OnceLock::from(support)), ..self.clone() }
     }
 
-    /// What is wanted.
+    /// Returns the requested mode.
     #[must_use]
     pub fn mode(&self) -> SandboxMode {
         self.surroundings.mode
     }
 
-    /// What this machine can do of it; found out once, which takes a few milliseconds, and again where it could not be.
+    /// Returns this machine's support. Probed once, which takes a few milliseconds, and again if probing failed.
     #[must_use]
     pub fn support(&self, guard: &GuardProgram) -> SandboxSupport {
         if let Some(support) = self.support.get() {
@@ -58,20 +58,20 @@ impl Sandbox {
         }
         let support = guard::probe_support(guard);
         if support.failure.is_none() {
-            // Others may have found it out at the same time.
+            // Another thread may have set it at the same time.
             let _ = self.support.set(support.clone());
         }
         support
     }
 
-    /// Whether a command is held by it at all, or not run.
+    /// Whether the sandbox confines commands, or keeps them from running because probing failed.
     pub(crate) fn confines(&self, guard: &GuardProgram) -> bool {
         let may_hold = |support: &SandboxSupport| support.enforces_anything() || support.failure.is_some();
         self.mode() != SandboxMode::Off && may_hold(&self.support(guard))
     }
 
-    /// What a command is held to, with `temp` for itself, and what is to be kept until it has ended; nothing where it runs
-    /// outside.
+    /// Returns the confinement of a command, with `temp` as its temporary folder, and a handle to keep until it has
+    /// ended; `None` if it runs outside the sandbox.
     pub(crate) fn command_confinement(
         &self,
         guard: &GuardProgram,
@@ -89,7 +89,7 @@ impl Sandbox {
         problem.map_or(Ok(joined), Err)
     }
 
-    /// What a program is held to, with `temp` for itself; nothing where it runs outside.
+    /// Returns the confinement of a program, with `temp` as its temporary folder; `None` if it runs outside.
     fn confinement(
         &self,
         guard: &GuardProgram,
@@ -116,8 +116,8 @@ impl Sandbox {
         Ok(confinement)
     }
 
-    /// What a program is held to that belongs to no call, with a temporary folder of its own; nothing in mode
-    /// `off`, or where the machine can hold nothing. Fails where it is not known what the machine can do.
+    /// Returns the confinement of a program that belongs to no call, with its own temporary folder; `None` in mode
+    /// `off`, or if the machine can enforce nothing. Fails if the machine's support could not be probed.
     pub fn program_confinement(
         &self,
         guard: &GuardProgram,
@@ -130,7 +130,7 @@ impl Sandbox {
         self.confinement(guard, sandbox_use, guard::fresh_temp())
     }
 
-    /// What a person who is asked is told of it.
+    /// Returns the description of the confinement for a person who is asked.
     pub(crate) fn describe(&self, guard: &GuardProgram, sandbox_use: SandboxUse) -> String {
         let (mode, network) = match sandbox_use {
             SandboxUse::Confined | SandboxUse::NoSandbox => (self.mode(), Network::Off),
@@ -143,15 +143,15 @@ impl Sandbox {
                 SandboxUse::Confined | SandboxUse::WithNetwork,
                 Isolation::Namespaces | Isolation::Bubblewrap(_) | Isolation::Seatbelt,
             ) => self.scan_extent(),
-            // Nothing is closed in the workspace anyway, as is said.
+            // Nothing in the workspace is closed here, and the description says so.
             (SandboxUse::Confined | SandboxUse::WithNetwork, Isolation::Landlock)
             | (SandboxUse::Outside | SandboxUse::NoSandbox, _) => ScanExtent::Complete,
         };
         describe_sandbox(mode, network, &support, scan_extent)
     }
 
-    /// How far the workspace is looked through for what rules close. Only a pattern means anything in the folders of
-    /// build tools.
+    /// Returns how much of the workspace is scanned for closed paths. In the folders of build tools only pattern rules
+    /// can match, so without such rules a scan without these folders is complete.
     fn scan_extent(&self) -> ScanExtent {
         match self.with_rules(|rules| self.surroundings.scan_extent(rules)) {
             ScanExtent::WithoutBuildFolders if !self.closed_paths().denies_by_pattern => ScanExtent::Complete,

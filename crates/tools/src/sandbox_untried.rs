@@ -1,9 +1,9 @@
-//! Why nothing runs where a sandbox is wanted.
+//! The error if the machine's sandbox support is unknown.
 
-/// It is not known what this machine can enforce, so nothing is run in the sandbox.
+/// The machine's sandbox support could not be probed, so nothing is run in the sandbox.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("what the sandbox can do on this machine could not be tried ({failure})")]
 pub struct SandboxUntried {
-    /// What came in the way.
+    /// Why probing failed.
     pub failure: String,
 }

@@ -1,15 +1,15 @@
-//! How far a command reaches out of the sandbox.
+//! How a command uses the sandbox.
 
-/// How far a command reaches.
+/// How a command uses the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SandboxUse {
-    /// It is held by the sandbox.
+    /// It runs inside the sandbox.
     #[default]
     Confined,
-    /// It is held by the sandbox, but may talk to other machines.
+    /// It runs inside the sandbox, with network access.
     WithNetwork,
-    /// It is to run outside the sandbox.
+    /// It runs outside the sandbox.
     Outside,
-    /// There is no sandbox to hold it.
+    /// No sandbox confines it: the sandbox is off, or this machine supports none.
     NoSandbox,
 }

@@ -1,16 +1,16 @@
-//! Which variables of an environment hold secrets: by the words in their names, and by passwords in addresses
+//! Which environment variables contain secrets: by the words in their names, and by passwords in addresses
 //! among their values.
 //!
-//! A name is taken apart into words, so that `API_KEY`, `apiKey` and `APIKEY` hold a secret and `KEYBOARD`,
-//! `AUTHOR` and `MONKEY` don't. A last word that says what the value is instead (`SSH_AUTH_SOCK`, `TOKEN_FILE`)
-//! makes it no secret.
+//! A name is split into words, so that `API_KEY`, `apiKey` and `APIKEY` contain a secret and `KEYBOARD`,
+//! `AUTHOR` and `MONKEY` don't. A variable is no secret if its last word names another kind of value
+//! (`SSH_AUTH_SOCK`, `TOKEN_FILE`).
 
 use std::collections::BTreeSet;
 
 /// Words that name a secret, alone or at the end of a longer word (`DBPASS`).
 const SECRET_ENDINGS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS"];
 
-/// Words that name a secret when they stand alone.
+/// Words that name a secret only as a whole word.
 const SECRET_WORDS: &[&str] = &[
     "AUTH",
     "AUTHORIZATION",
@@ -25,7 +25,7 @@ const SECRET_WORDS: &[&str] = &[
     "TOKENS",
 ];
 
-/// Words that end like one of those and mean something else.
+/// Words with a secret ending that mean something else.
 const HARMLESS_WORDS: &[&str] = &[
     "ASKPASS",
     "BYPASS",
@@ -43,7 +43,7 @@ const HARMLESS_WORDS: &[&str] = &[
     "WHISKEY",
 ];
 
-/// Last words that say what the value is: something about a secret.
+/// Last words that name another kind of value, which only describes a secret.
 const DESCRIBING_WORDS: &[&str] = &[
     "ALG",
     "ALGORITHM",
@@ -91,7 +91,7 @@ const DESCRIBING_WORDS: &[&str] = &[
     "VERSION",
 ];
 
-/// Whether a variable of this name holds a secret.
+/// Whether a variable of this name contains a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
     let words = words(name);
@@ -99,7 +99,7 @@ pub fn is_secret_name(name: &str) -> bool {
     if DESCRIBING_WORDS.contains(&last.as_str()) {
         return false;
     }
-    // `PWD` alone is a folder, `PAT` in the middle is anything.
+    // `PWD` alone is a folder; `PAT` before the last word can mean anything.
     (last == "PWD" && !before.is_empty()) || (last == "PAT" && !before.is_empty()) || words.iter().any(|w| is_secret(w))
 }
 
@@ -108,7 +108,7 @@ fn is_secret(word: &str) -> bool {
         || (SECRET_ENDINGS.iter().any(|end| word.ends_with(end)) && !HARMLESS_WORDS.contains(&word))
 }
 
-/// The words of a name in capitals, without numbers at their ends.
+/// Splits a name into words in upper case, without trailing numbers.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
@@ -126,7 +126,7 @@ fn words(name: &str) -> Vec<String> {
     words.into_iter().map(bare).filter(|word| !word.is_empty()).collect()
 }
 
-/// Values that stand in ordinary text, whatever holds them; in small letters.
+/// Values that occur in ordinary text, in lower case: never treated as secrets.
 const COMMON_VALUES: &[&str] = &[
     "anonymous",
     "changeme",
@@ -143,13 +143,13 @@ const COMMON_VALUES: &[&str] = &[
     "username",
 ];
 
-/// Where whole paths begin.
+/// First components of absolute paths.
 const PATH_ROOTS: &[&str] = &[
     "Users", "bin", "dev", "etc", "home", "lib", "mnt", "nix", "opt", "private", "proc", "root", "run", "snap", "srv",
     "tmp", "usr", "var",
 ];
 
-/// Whether a value is a word or a path of ordinary text: to replace it everywhere would garble that.
+/// Whether a value is an ordinary word or path: replacing it everywhere would garble text.
 #[must_use]
 pub fn is_ordinary(value: &str) -> bool {
     let value = value.trim();
@@ -158,8 +158,8 @@ pub fn is_ordinary(value: &str) -> bool {
     is_path && !value.contains(char::is_whitespace) || COMMON_VALUES.contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// What must not be seen of addresses with a password in a text: each whole, its name with the password, and the
-/// password where it is not an ordinary word.
+/// Returns the parts to hide of addresses with a password in a text: the whole address, the user name with the
+/// password, and the password unless it is an ordinary word.
 #[must_use]
 pub fn passwords_in(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
@@ -184,15 +184,15 @@ pub fn passwords_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A name before `@` without a password is a token if it is at least this long.
+/// A name before `@` without a password counts as a token if it has at least this length.
 const SHORTEST_TOKEN: usize = 16;
 
-/// `a%40b` as `a@b`.
+/// Returns `a%40b` as `a@b`.
 fn decoded(text: &str) -> Option<String> {
     Some(percent_encoding::percent_decode_str(text).decode_utf8().ok()?.into_owned())
 }
 
-/// How keys of well-known services begin.
+/// Prefixes of the keys of well-known services.
 const KEY_PREFIXES: &[&str] = &[
     "sk-",
     "sk_",
@@ -214,8 +214,8 @@ const KEY_PREFIXES: &[&str] = &[
     "npm_",
 ];
 
-/// Whether a text that should be a name looks like a key: whoever pastes one in the wrong place is told before it is
-/// written down. Only for names; ordinary text is never judged by this.
+/// Whether a text that should be a name looks like a key: a person who pastes one in the wrong place is warned before
+/// it is stored. Only for names; ordinary text is never checked by this.
 #[must_use]
 pub fn looks_like_key(text: &str) -> bool {
     let text = text.trim();
@@ -229,7 +229,7 @@ pub fn looks_like_key(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    // proves X1: by the words of the name
+    // proves X1: secrets are recognized by the words of the name
     #[test]
     fn a_name_is_judged_by_its_words() {
         for name in [
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    // proves X1: by content
+    // proves X1: secrets are recognized by content
     #[test]
     fn passwords_in_addresses_are_found_and_the_address_with_them() {
         let all = |text: &str| passwords_in(text).into_iter().collect::<Vec<_>>();

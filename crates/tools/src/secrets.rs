@@ -1,8 +1,8 @@
-//! Secrets (X1): values Windlass knows and nobody else may see.
+//! Secrets (X1): values that Windlass knows and must not disclose.
 //!
 //! Before anything is recorded, streamed, logged or sent to a model, every known value in it is
-//! replaced by `⟦secret:NAME⟧`; also in the forms it takes inside JSON, a URL or base64. Values
-//! shorter than eight characters are let through: replacing those would garble ordinary text.
+//! replaced by `⟦secret:NAME⟧`; also in its encodings in JSON, URLs and base64. Values
+//! shorter than eight characters are not replaced, because that would garble ordinary text.
 //!
 //! ```
 //! use windlass_tools::Secrets;
@@ -30,12 +30,12 @@ pub(crate) use self::stream::ScrubbedReader;
 pub use self::stream::StreamScrubber;
 use crate::{is_secret_name, passwords_in};
 
-/// How many characters a secret has at least: shorter values would be found in ordinary text by chance, and keys of local
+/// The minimum length of a secret, in characters: shorter values would match ordinary text by chance, and keys of local
 /// servers are often a mere "x".
 pub const SHORTEST_SECRET: usize = 8;
 const MARK: &str = "⟦secret:";
 
-/// The known secrets. Cheap to clone; its `Debug` names them and shows none.
+/// The known secrets. Cheap to clone; `Debug` prints their names and no values.
 #[derive(Clone, Default)]
 pub struct Secrets {
     inner: Option<Arc<SecretForms>>,
@@ -44,12 +44,12 @@ pub struct Secrets {
 struct SecretForms {
     names: BTreeSet<String>,
     finder: AhoCorasick,
-    /// What is looked for, and what stands in for each.
+    /// The texts to find, and the placeholder of each.
     forms: Vec<String>,
     placeholders: Vec<String>,
-    /// The length of the longest of them.
+    /// The length of the longest form.
     longest: usize,
-    /// Which bytes one of them begins with.
+    /// Which bytes a form begins with.
     first_bytes: [bool; 256],
 }
 
@@ -60,7 +60,7 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Secrets by name and value. White space around a value is not part of it.
+    /// Creates the set from names and values. Whitespace around a value is ignored.
     pub fn new<N: Into<String>, V: AsRef<str>>(secrets: impl IntoIterator<Item = (N, V)>) -> Self {
         let (mut names, mut forms, mut placeholders) = (BTreeSet::new(), Vec::new(), Vec::new());
         for (name, value) in secrets {
@@ -88,7 +88,7 @@ impl Secrets {
         Self { inner }
     }
 
-    /// `text` with every known secret replaced.
+    /// Returns `text` with every known secret replaced.
     #[must_use]
     pub fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match &self.inner {
@@ -99,13 +99,13 @@ impl Secrets {
         }
     }
 
-    /// Whether one of them is in these bytes.
+    /// Whether a secret is in these bytes.
     #[must_use]
     pub fn is_in(&self, bytes: &[u8]) -> bool {
         self.inner.as_ref().is_some_and(|inner| inner.finder.is_match(bytes))
     }
 
-    /// `json` with every known secret replaced; still JSON, even where a secret is a bare number.
+    /// Returns `json` with every known secret replaced; still JSON, even if a secret is a bare number.
     #[must_use]
     pub fn scrub_json(&self, json: &Json) -> Json {
         match self.scrub(json.as_str()) {
@@ -130,8 +130,8 @@ impl Secrets {
         }
     }
 
-    /// The variables of an environment that children must not inherit: those a secret is named after, those whose
-    /// name says that they hold one, and those with a secret or a password in their value.
+    /// Returns the environment variables that child processes must not inherit: those with the name of a secret, those
+    /// whose name says that they contain one, and those with a secret or a password in their value.
     pub fn scrubbed_names(&self, environment: impl IntoIterator<Item = (OsString, OsString)>) -> BTreeSet<OsString> {
         let holds = |name: &OsStr, value: &OsStr| {
             self.is_in(value.as_encoded_bytes())
@@ -142,39 +142,39 @@ impl Secrets {
         environment.into_iter().filter(|(name, value)| holds(name, value)).map(|(name, _)| name).chain(named).collect()
     }
 
-    /// A scrubber for text that arrives in pieces.
+    /// Returns a scrubber for text that arrives in pieces.
     #[must_use]
     pub fn stream(&self) -> StreamScrubber {
         StreamScrubber::new(self)
     }
 
-    /// Bytes with every known secret replaced.
+    /// Returns bytes with every known secret replaced.
     #[must_use]
     pub fn scrub_bytes(&self, bytes: &[u8]) -> Vec<u8> {
         self.stream().whole(bytes)
     }
 
-    /// The beginning of a text whose rest is not known, scrubbed: what may be the first part of a secret at its
-    /// end is left out.
+    /// Scrubs the beginning of a text whose rest is unknown: leaves out characters at its end that may begin a
+    /// secret.
     #[must_use]
     pub fn scrub_beginning(&self, text: &str) -> String {
         self.stream().push(text).into_owned()
     }
 
-    /// What `source` holds, scrubbed.
+    /// Returns a reader of the scrubbed content of `source`.
     pub(crate) fn reader<R: Read>(&self, source: R) -> ScrubbedReader<R> {
         ScrubbedReader::new(source, self)
     }
 }
 
-/// Whether a text has a placeholder in it: the secret itself is not there, so what would be written
-/// is not what was meant.
+/// Whether a text contains a placeholder: it does not contain the secret itself, so writing the text would not
+/// write the intended content.
 #[must_use]
 pub fn contains_placeholder(text: &str) -> bool {
     text.contains(MARK)
 }
 
-/// Names come from outside; what could break out of the placeholder, or out of JSON, is left out.
+/// Names come from outside; remove characters that could break out of the placeholder or of JSON.
 fn placeholder(name: &str) -> String {
     let name: String = name.chars().filter(|c| c.is_alphanumeric() || "_-.:/ ".contains(*c)).collect();
     format!("{MARK}{name}⟧")

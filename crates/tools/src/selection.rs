@@ -1,8 +1,8 @@
-//! What a run offers of all the tools there are (T2).
+//! Which of all tools a run offers (T2).
 //!
 //! The stages, in this order: the intent router (not built yet; it would leave nothing of the rest) →
 //! tags, read once as the run begins; tools tagged `core` always pass → the relevance pre-filter (not
-//! built yet; core tools survive it) → what is hidden, last: a hidden tool is refused even when the
+//! built yet; core tools survive it) → hidden tools, last: a hidden tool is refused even if the
 //! model calls it by name. The result is pinned for the run.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::servers::WAIT_FOR_SERVERS;
 /// tagged with it.
 pub const CORE: &str = "core";
 
-/// What is wanted of the registry.
+/// Which tools of the registry a run wants.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     sources: BTreeSet<ToolSource>,
@@ -24,7 +24,7 @@ pub struct Selection {
     hidden: Vec<Rule>,
 }
 
-/// What becomes of a tool.
+/// What a selection does with a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
     Offered,
@@ -56,12 +56,12 @@ impl Selection {
         if self.is_tagged(spec) { Placement::Offered } else { Placement::Absent }
     }
 
-    /// Whether tools of servers are wanted at all.
+    /// Whether the selection wants tools of servers at all.
     pub(crate) fn wants_servers(&self) -> bool {
         self.sources.contains(&ToolSource::Mcp)
     }
 
-    /// How a run ends is not a matter of tags.
+    /// Whether a tool passes the tag filter. Tools that end a run always do.
     fn is_tagged(&self, spec: &ToolSpec) -> bool {
         self.tags.is_empty()
             || spec.ending.is_some()
@@ -78,7 +78,7 @@ pub(crate) fn source(spec: &ToolSpec) -> ToolSource {
     if spec.ending.is_some() {
         ToolSource::Ending
     } else if spec.name.as_str() == WAIT_FOR_SERVERS {
-        // It stands for the tools of servers that are on their way.
+        // This tool waits for servers that are connecting, so it belongs to them.
         ToolSource::Mcp
     } else if spec.name.is_local() {
         ToolSource::BuiltIn

@@ -1,8 +1,8 @@
 //! Servers whose tools come and go (P2), and how a run waits for one.
 //!
-//! The protocol: whoever begins or resumes a run `wake`s the servers. A server that was never listed
+//! The protocol: code that begins or resumes a run `wake`s the servers. A server that was never listed
 //! before is *awaited*: the offer then has [`WaitForServers`], by which the model itself decides whether
-//! its job is worth the wait. What a server brings joins the offer at the turn boundary after it is
+//! its job is worth the wait. A server's tools join the offer at the turn boundary after the server is
 //! [`ServerStage::Listed`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,59 +18,59 @@ use crate::{BoxFuture, CallContext, Tool};
 /// The full name of [`WaitForServers`].
 pub(crate) const WAIT_FOR_SERVERS: &str = "local.wait_for_servers";
 
-/// How long a wait may take before a person is told of it.
+/// How long a wait may take before it is reported to a person.
 const NOTICE_AFTER: Duration = Duration::from_millis(1_500);
 
 /// Servers whose tools come and go: MCP servers.
 pub trait ToolServers: Send + Sync {
-    /// Begins to connect whatever is not connected, and returns at once. A server that could not be
-    /// connected before is tried again.
+    /// Starts connecting servers that are not connected, and returns at once. Retries servers that could not
+    /// be connected before.
     fn wake(&self);
 
-    /// The names of all of them, also of those that are disabled, failed or not agreed to: a call that
+    /// Returns the names of all servers, also of those that are disabled, failed or not agreed to: a call that
     /// names one of them is meant for no other.
     fn names(&self) -> Vec<String>;
 
-    /// The tools known now: those of connected servers, and those remembered from last time.
+    /// Returns the tools known now: those of connected servers, and those remembered from last time.
     fn tools(&self) -> Vec<Arc<dyn Tool>>;
 
-    /// How far each of those is that were woken.
+    /// Returns the stage of each server that was woken.
     fn stages(&self) -> BTreeMap<String, ServerStage>;
 
-    /// The servers being connected whose tools are not known yet.
+    /// Returns the servers being connected whose tools are not known yet.
     fn awaited(&self) -> Vec<String> {
         let stages = self.stages().into_iter();
         stages.filter(|(_, stage)| matches!(stage, ServerStage::Awaited { .. })).map(|(server, _)| server).collect()
     }
 
-    /// Resolves when each of these is connected or given up.
+    /// Resolves when each of these servers is connected or given up.
     fn settled(&self, servers: Vec<String>) -> BoxFuture<'static, ()>;
 }
 
-/// How far a server is.
+/// The connection stage of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerStage {
-    /// It is being connected, and its tools are not known: it was never listed before.
+    /// It is connecting, and its tools are unknown: it was never listed before.
     Awaited {
-        /// How long it may take.
+        /// How long connecting may take.
         limit: Duration,
     },
-    /// It is being connected; its tools are known from last time.
+    /// It is connecting; its tools are known from last time.
     Remembered {
-        /// How long it may take.
+        /// How long connecting may take.
         limit: Duration,
     },
-    /// It is connected and has said what tools it has.
+    /// It is connected and has listed its tools.
     Listed,
-    /// It could not be connected, and is tried again when it is woken the next time.
+    /// It could not be connected; the next wake retries it.
     Missed {
-        /// Why, for a sentence that begins with the server.
+        /// Why, worded to continue a sentence that begins with the server.
         reason: String,
     },
 }
 
 impl ServerStage {
-    /// How long it may still take to be connected, where it is being connected.
+    /// Returns how long connecting may take, if it is connecting.
     #[must_use]
     pub fn limit(&self) -> Option<Duration> {
         match self {
@@ -80,7 +80,7 @@ impl ServerStage {
     }
 }
 
-/// What is said of a wait for these servers: the longest of their limits counts.
+/// Describes a wait for these servers, with the longest of their limits.
 #[must_use]
 pub fn wait_for(servers: Vec<String>, stages: &BTreeMap<String, ServerStage>) -> Wait {
     let limits = servers.iter().filter_map(|server| stages.get(server)?.limit());
@@ -158,7 +158,7 @@ impl Tool for WaitForServers {
         })
     }
 
-    /// Each server has a limit of its own, which is what ends the wait.
+    /// Each server's own limit ends the wait.
     fn timeout(&self) -> Option<Duration> {
         Some(Duration::from_secs(300))
     }

@@ -1,6 +1,6 @@
-//! Long text cut short for a line that people or the model read.
+//! Shortens long text to a line that people or the model read.
 
-/// The first `chars` characters of `text`, with an ellipsis where more were there.
+/// Returns the first `chars` characters of `text`, with an ellipsis if there are more.
 pub(crate) fn shorten(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &text[..end]),

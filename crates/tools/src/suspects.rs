@@ -1,17 +1,17 @@
 //! Looser readings of a command line, for rules that forbid or ask.
 //!
-//! A suspect is what the line may run: a program by its bare name with its words. Programs that run
-//! what they are given (`timeout 5 rm f`) take options with values, each in its own way, so behind one
-//! of them any word may be the program, and any word may be a script. So it is behind a redirection
-//! (`>x rm f`), a variable (`$SUDO rm f`) and `find`'s `-exec`. A line that is opaque is cut wherever a
-//! character has a meaning. All of this errs in the direction of caution, and allows nothing.
+//! A suspect is a command that the line may run: a program by its bare name with its arguments. Programs that run
+//! their arguments (`timeout 5 rm f`) take options with values, each in its own way, so after one of them any
+//! word may be the program, and any word may be a script. The same holds after a redirection (`>x rm f`), a
+//! variable (`$SUDO rm f`) and `find`'s `-exec`. An opaque line is split at every character with a special
+//! meaning. All of this errs in the direction of caution, and allows nothing.
 
 use crate::command_line::{self, ParsedLine};
 use crate::command_rules;
 use crate::uncertain_command::UncertainCommand;
 use crate::word::Word;
 
-/// Programs that run a program or a script that is among their words.
+/// Programs that run a program or a script given among their arguments.
 const RUNNERS: &[&str] = &[
     "bash",
     "builtin",
@@ -54,33 +54,33 @@ const RUNNERS: &[&str] = &[
     "zsh",
 ];
 
-/// The options behind which `find` is given a program.
+/// The options of `find` that are followed by a program.
 const FIND_EXEC_OPTIONS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
-/// Scripts within scripts that are looked into.
+/// How deep scripts within scripts are read.
 const DEEPEST: u8 = 3;
 
-/// From this word of a command on only as many words of a suspect are kept, so that a long line is read in no
-/// time. What a rule says of a program stands at its beginning.
+/// From this word of a command on, suspects are cut to as many words, so that a long line is processed quickly. Rules
+/// name the beginning of a command.
 const MOST_WHOLE: usize = 16;
 
-/// Other readings of a command, with options left out, that are looked at, and how many words of them.
+/// How many other readings of a command, without its options, are checked, and how many words of each.
 const MOST_READINGS: usize = 16;
 const LONGEST_READING: usize = 64;
 
-/// Texts with gaps that are looked at. Of a line with more of them nothing is certain.
+/// How many uncertain texts are checked. A line with more of them counts as entirely uncertain.
 const MOST_DOUBTS: usize = 64;
 
-/// What a line may run.
+/// The commands that a line may run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Suspects {
     pub(crate) texts: Vec<String>,
-    /// Those in which file names take the place of patterns.
+    /// Those with shell patterns, which the shell replaces by file names.
     pub(crate) uncertain: Vec<UncertainCommand>,
 }
 
 impl Suspects {
-    /// What `line` may run.
+    /// Returns the commands that `line` may run.
     pub(crate) fn of(line: &str) -> Self {
         let mut found = Self::default();
         found.collect(line, DEEPEST);
@@ -111,7 +111,7 @@ impl Suspects {
         }
     }
 
-    /// Adds every program that may be among the words; answers where the first is that runs what it is given.
+    /// Adds every program that may be among the words; returns the index of the first one that runs its arguments.
     fn collect_programs(&mut self, words: &[Word], mut which: ProgramWord) -> Option<usize> {
         let mut runner = None;
         for (start, word) in words.iter().enumerate() {
@@ -138,7 +138,7 @@ impl Suspects {
         runner
     }
 
-    /// Adds a program and its words.
+    /// Adds a program with its arguments.
     fn add(&mut self, program: &Word, words: &[&Word]) {
         let name = command_rules::program_name(program.as_str());
         let length = name.len() + words.iter().map(|word| 1 + word.as_str().len()).sum::<usize>();
@@ -172,7 +172,7 @@ enum ProgramWord {
     Any,
 }
 
-/// Takes an opaque line without its quotes apart wherever a character has a meaning.
+/// Splits an opaque line, without its quotes, at every character with a special meaning.
 fn split_opaque(line: &str) -> Vec<Segment> {
     let is_meaning = |c: char| ";&|\n(){}`<>".contains(c);
     let mut segments = Vec::new();
@@ -188,8 +188,8 @@ fn split_opaque(line: &str) -> Vec<Segment> {
     segments
 }
 
-/// The line with no braces that are part of a word: a star for alternatives (`{push,pull}`, `{a..z}`), which some shells
-/// write out, and the name alone of a variable. Nothing where there are none.
+/// Returns the line without braces inside words: a star replaces alternatives (`{push,pull}`, `{a..z}`), which some
+/// shells expand, and `${x}` becomes the bare name. `None` if there are no such braces.
 fn without_braces(line: &str) -> Option<String> {
     let mut text = String::with_capacity(line.len());
     let mut open: Vec<usize> = Vec::new();
@@ -213,7 +213,7 @@ fn without_braces(line: &str) -> Option<String> {
     (text != line).then_some(text)
 }
 
-/// Whether a word is more than a word where a shell reads it.
+/// Whether a shell would read more than one plain word in this.
 fn is_script(word: &str) -> bool {
     word.contains(|c: char| c.is_whitespace() || ";&|(){}`<>$".contains(c))
 }

@@ -1,7 +1,7 @@
 //! Patterns of texts: `*` stands for any run of characters, `\*` for a star, `\\` for a backslash. `git *`
 //! covers `git` alone as well.
 
-/// `text` as a pattern that matches nothing else.
+/// Returns `text` as a pattern that matches nothing else.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('\\', r"\\").replace('*', r"\*")
 }
@@ -33,7 +33,7 @@ impl Pattern {
         Self { pieces }
     }
 
-    /// The literal pieces; between them is anything.
+    /// Returns the literal pieces; any characters may be between them.
     pub(crate) fn pieces(&self) -> &[String] {
         &self.pieces
     }
@@ -55,7 +55,7 @@ impl Pattern {
         {
             return true;
         }
-        // Most of two hundred rules differ in the first letter; comparing the rest is a call of the C library.
+        // Most of two hundred rules differ in the first byte; comparing the rest is a call into the C library.
         if !first.is_empty() && first.as_bytes().first() != text.as_bytes().first() {
             return false;
         }

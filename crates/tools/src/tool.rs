@@ -1,8 +1,8 @@
-//! What a tool is.
+//! The interface of a tool.
 //!
-//! A tool has a spec (what the model is told), says what a rule's pattern is matched against
-//! (`about`) and what a person is shown when asked (`preview`), and runs. Running never fails:
-//! everything that can happen is an `Outcome`. A tool whose effect is `Verifiable` can be asked
+//! A tool has a spec (for the model), returns the subject that rules' patterns are matched against
+//! (`about`) and the preview for a person who is asked (`preview`), and runs. Running never fails:
+//! every result or error is an `Outcome`. A tool whose effect is `Verifiable` can be asked
 //! after a crash whether a call took place (`verify`).
 
 use std::fmt;
@@ -21,59 +21,59 @@ use windlass_vocab::{
 use crate::shorten::shorten;
 use crate::{About, AskPolicy, CertainFailure, FileRules, PlannedChange};
 
-/// A future that can be kept and sent.
+/// A boxed future that can be stored and sent between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// An earlier call's result.
+/// The stored result of an earlier call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpilledResult {
-    /// All of its text.
+    /// The whole result.
     Whole {
         /// Its text.
         text: String,
-        /// Where it came from, if from outside.
+        /// The origin, if the text is from outside.
         origin: Option<TextOrigin>,
     },
-    /// The call would not be allowed by now, for this reason, and its result is not shown any more.
+    /// The rules now forbid the call, for this reason, so its result is no longer readable.
     Forbidden(String),
-    /// None is kept.
+    /// No result is stored.
     Absent,
 }
 
-/// Reads results that were too long for the model, whole.
+/// Reads the whole text of results that were too long for the model.
 pub trait SpilledResults: Send + Sync {
-    /// An earlier call's result.
+    /// Returns the result of an earlier call.
     fn read(&self, call: CallId) -> BoxFuture<'_, SpilledResult>;
 }
 
-/// What a call knows of its surroundings.
+/// The context of a call.
 #[derive(Clone)]
 pub struct CallContext {
     /// The session it belongs to.
     pub session: SessionId,
     /// The call itself.
     pub call: CallId,
-    /// The key of its effect to the outside: the same for every try of it.
+    /// The idempotency key of its effect: the same for every retry.
     pub effect_id: EffectId,
     /// Cancelled when the run is stopped.
     pub cancel: CancellationToken,
-    /// Takes fragments of output while the call runs; for showing, never recorded.
+    /// Receives fragments of output while the call runs; for display, never recorded.
     pub progress: Arc<dyn Fn(&str) + Send + Sync>,
-    /// Is told what of a server is waited for; for showing, never recorded.
+    /// Receives waits for servers; for display, never recorded.
     pub waits: Arc<dyn Fn(Wait) + Send + Sync>,
-    /// Results of earlier calls that are read in parts.
+    /// Results of earlier calls, which can be read in parts.
     pub spilled: Arc<dyn SpilledResults>,
-    /// Asks the person while the call waits; dismissed at once where nobody is there.
+    /// Asks the person while the call waits; dismisses at once if nobody is present.
     pub ask: Ask,
-    /// What of the workspace it must not read or change.
+    /// Which files of the workspace the call must not read or change.
     pub files: FileRules,
-    /// What a call that was paused is run again with.
+    /// The data that a paused call resumes with.
     pub resumed: Option<Arc<Resumption>>,
 }
 
 impl CallContext {
-    /// A call that belongs to no run: nothing is shown of it, nothing was spilled before it, nobody is
-    /// there to ask, and only whoever made it can stop it.
+    /// The context of a call outside any run: nothing of it is displayed, no earlier results exist, nobody can be
+    /// asked, and only its caller can stop it.
     #[must_use]
     pub fn detached(session: SessionId) -> Self {
         let call = CallId::default();
@@ -100,10 +100,10 @@ impl SpilledResults for NothingSpilled {
     }
 }
 
-/// Asks the person something in the middle of a call.
+/// Asks the person a question during a call.
 pub type Ask = Arc<dyn Fn(Elicitation) -> BoxFuture<'static, Answer> + Send + Sync>;
 
-/// What a call asks with where nobody is there: every question is dismissed at once.
+/// Returns an `Ask` for calls without a person present: it dismisses every question at once.
 #[must_use]
 pub fn nobody_to_ask() -> Ask {
     Arc::new(|_| Box::pin(std::future::ready(Answer::dismissed())))
@@ -119,92 +119,92 @@ impl fmt::Debug for CallContext {
     }
 }
 
-/// Whether a call cut short by a crash took place.
+/// Whether a call that a crash interrupted took place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verification {
-    /// It did, and this is its result.
+    /// It took place, with this result.
     Done(Outcome),
-    /// It did not; running it again is safe.
+    /// It did not take place; running it again is safe.
     NotDone,
-    /// It can't be told.
+    /// Unknown.
     Unknown,
 }
 
 /// A tool the model can call.
 pub trait Tool: Send + Sync {
-    /// What the model is told, and what running it twice would mean.
+    /// Returns the spec for the model, which also says what running the tool twice would mean.
     fn spec(&self) -> &ToolSpec;
 
-    /// Does it. The arguments are an object that fits the schema.
+    /// Runs the tool. The arguments are an object that fits the schema.
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome>;
 
-    /// What a person is shown before it runs. An error means it can't be shown, and it won't run.
-    /// It is shown whole; one too long to be read is an error too.
+    /// Returns the preview a person sees before the call runs. On an error there is no preview, and the call won't run.
+    /// The preview is shown in full; one too long to read is an error too.
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         Ok(all_arguments(self.spec(), arguments))
     }
 
-    /// What holds it while it runs, in a line, where that differs from call to call. It is shown directly below the
-    /// title of the preview, so that nothing the model wrote comes before it.
+    /// Returns one line that names the call's confinement, if that differs from call to call. It is shown directly
+    /// below the title of the preview, so that nothing the model wrote precedes it.
     fn confinement_line(&self, arguments: &Value) -> Option<String> {
         let _ = arguments;
         None
     }
 
-    /// Why it can't succeed as things are now, where that is certain: then nobody is asked about it, and the model is
-    /// told. Of a tool with a `path` only where the model may read what is there.
+    /// Returns why the call can't succeed at present, if that is certain: then no person is asked, and the model gets
+    /// the reason. For a tool with a `path` this is used only if the model may read the file.
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let _ = arguments;
         None
     }
 
-    /// What a rule's pattern is matched against; the arguments as JSON unless the tool says otherwise.
+    /// Returns the subject that rules' patterns are matched against; `None` means the arguments as JSON.
     fn about(&self, arguments: &Value) -> Option<About> {
         let _ = arguments;
         None
     }
 
-    /// Where the text of a call's result comes from, if from outside (X4).
+    /// Returns the origin of a result's text, if that is from outside (X4).
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
         let _ = arguments;
         None
     }
 
-    /// When a person is asked and no rule speaks of it.
+    /// Returns when a person is asked if no rule matches.
     fn ask_policy(&self) -> AskPolicy {
         AskPolicy::ByEffect
     }
 
-    /// Whether a call cut short by a crash took place.
+    /// Checks whether a call that a crash interrupted took place.
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
         let _ = (context, arguments);
         Box::pin(std::future::ready(Verification::Unknown))
     }
 
-    /// What is kept of the files before a call of it, so that it can be undone (T9).
+    /// Returns which snapshot of files is taken before a call, so that it can be undone (T9).
     fn snapshot_kind(&self) -> SnapshotKind {
         SnapshotKind::None
     }
 
-    /// The paths a call is about to change, where it keeps those.
+    /// Returns the paths a call is about to change, if its snapshot covers those.
     fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
         let _ = arguments;
         Vec::new()
     }
 
-    /// How long it may take, where the run's own limit does not fit.
+    /// Returns the tool's own time limit, if it needs another than the run's.
     fn timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// How long it is waited for after a stop or at its time limit before it is dropped: time to
-    /// bring to an end what can't be left half-done.
+    /// Returns how long the tool may continue after a stop or timeout before it is dropped: time to finish
+    /// work that must not be left half-done.
     fn stop_grace(&self) -> Duration {
         Duration::ZERO
     }
 }
 
-/// Arguments as they are.
+/// Returns a preview of all arguments unchanged.
 fn all_arguments(spec: &ToolSpec, arguments: &Value) -> Preview {
     const TITLE: usize = 160;
     let name = spec.name.display_name();

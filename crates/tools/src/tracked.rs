@@ -1,14 +1,15 @@
-//! Whether a file is under version control as it is: whether git's index of the repository names it with the size and the
-//! time of change that it has. What was written over it since, by whomever, is in no version. The index is read as it lies
-//! (versions 2 to 4); git itself is not run, because a repository's configuration may have it run other programs.
+//! Whether a file is under version control with its present content: whether git's index of the repository names it
+//! with its present size and modification time. Content written over it since, by anyone, is in no version. The index
+//! file is parsed directly (versions 2 to 4); git itself is not run, because a repository's configuration may make it
+//! run other programs.
 //!
 //! ```text
 //! "DIRC" | version 4 | entries 4 | entry: stat data 40 | object id 20 | flags 2 | more flags 2 if so flagged | name
 //! stat data: ctime 4 + 4 | mtime, seconds 4, nanoseconds 4 | dev 4 | ino 4 | mode 4 | uid 4 | gid 4 | size 4
 //! ```
 //!
-//! Up to version 3 an entry is filled with one to eight zeros to a multiple of eight bytes. In version 4 a name is how many
-//! bytes to take off the name before it, and what to put there, up to a zero.
+//! Up to version 3 an entry is padded with one to eight zero bytes to a multiple of eight. In version 4 a name consists
+//! of the number of bytes to remove from the end of the previous name, and the bytes to append, up to a zero byte.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -18,31 +19,31 @@ use windlass_sandbox::{read_plain, read_plain_text};
 
 /// A longer index is not read: half a million files have one of this length.
 const LONGEST_INDEX: u64 = 64 << 20;
-/// A longer file does not say where a repository is.
+/// A longer `.git` file is not a valid reference to a repository.
 const LONGEST_LINK: u64 = 64 << 10;
 
-/// Stat data, object id and flags.
+/// Length of stat data, object id and flags.
 const FIXED: usize = 62;
 const HEADER: usize = 12;
-/// Says that two more bytes of flags follow.
+/// The flag that announces two more bytes of flags.
 const EXTENDED: u8 = 0x40;
 
-/// Where the time of change and the size stand in the stat data.
+/// Offsets of the modification time and the size in the stat data.
 const MTIME: usize = 8;
 const SIZE: usize = 36;
 
-/// When a file was last changed and how long it is, as far as the index tells.
+/// Modification time and size of a file, with the precision of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct IndexStamp {
     seconds: u32,
-    /// Zero where whoever wrote the index does not know.
+    /// Zero if the program that wrote the index does not record nanoseconds.
     nanoseconds: u32,
     size: u32,
 }
 
 impl IndexStamp {
     fn of(metadata: &fs::Metadata) -> Self {
-        // The index keeps the lower half of each.
+        // The index stores the lower 32 bits of each.
         let lower = |number: u64| u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default();
         Self {
             seconds: lower(metadata.mtime().cast_unsigned()),
@@ -56,8 +57,8 @@ impl IndexStamp {
         Some(Self { seconds: number(MTIME)?, nanoseconds: number(MTIME + 4)?, size: number(SIZE)? })
     }
 
-    /// Whether a file that has this stamp is the one that the index knows by `known`. To the millisecond: some who write
-    /// an index know no more.
+    /// Whether a file with this stamp is the one in the index with `known`. Compares milliseconds, because some
+    /// programs that write an index record no more.
     fn is(self, known: Self) -> bool {
         let millis = |stamp: Self| stamp.nanoseconds / 1_000_000;
         let same_time = known.nanoseconds == 0 || millis(self) == millis(known);
@@ -65,8 +66,8 @@ impl IndexStamp {
     }
 }
 
-/// Whether git knows the file at `path`, which is absolute and without links, as it is. Not where there is no repository, or
-/// where its index can't be read.
+/// Whether git's index has the file at `path`, absolute and without symlinks, with its present content. False if there
+/// is no repository, or if its index can't be read.
 pub(crate) fn is_tracked(path: &Path) -> bool {
     let Some((root, git)) = repository(path) else { return false };
     let (Ok(name), Ok(metadata)) = (path.strip_prefix(root), path.metadata()) else { return false };
@@ -75,7 +76,7 @@ pub(crate) fn is_tracked(path: &Path) -> bool {
     known.is_some_and(|known| IndexStamp::of(&metadata).is(known))
 }
 
-/// The nearest repository above a file: its folder, and where its index is.
+/// Returns the nearest repository above a file: its folder, and the folder of its index.
 fn repository(path: &Path) -> Option<(&Path, PathBuf)> {
     path.ancestors().skip(1).find_map(|folder| {
         let git = folder.join(".git");
@@ -83,14 +84,14 @@ fn repository(path: &Path) -> Option<(&Path, PathBuf)> {
         if found.is_dir() {
             return Some((folder, git));
         }
-        // Of a worktree or a submodule: it says where.
+        // The `.git` file of a worktree or a submodule names the repository.
         let said = read_plain_text(&git, LONGEST_LINK).ok()?;
         let place = said.strip_prefix("gitdir:")?.trim();
         Some((folder, folder.join(place)))
     })
 }
 
-/// What the index says of the file of this name; nothing where it does not name it or can't be read.
+/// Returns the stamp of the file of this name in the index; `None` if the index lacks it or can't be read.
 fn stamp_of(index: &[u8], wanted: &[u8]) -> Option<IndexStamp> {
     let (header, entries) = index.split_at_checked(HEADER)?;
     let version = header.strip_prefix(b"DIRC")?.first_chunk().copied().map(u32::from_be_bytes)?;
@@ -110,10 +111,10 @@ fn stamp_of(index: &[u8], wanted: &[u8]) -> Option<IndexStamp> {
     None
 }
 
-/// A walk along the entries.
+/// An iterator over the entries.
 struct IndexEntries<'i> {
     rest: &'i [u8],
-    /// The name of the entry that was passed last.
+    /// The name of the last entry read.
     name: Vec<u8>,
 }
 
@@ -137,14 +138,15 @@ impl IndexEntries<'_> {
         Some(())
     }
 
-    /// The length of what comes before the name.
+    /// Returns the length of the part before the name.
     fn fixed(&self) -> Option<usize> {
         let flags = self.rest.get(FIXED - 2)?;
         Some(if flags & EXTENDED == 0 { FIXED } else { FIXED + 2 })
     }
 }
 
-/// A number of seven bits a byte, the highest first, each byte but the last having its eighth bit set and counting one more.
+/// Decodes git's variable-length number: seven bits per byte, highest first; each byte but the last has its eighth bit
+/// set and adds one.
 fn variable(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (first, mut rest) = bytes.split_first()?;
     let (mut byte, mut number) = (*first, usize::from(first & 0x7f));
@@ -198,7 +200,7 @@ mod tests {
         assert!(is_tracked(&tree.join("docs/b.md")) && !is_tracked(&tree.join("docs/new.md")));
     }
 
-    // proves X4: a text that was copied over a file nobody suspects
+    // proves X4: text from outside was copied over a tracked file
     #[test]
     fn a_file_that_was_changed_since_it_was_added_is_not_under_version_control() {
         let dir = tempfile::tempdir().unwrap();
@@ -222,7 +224,7 @@ mod tests {
         assert!(is_tracked(&file), "taken into the index as it is");
     }
 
-    // proves X4: what a project has in place of a repository's files keeps nobody waiting
+    // proves X4: a pipe or device in place of a repository's file does not block
     #[test]
     fn a_pipe_or_a_device_in_a_repository_is_not_read() {
         let dir = tempfile::tempdir().unwrap();

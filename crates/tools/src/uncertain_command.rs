@@ -1,6 +1,6 @@
-//! A command of which not every character is certain: where a shell puts file names in the place of a pattern
-//! (`git pu?h`), it may be another command than it seems. Such a text is set against the patterns of rules that
-//! forbid or ask: may it be one they mean?
+//! A command with uncertain characters: where a shell replaces a pattern by file names (`git pu?h`), it may be another
+//! command than it seems. Such a text is matched against the patterns of rules that forbid or ask, to find out whether
+//! it may expand to a command that they match.
 
 use crate::text_pattern::Pattern;
 use crate::word::Word;
@@ -14,18 +14,18 @@ enum UncertainToken {
     Char(char),
     /// Any characters of one word.
     InWord,
-    /// Nothing, or a blank and [`UncertainToken::Anything`]: a pattern may stand for several names.
+    /// Nothing, or a blank and [`UncertainToken::Anything`]: a pattern may expand to several names.
     MoreWords,
     Anything,
 }
 
 impl UncertainCommand {
-    /// A text nothing is known of.
+    /// A text of which nothing is known.
     pub(crate) fn of_anything() -> Self {
         Self(vec![UncertainToken::Anything])
     }
 
-    /// `name`, which is the end of `program`, and the words after it; nothing if all of it is certain.
+    /// Returns `name`, the end of `program`, and the words after it as a text with gaps; `None` if all is certain.
     pub(crate) fn of(program: &Word, name: &str, words: &[&Word]) -> Option<Self> {
         if !program.is_pattern() && !words.iter().any(|word| word.is_pattern()) {
             return None;
@@ -39,9 +39,9 @@ impl UncertainCommand {
         Some(Self(tokens))
     }
 
-    /// Whether a text that this may be matches the pattern.
+    /// Whether some expansion of this text matches the pattern.
     pub(crate) fn may_match(&self, pattern: &Pattern) -> bool {
-        // `git *` means `git` as well.
+        // `git *` matches `git` as well.
         let alone = match pattern.pieces() {
             [first, last] if last.is_empty() => first.strip_suffix(' '),
             _ => None,
@@ -49,7 +49,7 @@ impl UncertainCommand {
         self.meets(pattern.pieces()) || alone.is_some_and(|alone| self.meets(&[alone.to_owned()]))
     }
 
-    /// Whether there is a text that is both this and the pieces with anything between them.
+    /// Whether some text is both an expansion of this one and a match of the pieces with anything between them.
     fn meets(&self, pieces: &[String]) -> bool {
         let first = pieces.first().map_or("", String::as_str);
         let differs = |(token, c): (&UncertainToken, char)| matches!(token, UncertainToken::Char(own) if *own != c);
@@ -64,12 +64,12 @@ impl UncertainCommand {
             }
             wanted.extend(piece.chars().map(Some));
         }
-        // Which tokens may be next after each character that is wanted, and so on through all of them.
+        // The tokens that may be next after each wanted character, as a set of positions.
         let mut next = self.skipping(vec![0]);
         for want in wanted {
             next = match want {
                 Some(c) => self.skipping(next.into_iter().filter_map(|at| self.take(at, c)).collect()),
-                // Whatever stands here may be left out from the first place reached on.
+                // A star may skip any tokens from the first position reached on.
                 None => next.first().map(|&first| (first..=self.0.len()).collect()).unwrap_or_default(),
             };
             if next.is_empty() {
@@ -79,7 +79,7 @@ impl UncertainCommand {
         next.last() == Some(&self.0.len())
     }
 
-    /// Where the text goes on after `c`, if it may be next at `at`.
+    /// Returns the position after `c`, if `c` may be next at `at`.
     fn take(&self, at: usize, c: char) -> Option<usize> {
         match self.0.get(at)? {
             UncertainToken::Char(own) => (*own == c).then_some(at + 1),
@@ -89,7 +89,7 @@ impl UncertainCommand {
         }
     }
 
-    /// The places and those after what may be empty there, in order.
+    /// Returns the positions and those after tokens that may be empty there, sorted.
     fn skipping(&self, places: Vec<usize>) -> Vec<usize> {
         let mut all: Vec<usize> = Vec::with_capacity(places.len());
         for mut place in places {
@@ -97,7 +97,7 @@ impl UncertainCommand {
                 all.push(place);
                 place += match self.0.get(place) {
                     Some(UncertainToken::InWord | UncertainToken::Anything) => 1,
-                    // With no blank there are no more words.
+                    // Without a blank there are no more words.
                     Some(UncertainToken::MoreWords) => 2,
                     Some(UncertainToken::Char(_)) | None => break,
                 };
@@ -109,7 +109,7 @@ impl UncertainCommand {
     }
 }
 
-/// The tokens of a word from the byte `start` on.
+/// Adds the tokens of a word from the byte `start` on.
 fn push_word(tokens: &mut Vec<UncertainToken>, word: &Word, start: usize) {
     let mut patterns = word.patterns().iter().copied().filter(|at| *at >= start).peekable();
     let is_pattern = patterns.peek().is_some();

@@ -1,13 +1,13 @@
-//! What undo does to the disk (T9): files are looked at before a call and after it, and put back.
+//! Undo on the disk (T9): the states of files are read before and after a call, and can be restored.
 //!
-//! The protocol: before a call of a tool that keeps files, [`Workspace::keep`] looks at the paths it
-//! names, or [`Checkpoints::before`] at the whole workspace, within bounds; the states are recorded and
+//! The protocol: before a call of a tool that changes files, [`Workspace::keep`] reads the paths it
+//! names, or [`Checkpoints::before`] the whole workspace, within bounds; the states are recorded and
 //! the contents stored before the call runs. After it [`Workspace::snapshot_paths`] and [`Checkpoints::after`]
-//! say what became of them. [`Workspace::restore`] makes paths what they were, one step per file, and
-//! may be done again after a crash at any point.
+//! return the new states. [`Workspace::restore`] restores paths, one step per file, and
+//! can be repeated after a crash at any point.
 //!
-//! Everything goes through the workspace's capability, and nothing of it into a folder that is closed to
-//! tools. A file with a secret in it is not kept (X1).
+//! All access goes through the workspace's capability, and none into a folder that is closed to
+//! tools. A file that contains a secret is not stored (X1).
 
 mod aside;
 mod checkpoint;

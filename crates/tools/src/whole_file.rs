@@ -1,5 +1,5 @@
-//! Files that are written whole or not at all: beside their place, to the disk, and then put there in one
-//! step. Whoever reads finds the old content or the new, and after a crash too.
+//! Writes files atomically: to a temporary file beside the target, synced, then renamed. Readers
+//! find the old content or the new, also after a crash.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -10,28 +10,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Who may read a file afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadableBy {
-    /// Whoever may read new files of this person.
+    /// Everyone who may read new files of this user.
     Usual,
-    /// Its owner alone.
+    /// Only the owner.
     Owner,
-    /// Whoever could before; its owner alone if it is new.
+    /// Those who could read it before; only the owner if the file is new.
     AsBefore,
 }
 
-/// Writes `bytes` to `path`, in a folder that is there. Several may do so at once: the last one counts.
+/// Writes `bytes` to `path`, in an existing folder. Concurrent writers are safe: the last one wins.
 pub fn write_whole(path: &Path, bytes: &[u8], readers: ReadableBy) -> io::Result<()> {
     static WRITTEN: AtomicU64 = AtomicU64::new(0);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let time = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let beside = folder.join(format!(".{name}.{}-{time}.tmp", std::process::id()));
-    // Left by a process of the same number that died.
+    // Remove a file that a dead process with the same pid left.
     let _ = std::fs::remove_file(&beside);
     let written = write_beside(&beside, bytes, readers, path).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
         let _ = std::fs::remove_file(&beside);
     } else {
-        // It is written; that the folder can't be synced does not undo it.
+        // The file is written; failing to sync the folder does not undo that.
         let _ = File::open(folder).and_then(|folder| folder.sync_all());
     }
     written
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(room.path()).unwrap().count(), 2);
     }
 
-    // proves J9: half of one and half of another is never there
+    // proves J9: the file never mixes the contents of two writers
     #[test]
     fn many_who_write_at_once_leave_one_whole_file() {
         let room = tempfile::tempdir().unwrap();

@@ -1,16 +1,16 @@
-//! A word of a command line, as a shell hands it to a program, and how much of it is certain.
+//! A word of a command line, as a shell passes it to a program, and how much of it is certain.
 
-/// A word without its quotes, and what the shell would still do to it.
+/// A word without its quotes, and how the shell would still expand it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Word {
     text: String,
-    /// Where in the text an unquoted pattern character stands: `*`, `?`, `[`.
+    /// Positions of unquoted pattern characters: `*`, `?`, `[`.
     patterns: Vec<usize>,
     quoting: Quoting,
     tilde: Tilde,
 }
 
-/// Whether any of a word was quoted, and whether that made a difference.
+/// Whether a part of a word was quoted, and whether the quotes changed its meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Quoting {
     #[default]
@@ -19,7 +19,7 @@ enum Quoting {
     Needed,
 }
 
-/// Whether a word begins with a person's home.
+/// Whether a word begins with an unquoted `~`, a home folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Tilde {
     #[default]
@@ -28,14 +28,14 @@ enum Tilde {
 }
 
 impl Word {
-    /// A word nothing is known of but its characters: each pattern character may be one.
+    /// A word of which only the characters are known: each pattern character may be unquoted.
     pub(crate) fn uncertain(text: &str) -> Self {
         let mut word = Self::default();
         text.chars().for_each(|c| word.push(c));
         word.finished()
     }
 
-    /// The word with all its characters: a `[` that nothing closes is one of them.
+    /// Returns the complete word: a `[` without a closing `]` is an ordinary character.
     pub(crate) fn finished(mut self) -> Self {
         let (text, last) = (&self.text, self.text.rfind(']'));
         self.patterns.retain(|&at| !text[at..].starts_with('[') || last.is_some_and(|last| last > at + 1));
@@ -46,7 +46,7 @@ impl Word {
     pub(crate) fn push(&mut self, c: char) {
         match c {
             '*' | '?' | '[' => self.patterns.push(self.text.len()),
-            // Behind an empty quote it is no more than a character.
+            // After an empty quote it is an ordinary character.
             '~' | '#' if self.text.is_empty() && self.is_quoted() => self.quoting = Quoting::Needed,
             '~' if self.text.is_empty() => self.tilde = Tilde::Home,
             _ => {}
@@ -63,28 +63,28 @@ impl Word {
         self.text.push(c);
     }
 
-    /// Notes a quote, which may have nothing in it.
+    /// Records a quote, which may be empty.
     pub(crate) fn quote(&mut self) {
         self.quoting = self.quoting.max(Quoting::Needless);
     }
 
-    /// Whether a shell would take this character, unquoted and next in the word, for more than a character.
+    /// Whether this character, unquoted and next in the word, has a special meaning to a shell.
     fn is_special(&self, c: char) -> bool {
         let begins = self.text.is_empty() && "~#".contains(c);
         begins || c.is_whitespace() || c.is_control() || "'\"\\;&|<>(){}$`*?[".contains(c)
     }
 
-    /// What the program is given, if the word stands for itself.
+    /// Returns the text passed to the program, if the shell does not expand the word.
     pub(crate) fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Where in the text the unquoted pattern characters are.
+    /// Returns the positions of the unquoted pattern characters.
     pub(crate) fn patterns(&self) -> &[usize] {
         &self.patterns
     }
 
-    /// Whether file names may take its place.
+    /// Whether the shell may replace the word by file names.
     pub(crate) fn is_pattern(&self) -> bool {
         !self.patterns.is_empty()
     }
@@ -93,17 +93,17 @@ impl Word {
         self.quoting != Quoting::None
     }
 
-    /// Whether quotes decide what becomes of its `~`, each shell in its own way.
+    /// Whether the word has both a `~` and quotes, which shells treat differently.
     pub(crate) fn is_unclear(&self) -> bool {
         self.tilde == Tilde::Home && self.is_quoted()
     }
 
-    /// Whether writing it differs from what the program is given.
+    /// Whether the word must be quoted, so that its written form differs from the text passed to the program.
     pub(crate) fn needs_quotes(&self) -> bool {
         self.quoting == Quoting::Needed || self.text.is_empty()
     }
 
-    /// Adds the word to a text so that a shell reads this very word from it, and no other word is written the same.
+    /// Appends the word so that a shell reads exactly this word, and no other word is written the same.
     pub(crate) fn write(&self, out: &mut String) {
         if !self.needs_quotes() {
             out.push_str(&self.text);
@@ -122,7 +122,7 @@ impl Word {
     }
 }
 
-/// A simple command as it would be written, each word as [`Word::write`] has it.
+/// Returns a simple command as text, each word written by [`Word::write`].
 pub(crate) fn command_text(words: &[Word]) -> String {
     let mut text = String::new();
     for (index, word) in words.iter().enumerate() {

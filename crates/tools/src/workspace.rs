@@ -1,11 +1,11 @@
-//! The workspace: the one folder file tools work in, held as a capability.
+//! The workspace: the one folder that file tools work in, accessed through a capability.
 //!
 //! Every path is opened relative to the folder's handle, and the operating system refuses to leave
-//! it: by `..`, by an absolute path, by a link, or by a link swapped in between two steps. There is
-//! no check to be raced. An absolute path inside the folder is taken as the relative one.
+//! it: by `..`, by an absolute path, by a symlink, or by a symlink swapped in between two steps. There is
+//! no check that a race could bypass. An absolute path inside the folder is taken as the relative one.
 //!
-//! Inside the folder rules count, which go by names: the names a path has once its links are resolved are judged, and
-//! those are opened, following no link ([`crate::no_follow`]).
+//! Inside the folder rules apply, which go by names: a path is checked by the names it has with its symlinks resolved,
+//! and exactly these are opened, following no symlink ([`crate::no_follow`]).
 
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -28,7 +28,7 @@ use crate::refusal::Refusal;
 use crate::tracked::is_tracked;
 use crate::{FileRules, Secrets, contains_placeholder};
 
-/// A folder that can't be worked in.
+/// The workspace folder can't be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("the workspace {path} can't be opened: {source}", path = path.display())]
 pub struct WorkspaceError {
@@ -36,7 +36,7 @@ pub struct WorkspaceError {
     source: io::Error,
 }
 
-/// The folder file tools work in.
+/// The folder that file tools work in.
 #[derive(Debug)]
 pub struct Workspace {
     dir: Dir,
@@ -44,11 +44,11 @@ pub struct Workspace {
     root: PathBuf,
     /// Folders inside it that no tool may touch, relative to the root.
     closed: Vec<PathBuf>,
-    /// What is never shown of a file.
+    /// Secrets that are never shown of a file's content.
     secrets: Secrets,
-    /// What leads elsewhere in it.
+    /// A cache of the other names of files in the workspace.
     cached_names: CachedNames,
-    /// Held by the call that changes something.
+    /// Locked by the call that changes files.
     changing: Mutex<()>,
     #[cfg(debug_assertions)]
     on_restore: TestHook,
@@ -56,7 +56,7 @@ pub struct Workspace {
     on_open: TestHook,
 }
 
-/// What a test wants called at a certain point.
+/// A callback of a test.
 #[cfg(debug_assertions)]
 #[derive(Clone, Default)]
 struct TestHook(Option<Arc<dyn Fn() + Send + Sync>>);
@@ -68,7 +68,7 @@ impl std::fmt::Debug for TestHook {
     }
 }
 
-/// What is at a path.
+/// The content at a path.
 pub(crate) enum FileContent {
     Nothing,
     Content(Vec<u8>),
@@ -77,7 +77,7 @@ pub(crate) enum FileContent {
 }
 
 impl Workspace {
-    /// Takes hold of a folder.
+    /// Opens a folder as workspace.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
         let path = path.as_ref();
         let error = |source| WorkspaceError { path: path.to_owned(), source };
@@ -99,7 +99,7 @@ impl Workspace {
         })
     }
 
-    /// The same with something that is called before each change an undo makes; for tests.
+    /// The same workspace with a callback before each change an undo makes; for tests.
     #[cfg(debug_assertions)]
     #[must_use]
     pub fn on_restore(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
@@ -107,7 +107,7 @@ impl Workspace {
         self
     }
 
-    /// The same with something that is called each time a path was judged and is about to be opened; for tests.
+    /// The same workspace with a callback each time a path was checked and is about to be opened; for tests.
     #[cfg(debug_assertions)]
     #[must_use]
     pub fn on_open(mut self, each: impl Fn() + Send + Sync + 'static) -> Self {
@@ -115,7 +115,7 @@ impl Workspace {
         self
     }
 
-    /// Here a test may exchange a folder for a link.
+    /// Calls the test hook that may replace a folder by a symlink.
     pub(crate) fn about_to_open(&self) {
         #[cfg(debug_assertions)]
         if let Some(each) = &self.on_open.0 {
@@ -123,7 +123,7 @@ impl Workspace {
         }
     }
 
-    /// Here a test may end the process.
+    /// Calls the test hook that may end the process.
     pub(crate) fn about_to_restore(&self) {
         #[cfg(debug_assertions)]
         if let Some(each) = &self.on_restore.0 {
@@ -131,8 +131,8 @@ impl Workspace {
         }
     }
 
-    /// The same without a folder, or a file, that is not for tools: no path into it can be used, be it there or not. A
-    /// workspace inside that folder is refused.
+    /// The same workspace without a folder, or a file, that is closed to tools: no path into it can be used, whether it
+    /// exists or not. A workspace inside that folder is refused.
     pub fn without(mut self, folder: &Path) -> Result<Self, WorkspaceError> {
         let folder = real_path(folder).map_err(|source| WorkspaceError { path: self.root.clone(), source })?;
         if self.root.starts_with(&folder) {
@@ -143,52 +143,52 @@ impl Workspace {
         Ok(self)
     }
 
-    /// The same with secrets that whoever reads a file here does not see (X1).
+    /// The same workspace with secrets that are hidden from every reader of a file (X1).
     #[must_use]
     pub fn hiding(mut self, secrets: Secrets) -> Self {
         self.secrets = secrets;
         self
     }
 
-    /// What is never shown of a file. Whoever shows a part of one scrubs it before they cut it.
+    /// Returns the secrets to hide. Code that shows a part of a file must scrub it before cutting it.
     pub(crate) fn secrets(&self) -> &Secrets {
         &self.secrets
     }
 
-    /// Whether `relative` leads into a folder that is not for tools.
+    /// Whether `relative` leads into a folder that is closed to tools.
     pub(crate) fn is_closed(&self, relative: &Path) -> bool {
         !self.closed.is_empty()
             && (self.is_in_closed(&flatten(relative)) || self.is_in_closed(&self.resolved(relative)))
     }
 
-    /// The same for a path that no link is in.
+    /// The same for a path without symlinks.
     pub(crate) fn is_in_closed(&self, real: &Path) -> bool {
         self.closed.iter().any(|closed| real.starts_with(closed))
     }
 
-    /// Whether a folder that is not for tools is in `relative`, so that it can't be moved.
+    /// Whether `relative` contains a folder that is closed to tools, so that it can't be moved.
     fn holds_closed(&self, relative: &Path) -> bool {
         let real = self.resolved(relative);
         self.closed.iter().any(|closed| closed.starts_with(&real))
     }
 
-    /// Waits until no other call changes files here: what a change means depends on what is beside it.
+    /// Waits until no other call changes files here: the meaning of a change depends on the files beside it.
     pub(crate) fn change(&self) -> ChangeGuard<'_> {
         self.cached_names.change_guard(self.changing.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The handle everything goes through.
+    /// Returns the handle that all access goes through.
     pub(crate) fn dir(&self) -> &Dir {
         &self.dir
     }
 
-    /// Where it is, links resolved.
+    /// Returns the absolute path, symlinks resolved.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// `path` relative to the workspace; where it leads is for the operating system to judge.
+    /// Returns `path` relative to the workspace; the operating system checks where it leads.
     pub(crate) fn relative(&self, path: &str) -> Result<PathBuf, Refusal> {
         if contains_placeholder(path) {
             return Err(Refusal::wrong_argument(
@@ -203,7 +203,7 @@ impl Workspace {
         } else {
             given
         };
-        // `Path::new("a/")` and "a/." name what "a" names.
+        // `Path::new("a/")` and "a/." name the same as "a".
         let relative: PathBuf = relative.components().filter(|part| *part != Component::CurDir).collect();
         if self.is_closed(&relative) {
             return Err(closed_refusal(path));
@@ -226,7 +226,7 @@ impl Workspace {
         Ok((file, metadata))
     }
 
-    /// The whole of a regular file that is not over `limit` bytes.
+    /// Reads a whole regular file of at most `limit` bytes.
     pub(crate) fn read(&self, path: &str, limit: u64, rules: &FileRules) -> Result<Vec<u8>, Refusal> {
         let (file, metadata) = self.file(path, rules)?;
         let mut bytes = Vec::new();
@@ -238,8 +238,8 @@ impl Workspace {
         Ok(bytes)
     }
 
-    /// The beginning of a regular file without the secrets in it, `limit` bytes at most; nothing if it can't be read,
-    /// must not be read or not without asking, or is not in the workspace.
+    /// Reads the beginning of a regular file, at most `limit` bytes, with its secrets scrubbed; `None` if it can't be
+    /// read, must not be read without asking or at all, or is not in the workspace.
     #[must_use]
     pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
         if rules.hidden_files(&self.files(&[], READ, PathExtent::Itself)).has_any(&self.names(path).texts()) {
@@ -251,7 +251,7 @@ impl Workspace {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Opens a folder, and says by which names it was judged.
+    /// Opens a folder, and returns the names it was checked by.
     pub(crate) fn folder(&self, path: &str, rules: &FileRules) -> Result<(Dir, PathNames), Refusal> {
         let relative = self.relative(path)?;
         let names = self.admit(path, READ, rules)?;
@@ -273,7 +273,7 @@ impl Workspace {
         }
     }
 
-    /// What a regular file holds, as long as that is not over `limit` bytes, for people.
+    /// Reads a regular file of at most `limit` bytes, for display to people.
     pub(crate) fn read_for_people(&self, path: &str, limit: u64) -> Result<FileContent, Refusal> {
         let metadata = match self.dir.metadata(self.relative(path)?) {
             Ok(metadata) => metadata,
@@ -287,7 +287,7 @@ impl Workspace {
         self.read(path, limit, &FileRules::for_people()).map(FileContent::Content)
     }
 
-    /// What is at `path`, for people: `a file of 12 bytes`.
+    /// Describes the entry at `path` for people: `a file of 12 bytes`.
     pub(crate) fn kind(&self, path: &str) -> Result<Option<String>, Refusal> {
         let metadata = match self.dir.symlink_metadata(self.relative(path)?) {
             Ok(metadata) => metadata,
@@ -301,7 +301,7 @@ impl Workspace {
         }))
     }
 
-    /// Where `path` leads, if a link leads it elsewhere.
+    /// Returns the target of `path`, if a symlink leads it elsewhere.
     pub(crate) fn leads_to(&self, path: &str) -> Option<PathBuf> {
         let written = flatten(&self.relative(path).ok()?);
         let real = self.resolved(&written);
@@ -315,15 +315,15 @@ impl Workspace {
         !is_tracked(&self.root().join(real))
     }
 
-    /// The place `path` itself names, links not followed at its end.
+    /// Returns the location that `path` itself names; a symlink as its last name is not followed.
     pub(crate) fn place(&self, path: &str, rules: &FileRules) -> Result<FileLocation, Refusal> {
         let entry = self.entry(path, rules)?;
         self.about_to_open();
         self.place_at(path, &entry)
     }
 
-    /// The same for something that is to be put there: missing folders on the way are made, and removed again unless
-    /// they are kept.
+    /// The same for a new entry: creates missing parent folders, which are removed again unless they are
+    /// kept.
     pub(crate) fn new_place(&self, path: &str, rules: &FileRules) -> Result<(FileLocation, NewFolders), Refusal> {
         let entry = self.entry(path, rules)?;
         self.make_place(path, &entry)
@@ -340,8 +340,8 @@ impl Workspace {
         Ok(entry)
     }
 
-    /// The place where the content of `path` belongs: behind a link, if it is one. Missing folders
-    /// on the way are made, and removed again unless they are kept.
+    /// Returns the location for the content of `path`: the target, if it is a symlink. Creates missing parent
+    /// folders, which are removed again unless they are kept.
     pub(crate) fn place_for_content(
         &self,
         path: &str,
@@ -368,14 +368,14 @@ impl Workspace {
         self.make_place(path, &target)
     }
 
-    /// The place at `checked`, where no link is followed.
+    /// Returns the location at `checked`, following no symlink.
     fn place_at(&self, path: &str, checked: &Path) -> Result<FileLocation, Refusal> {
         let (parent, name) = self.split_last(path, checked)?;
         let parent = no_follow::open_folder(&self.dir, parent).map_err(|error| self.explain(path, &error))?;
         Ok(FileLocation { parent, name })
     }
 
-    /// The same with the folders it stands in, where they are missing.
+    /// The same, creating missing parent folders.
     fn make_place(&self, path: &str, checked: &Path) -> Result<(FileLocation, NewFolders), Refusal> {
         let (parent, name) = self.split_last(path, checked)?;
         self.about_to_open();
@@ -384,7 +384,7 @@ impl Workspace {
         Ok((FileLocation { parent, name }, folders))
     }
 
-    /// The folder and the name of what was judged to be at `path`.
+    /// Returns the folder and the name of the checked path.
     fn split_last<'p>(&self, path: &str, checked: &'p Path) -> Result<(&'p Path, OsString), Refusal> {
         let named = self.relative(path)?;
         match (named.components().next_back(), checked.parent(), checked.file_name()) {
@@ -396,10 +396,10 @@ impl Workspace {
         }
     }
 
-    /// What went wrong with `path`, in a sentence.
+    /// Returns a message that says what went wrong with `path`.
     pub(crate) fn explain(&self, path: &str, error: &io::Error) -> Refusal {
         match error.kind() {
-            // The capability's own refusal has no number of the operating system.
+            // A refusal by the capability itself has no OS error number.
             io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
             io::ErrorKind::NotFound => Refusal::not_found(format!("There is no `{path}` in the workspace.")),
             _ if no_follow::is_no_folder(error) => Refusal::wrong_argument(format!(
@@ -417,18 +417,18 @@ impl Workspace {
         ))
     }
 
-    /// What leads elsewhere in it, by where it leads.
+    /// Returns the other names of files in the workspace, by target.
     pub(crate) fn other_names(&self) -> Arc<OtherNames> {
         self.cached_names.at(&self.root)
     }
 
-    /// Where it is, by all its names.
+    /// Returns the workspace's paths, by all its names.
     pub(crate) fn roots(&self) -> Vec<PathBuf> {
         vec![self.root.clone(), self.given.clone()]
     }
 
-    /// `path` with the links in the part of it that exists resolved. A way into a folder that is missing, and back out
-    /// of it, leads where it would if that was made.
+    /// Returns `path` with the symlinks in its existing part resolved. A path into a missing folder and back out of it
+    /// leads where it would if that folder existed.
     pub(crate) fn resolved(&self, path: &Path) -> PathBuf {
         if let Ok(real) = self.dir.canonicalize(path) {
             return real;
@@ -447,7 +447,7 @@ impl Workspace {
         flatten(&real)
     }
 
-    /// Where a link leads, if it is one that leads somewhere.
+    /// Returns the target of a symlink, or `path` if it is no symlink or a broken one.
     pub(crate) fn behind_link(&self, path: PathBuf) -> PathBuf {
         let is_link = self.dir.symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
         let real = is_link.then(|| self.dir.canonicalize(&path).ok()).flatten();

@@ -95,7 +95,7 @@ fn run(room: &Path, command: &str) -> Outcome {
     run_with(commands(room), room, &json!({"command": command}))
 }
 
-/// What a command that ended by itself answers.
+/// The outcome of a command that ended by itself.
 fn ended(exit: CommandExit, text: &str) -> Outcome {
     Outcome { exit: Some(exit), ..Outcome::ok(text) }
 }
@@ -104,7 +104,7 @@ fn room() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// Waits for something that must come about.
+/// Waits for an expected condition.
 fn until(what: &str, mut there: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(20);
     while !there() {
@@ -113,7 +113,7 @@ fn until(what: &str, mut there: impl FnMut() -> bool) {
     }
 }
 
-/// A variable no other run of these tests uses.
+/// Returns the name of a variable that no other run of these tests uses.
 fn mark(name: &str) -> String {
     format!("{name}_{}", std::process::id())
 }
@@ -131,7 +131,8 @@ fn marked(mark: &str) -> Vec<String> {
     found
 }
 
-/// A line that starts what is hard to kill, tells in files that each runs, and waits for ever.
+/// Returns a line that starts processes that are hard to kill, each of which creates a file when it runs, and waits for
+/// ever.
 fn hydra(mark: &str) -> String {
     let head = |name: &str| format!("{mark}=1 sh -c 'touch {name}; while :; do sleep 60; done'");
     [
@@ -167,11 +168,11 @@ fn a_command_answers_with_its_output_and_its_exit_code() {
     assert!(std::fs::read_dir(room.path().join("locks")).unwrap().next().is_none(), "a lock file is left");
 }
 
-// proves X3: a handle on a file or folder is a way past every wall
+// proves X3: an inherited file descriptor bypasses every isolation
 fn what_whoever_started_windlass_left_open_is_not_the_commands() {
     let room = room();
     let file = std::fs::File::create(room.path().join("left-open")).unwrap();
-    // A copy that children inherit.
+    // A duplicate that child processes inherit.
     let inherited = rustix::io::dup(&file).unwrap();
     let listed = run(room.path(), "ls -l /proc/self/fd").text;
     assert!(listed.contains("/dev/null") && !listed.contains("left-open"), "{listed}");
@@ -183,7 +184,7 @@ fn a_command_has_no_input_no_terminal_and_no_secrets() {
     let room = room();
     assert_eq!(run(room.path(), "cat; exec 2>/dev/null; true </dev/tty || echo none").text, "none\n[exit code 0]");
     let mut commands = commands(room.path());
-    // One is told by its name, the other by what it holds.
+    // One secret is recognized by its name, the other by its value.
     let held = std::env::var("CARGO_MANIFEST_DIR").unwrap();
     commands.secrets = Secrets::new([("PATH", "unlike its value"), ("api_key", held.as_str())]);
     let look = "/usr/bin/env; /usr/bin/tr '\\0' '\\n' </proc/$PPID/environ";
@@ -277,7 +278,7 @@ fn a_command_whose_future_is_dropped_dies() {
     assert_eq!(marked(&mark("WINDLASS_TEST_DROPPED")), Vec::<String>::new());
 }
 
-/// A Windlass that runs one command and says how it went.
+/// Acts as a Windlass that runs one command and prints its result.
 fn victim(room: &Path, command: &str) -> ExitCode {
     println!("{}", run(room, command).text);
     ExitCode::SUCCESS
@@ -317,7 +318,7 @@ fn nothing_survives_the_death_of_windlass() {
         .unwrap();
     until_hydra_lives(room.path());
     assert!(marked(&mark("WINDLASS_TEST_KILLED")).len() >= HEADS.len());
-    // SIGKILL: nothing of it can clean up.
+    // SIGKILL: the process can't clean up.
     victim.kill().unwrap();
     victim.wait().unwrap();
     wait_for_survivors(&room.path().join("locks"), session(), Duration::from_secs(20)).unwrap();
@@ -325,7 +326,7 @@ fn nothing_survives_the_death_of_windlass() {
     assert_eq!(wait_for_survivors(&room.path().join("locks"), session(), Duration::ZERO).unwrap(), 0);
 }
 
-/// Starts a guard by hand; its lifeline and how to wait for it.
+/// Starts a guard by hand; returns its lifeline and its process.
 fn start_guard() -> (UnixStream, std::process::Child) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let guard = Command::new(std::env::current_exe().unwrap())
@@ -352,7 +353,7 @@ fn a_guard_whose_lock_was_cleared_away_starts_nothing() {
     let room = room();
     let lock = lock_file(room.path());
     let (mut lifeline, mut guard) = start_guard();
-    // The session is resumed by another process before the guard has come to its lock.
+    // Another process resumes the session before the guard has opened its lock.
     assert_eq!(wait_for_survivors(&room.path().join("locks"), session(), Duration::from_secs(20)).unwrap(), 1);
     lifeline.write_all(request(room.path(), &lock).as_bytes()).unwrap();
     assert!(guard.wait().unwrap().success());
@@ -367,7 +368,7 @@ fn a_guard_whose_windlass_is_gone_starts_nothing() {
         let (mut lifeline, mut guard) = start_guard();
         let request = request(room.path(), &lock);
         let sent = if half { &request[..10] } else { request.as_str() };
-        // The lock is held until Windlass is gone, so that the guard can't have started before.
+        // Hold the lock until Windlass is gone, so that the guard can't have started the command before.
         let held = std::fs::File::open(&lock).unwrap();
         held.lock().unwrap();
         lifeline.write_all(sent.as_bytes()).unwrap();

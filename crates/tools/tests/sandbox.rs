@@ -1,6 +1,6 @@
-//! Commands in the sandbox, which really try to get out of it (X3). This program is its own guard: started with
-//! `guard` it is the guard process; otherwise it runs the tests. Where the kernel lacks what a test is about, it
-//! is ignored and the reason printed.
+//! Commands in the sandbox that try to escape from it (X3). This program is its own guard: started with
+//! `guard` it is the guard process; otherwise it runs the tests. If the kernel lacks a feature that a test needs, the
+//! test is ignored and the reason printed.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -77,7 +77,7 @@ fn support() -> &'static SandboxSupport {
     SUPPORT.get_or_init(|| windlass_tools::guard::probe_support(&guard()))
 }
 
-/// Why what is about namespaces can't be tried, if it can't.
+/// Returns why tests of namespaces can't run, if they can't.
 fn needs_namespaces() -> Option<String> {
     (!has_namespaces()).then(|| format!("this kernel gives no namespaces: {:?}", support().why))
 }
@@ -120,7 +120,7 @@ fn needs_cargo() -> Option<String> {
     (!has("cargo")).then(|| "cargo is not installed".to_owned())
 }
 
-/// A workspace and a home folder, apart from the temporary folder that commands don't see.
+/// A workspace and a home folder, outside the temporary folder, which commands don't see.
 struct Room {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
@@ -153,7 +153,7 @@ impl Room {
         Self { _folder: folder, workspace, home, sandbox: Sandbox::new(surroundings, permissions) }
     }
 
-    /// The same, held by these walls.
+    /// The same room with this isolation.
     fn behind(self, isolation: Isolation) -> Self {
         let sandbox = self.sandbox.with_support(SandboxSupport { isolation, ..support().clone() });
         Self { sandbox, ..self }
@@ -198,7 +198,7 @@ impl Room {
     }
 }
 
-/// What a command that ended by itself answers.
+/// The outcome of a command that ended by itself.
 fn ended(exit: CommandExit, text: &str) -> Outcome {
     Outcome { exit: Some(exit), ..Outcome::ok(text) }
 }
@@ -230,7 +230,7 @@ fn a_command_ends_as_it_would_outside() {
     assert_eq!(room.run("pwd; cat").text, format!("{here}\n[exit code 0]"));
 }
 
-/// What `command` printed, with its end.
+/// Returns the output of `command`, with its exit note.
 fn said(room: &Room, command: &str) -> String {
     room.run(command).text
 }
@@ -282,7 +282,7 @@ fn what_is_protected_is_not_changed_moved_away_or_made() {
         assert!(!room.workspace.join(path).exists(), "{path}");
     }
     assert!(room.workspace.join(".github").is_dir());
-    // A link in the way leads nowhere: not what it leads to is set aside, but the link.
+    // If a parent folder is a symlink, the symlink itself is set aside, not its target.
     std::fs::remove_dir_all(room.workspace.join(".github")).unwrap();
     std::fs::create_dir(room.home.join("workflows")).unwrap();
     let text = said(&room, &format!("ln -s {} .github", room.home.display()));
@@ -391,7 +391,7 @@ fn the_machine_and_its_sockets_are_not_reached_and_loopback_works() {
     assert_eq!(with.text, "reached\n[exit code 0]");
 }
 
-/// Whether a program is installed; if not, says that a test is skipped.
+/// Whether a program is installed; if not, prints that a test is skipped.
 fn has(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().status.success();
     if !found {
@@ -431,7 +431,7 @@ fn other_processes_are_not_seen_read_traced_or_ended() {
     neighbour.wait().unwrap();
 }
 
-/// Processes whose command line has `mark` in it.
+/// Returns the processes whose command line contains `mark`.
 fn marked(mark: &str) -> Vec<String> {
     let lines = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).ok()?;
@@ -441,7 +441,7 @@ fn marked(mark: &str) -> Vec<String> {
     lines.filter(|(pid, line)| *pid != own && line.contains(mark)).map(|(pid, _)| pid).collect()
 }
 
-/// Waits for something that must come about.
+/// Waits for an expected condition.
 fn until(what: &str, mut there: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(20);
     while !there() {
@@ -664,7 +664,7 @@ fn what_is_in_tmp_is_seen_where_it_is_the_workspace() {
     assert_eq!(std::fs::read_to_string(workspace.join("made")).unwrap(), "x\n");
 }
 
-/// A room in which the home folder is the person's own.
+/// A room with the person's own home folder.
 fn at_home() -> Room {
     let home = std::env::var_os("HOME").map(PathBuf::from);
     Room::with(|surroundings| surroundings.home = home)
@@ -694,7 +694,7 @@ fn a_home_folder_in_tmp_is_seen_without_its_secrets() {
     assert_eq!(std::fs::read_to_string(path.join("notes")).unwrap(), "for-all");
 }
 
-// proves X3: a look at the kernel that fails for another reason is no leave to run free
+// proves X3: if probing the kernel fails for another reason, commands must not run unconfined
 fn a_command_is_not_run_where_the_sandbox_could_not_be_tried() {
     let broken = GuardProgram { program: PathBuf::from("/bin/false"), args: Vec::new() };
     let support = windlass_tools::guard::probe_support(&broken);
@@ -707,7 +707,7 @@ fn a_command_is_not_run_where_the_sandbox_could_not_be_tried() {
     assert!(!room.workspace.join("made").exists());
 }
 
-// proves X3: what passes is neither taken for the kernel's word nor remembered
+// proves X3: a temporary failure is neither taken for missing support nor cached
 fn a_machine_that_could_not_be_tried_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let (mark, own) = (folder.path().join("mark"), std::env::current_exe().unwrap());

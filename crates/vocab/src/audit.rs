@@ -1,5 +1,5 @@
-//! What is told of a call afterwards (T11): who had it made, whether it was allowed and by what, and how
-//! it came out. Of its arguments only a digest.
+//! The audit entry of a call (T11): whose session made it, whether it was allowed and by which rule, and its outcome.
+//! Of the arguments it holds only a digest.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,68 +8,68 @@ use crate::{
     VerdictReason,
 };
 
-/// The verdict on a call, without its words.
+/// The verdict on a call, without its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditVerdict {
-    /// It may run.
+    /// The call may run.
     Allow,
-    /// A person had to say.
+    /// A person had to decide.
     Ask,
-    /// It may not.
+    /// The call may not run.
     Deny,
-    /// Its arguments don't fit.
+    /// The arguments don't fit the schema.
     Invalid,
     /// There is no such tool.
     Unknown,
 }
 
-/// What was said when somebody was asked.
+/// The answer to the question about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditAnswer {
-    /// The answer.
+    /// The chosen option.
     pub option: QuestionOption,
-    /// By whom.
+    /// Who answered.
     pub by: AnsweredBy,
 }
 
-/// A call, as an auditor sees it.
+/// One call in the audit log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// When it was asked for.
+    /// When the model requested the call.
     pub at: Timestamp,
-    /// Whose session.
+    /// The owner of the session.
     pub owner: String,
     /// The session.
     pub session: SessionId,
-    /// What people call it.
+    /// The session's key: its name for people.
     pub key: String,
     /// The call.
     pub call: CallId,
-    /// The tool, or the name the model wrote where there is none.
+    /// The tool, or the name the model wrote where no such tool exists.
     pub tool: String,
-    /// What running it twice would mean.
+    /// What running the call twice would mean.
     pub effect: EffectClass,
-    /// BLAKE3 of the arguments it ran with, as the journal has them.
+    /// BLAKE3 of the arguments the call ran with, as the journal holds them.
     pub arguments: Hash,
-    /// May it run?
+    /// Whether the call may run.
     pub verdict: AuditVerdict,
-    /// What decided that.
+    /// What decided the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<VerdictReason>,
-    /// What was answered.
+    /// The answer, where a person was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<AuditAnswer>,
-    /// How it came out; absent while it has no result.
+    /// The outcome of the call; absent while it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeKind>,
-    /// How the command ended, where the call ran one and saw its end.
+    /// How the command ended, where the call ran one and observed its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<CommandExit>,
-    /// How long it took.
+    /// How long the call took, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
-    /// The undo that took it back.
+    /// The undo that reversed the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undone: Option<UndoId>,
 }

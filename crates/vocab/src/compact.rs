@@ -1,5 +1,5 @@
-//! Values as compact JSON: the same text as `serde_json` writes, in fewer steps. Every record is written
-//! with this; what its bodies hardly hold (floats, bytes, raw JSON) is left to `serde_json`.
+//! A compact JSON serializer that writes the same text as `serde_json` in fewer steps. Every record is written with it;
+//! it delegates values that are rare in record bodies (floats, bytes, raw JSON) to `serde_json`.
 
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple,
@@ -13,14 +13,14 @@ use crate::escape::put_text;
 
 type SerializeResult = Result<(), Error>;
 
-/// How the names of the structs begin that stand for raw text (`RawValue`, numbers of any length). Only the
-/// serializer of `serde_json` writes their text; any other would write the name itself, for ever.
+/// Name prefix of the structs that stand for raw text in `serde_json` (`RawValue`, arbitrary-precision numbers). Only
+/// its own serializer writes their text; any other would write the name into the journal, permanently.
 const ONLY_SERDE_JSON_KNOWS: &str = "$serde_json::private::";
 
-/// Writes behind `0`.
+/// Appends JSON to the buffer in `0`.
 pub(crate) struct CompactSerializer<'a>(pub(crate) &'a mut Vec<u8>);
 
-/// Adds a number.
+/// Appends a number.
 pub(crate) fn put_number(bytes: &mut Vec<u8>, number: u64) {
     match u8::try_from(number) {
         Ok(digit @ 0..=9) => bytes.push(b'0' + digit),
@@ -28,7 +28,7 @@ pub(crate) fn put_number(bytes: &mut Vec<u8>, number: u64) {
     }
 }
 
-/// Adds a name that needs no escapes, in quotes.
+/// Appends a name that needs no escapes, in quotes.
 pub(crate) fn put_name(bytes: &mut Vec<u8>, name: &[u8]) {
     bytes.push(b'"');
     bytes.extend_from_slice(name);
@@ -38,7 +38,7 @@ pub(crate) fn put_name(bytes: &mut Vec<u8>, name: &[u8]) {
 /// An array or object whose members are being written.
 pub(crate) struct MemberWriter<'a> {
     bytes: &'a mut Vec<u8>,
-    /// Where its first member begins.
+    /// Offset of the first member.
     begins: usize,
     closes: &'static [u8],
 }
@@ -49,7 +49,7 @@ impl<'a> CompactSerializer<'a> {
         MemberWriter { begins: self.0.len(), bytes: self.0, closes }
     }
 
-    /// The same for a variant that is told by a member around it.
+    /// Like `members`, for an enum variant: wraps the members in an object whose only key is the variant's name.
     fn variant(self, name: &str, opens: u8, closes: &'static [u8]) -> MemberWriter<'a> {
         self.0.push(b'{');
         put_name(self.0, name.as_bytes());
@@ -281,7 +281,7 @@ impl SerializeMap for MemberWriter<'_> {
         key.serialize(CompactSerializer(self.bytes))?;
         match self.bytes.get(begins) {
             Some(b'"') => {}
-            // A number or a truth value.
+            // A number or a boolean.
             Some(b'0'..=b'9' | b'-' | b't' | b'f') => {
                 self.bytes.insert(begins, b'"');
                 self.bytes.push(b'"');
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(written(&Json::parse("1.50").unwrap()).unwrap(), "1.50");
     }
 
-    /// What a number is written as where `serde_json` is built with arbitrary precision.
+    /// The struct that `serde_json` writes for a number when built with arbitrary precision.
     #[derive(Serialize)]
     #[serde(rename = "$serde_json::private::Number")]
     struct LongNumber {

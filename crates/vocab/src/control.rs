@@ -1,44 +1,44 @@
-//! Commands for a session that another process drives: what is asked of it, and what became of that.
+//! Commands for a session that another process drives, and the outcome of each.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Answer, QuestionId};
 
-/// What is asked of a session. It overtakes the messages that wait in its inbox.
+/// A command for a session. It is handled before the messages that wait in the session's inbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "body")]
 pub enum Control {
-    /// Stop the open run and drop what waits.
+    /// Stop the open run and drop the waiting messages.
     Stop {},
     /// Answer a question.
     Answer {
-        /// Which.
+        /// The question.
         question: QuestionId,
-        /// How.
+        /// The answer.
         answer: Answer,
     },
 }
 
-/// What became of a command.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "body")]
 pub enum ControlOutcome {
-    /// To `Stop`: done.
+    /// Reply to `Stop`: the session stopped.
     Stopped {
-        /// Runs stopped: one, or none where no run was open.
+        /// Runs stopped: 1, or 0 where no run was open.
         runs: u32,
-        /// Messages dropped that no model had seen.
+        /// Dropped messages that no model had seen.
         dropped: u64,
     },
-    /// To `Answer`: the answer was taken.
+    /// Reply to `Answer`: the answer was accepted.
     Answered {},
-    /// To `Answer`: the run that asked is over.
+    /// Reply to `Answer`: the run that asked has ended.
     RunIsOver {},
-    /// To `Answer`: the session never asked this, or took it back.
+    /// Reply to `Answer`: the session never asked this question, or withdrew it.
     NoSuchQuestion {},
-    /// To `Answer`: somebody else was faster, or time ran out.
+    /// Reply to `Answer`: somebody else answered first, or the question expired.
     AlreadyAnswered {},
-    /// To `Answer`: the question does not offer this answer.
+    /// Reply to `Answer`: the question does not offer this answer.
     NotOffered {},
 }
 

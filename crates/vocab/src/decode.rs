@@ -1,6 +1,6 @@
-//! Reading a line of a journal. A line as we write it ([`Envelope::encode_into`]) is taken apart without
-//! the machinery of JSON up to its body, which is most of its length: a long session is opened by reading
-//! all of its lines. Any other line is read as the JSON it is, and gives the same envelope or an error.
+//! Decodes a line of a journal. A fast path splits lines in the exact form that [`Envelope::encode_into`] writes and
+//! uses the JSON parser only for the body: the part before the body is most of a short line, and opening a long session
+//! reads all of its lines. Any other line is parsed as JSON and gives the same envelope or an error.
 
 use std::str::FromStr;
 
@@ -10,26 +10,26 @@ use serde_json::value::RawValue;
 use crate::envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
 use crate::{Hash, Record, RecordId, RunId, SessionId, Timestamp, TurnId, Unknown};
 
-/// A line that is no envelope.
+/// Why a line could not be decoded as an envelope.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// Not the JSON we expect.
+    /// The line is not the expected JSON.
     #[error("not a journal record: {0}")]
     Json(#[from] serde_json::Error),
-    /// Written by a newer version, in a form that is not ours.
+    /// A newer version wrote the line in a form that this version can't read.
     #[error("the record has envelope version {0}; this version of Windlass reads up to {ENVELOPE_VERSION}")]
     Version(u32),
 }
 
 impl Envelope {
-    /// Reads a line. Unknown kinds are kept, unknown fields are passed over. A record of a newer version
-    /// is of no known kind, whatever it calls itself: nobody here knows what it has come to mean.
+    /// Decodes a line. Keeps unknown kinds and ignores unknown fields. A record with a newer envelope version becomes
+    /// [`Record::Unknown`] even if its kind is known here, because the newer version may have changed its meaning.
     pub fn decode(line: &str) -> Result<Self, DecodeError> {
         as_written(line).map_or_else(|| as_json(line), Ok)
     }
 }
 
-/// An envelope whose line is just as we write it.
+/// Decodes a line that is exactly in the form this crate writes; `None` for any other line.
 fn as_written(line: &str) -> Option<Envelope> {
     let mut head = LineScanner(line.strip_prefix(r#"{"v":1"#)?);
     let id = head.text(r#","id":""#)?;
@@ -47,18 +47,18 @@ fn as_written(line: &str) -> Option<Envelope> {
     Some(Envelope { v: 1, id: id.into(), session, seq, batch, prev, epoch, run, turn, at, record })
 }
 
-/// What is left of a line.
+/// The unread rest of a line.
 struct LineScanner<'a>(&'a str);
 
 impl<'a> LineScanner<'a> {
-    /// The string that follows `before`, if it has no escapes.
+    /// Returns the string that follows `before`, if it has no escapes.
     fn text(&mut self, before: &str) -> Option<&'a str> {
         let (text, rest) = self.0.strip_prefix(before)?.split_once('"')?;
         self.0 = rest;
         text.bytes().all(|byte| byte >= b' ' && byte != b'\\').then_some(text)
     }
 
-    /// The number that follows `before`; if there is none that fits, nothing is taken.
+    /// Returns the number that follows `before`; consumes nothing if there is none that fits.
     fn number<N: FromStr>(&mut self, before: &str) -> Option<N> {
         let rest = self.0.strip_prefix(before)?;
         let (digits, rest) = rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count());
@@ -68,7 +68,7 @@ impl<'a> LineScanner<'a> {
     }
 }
 
-/// An envelope whose line is any JSON of the form.
+/// Decodes a line that is any JSON with the fields of an envelope.
 fn as_json(line: &str) -> Result<Envelope, DecodeError> {
     let line: EnvelopeFields<'_> = serde_json::from_str(line)
         .map_err(|error| newer_version(line).map_or(DecodeError::Json(error), DecodeError::Version))?;
@@ -92,7 +92,7 @@ fn as_json(line: &str) -> Result<Envelope, DecodeError> {
     })
 }
 
-/// The form of a line.
+/// The JSON fields of a line.
 #[derive(Deserialize)]
 struct EnvelopeFields<'a> {
     v: u32,
@@ -112,7 +112,7 @@ struct EnvelopeFields<'a> {
     body: &'a RawValue,
 }
 
-/// The version of a line whose form is not ours, if it is newer than ours.
+/// Returns the version of a line that can't be decoded, if it is newer than ours.
 fn newer_version(line: &str) -> Option<u32> {
     #[derive(Deserialize)]
     struct VersionField {

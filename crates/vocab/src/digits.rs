@@ -1,11 +1,11 @@
-//! Numbers as text without the machinery of `fmt`: every record has a dozen of them.
+//! Formats numbers without `fmt`, which is slower: every record holds about a dozen numbers.
 
 use std::fmt;
 
-/// Room for three numbers of 32 bits with dots between them, or for one of 64 bits.
+/// Room for three 32-bit numbers with dots between them, or for one 64-bit number.
 const ROOM: usize = 32;
 
-/// A text of numbers and dots, written from its end.
+/// A text of digits and dots, filled from its end.
 pub(crate) struct Digits {
     text: [u8; ROOM],
     begins: usize,

@@ -1,22 +1,22 @@
-//! What a tool needs of the person in the middle of a call (P4).
+//! What a tool asks of the person in the middle of a call (P4).
 //!
-//! A tool that can wait asks while it runs; one that can't gives its call up for now with a [`Pause`],
-//! which outlives the process, and is run again with a [`Resumption`].
+//! A tool that can wait asks while it runs. A tool that can't wait suspends its call with a [`Pause`], which is stored
+//! and so survives the process, and is run again with a [`Resumption`].
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Answer, Json};
 
-/// Something only the person can say or do.
+/// A request that only the person can answer or carry out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Elicitation {
-    /// The tool's own name for it.
+    /// The tool's own id for the request.
     pub key: String,
     /// The server that asks.
     pub from: String,
-    /// What it says.
+    /// The text of the request.
     pub message: String,
-    /// What it wants.
+    /// What kind of answer it wants.
     pub wants: ElicitationKind,
 }
 
@@ -24,32 +24,32 @@ pub struct Elicitation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ElicitationKind {
-    /// A form filled in; its content comes back with the answer.
+    /// The person fills in a form; its content comes back with the answer.
     Form {
         /// JSON Schema of a flat object.
         schema: Json,
     },
-    /// A page visited, outside of Windlass.
+    /// The person visits a page, outside of Windlass.
     Visit {
-        /// Where.
+        /// The address of the page.
         url: String,
     },
 }
 
-/// A call that can't go on before the person has answered.
+/// A call that can't continue before the person has answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
-    /// What the tool must be given back; opaque to everybody else.
+    /// State that must be handed back to the tool; opaque to everything else.
     pub state: Json,
-    /// What it asks.
+    /// The requests to the person.
     pub asks: Vec<Elicitation>,
 }
 
-/// What a paused call is run again with.
+/// The input with which a paused call is run again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resumption {
-    /// The state of its pause.
+    /// The state of the pause.
     pub state: Json,
-    /// The answers, by the keys of what was asked.
+    /// The answers, by the keys of the requests.
     pub answers: Vec<(String, Answer)>,
 }

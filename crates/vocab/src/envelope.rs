@@ -1,8 +1,8 @@
-//! The envelope of a stored record:
-//! `{v, id, session, seq, batch:[i,n], prev, epoch, run?, turn?, at, kind, body}`, one JSON line.
+//! The envelope of a stored record: `{v, id, session, seq, batch:[i,n], prev, epoch, run?, turn?, at, kind, body}`, one
+//! JSON line.
 //!
-//! A body over the store's limit stands elsewhere under its hash; the line then has `blob` in place
-//! of `body`. Whoever reads lines puts bodies back before decoding.
+//! A body over the store's size limit is stored separately under its hash; the line then has `blob` in place of `body`.
+//! A reader of lines must put the bodies back before decoding.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -11,41 +11,41 @@ use crate::escape::put_text;
 use crate::record::RecordBody;
 use crate::{Hash, Record, RecordId, RunId, SessionId, Timestamp, TurnId};
 
-/// The version this binary writes.
+/// The envelope version this binary writes.
 pub const ENVELOPE_VERSION: u32 = 1;
 
 /// A record's place in its batch: `[i, n]`, i from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchPosition(pub u32, pub u32);
 
-/// A record with everything known of it.
+/// A record with its metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// The version it was written under.
+    /// The envelope version it was written with.
     pub v: u32,
-    /// The writer's id for it.
+    /// The id the writer gave the record.
     pub id: RecordId,
-    /// Its session.
+    /// The session the record belongs to.
     pub session: SessionId,
-    /// Its number in the session, from 1, without gaps.
+    /// The record's number in the session, from 1, without gaps.
     pub seq: u64,
-    /// Its place among the records of one input.
+    /// The record's place among the records of one input.
     pub batch: BatchPosition,
-    /// The hash of the batch before (all zero for the first).
+    /// The hash of the previous batch (all zero for the first).
     pub prev: Hash,
-    /// The lease it was written under.
+    /// The epoch of the lease it was written under.
     pub epoch: u64,
     /// The run it belongs to.
     pub run: Option<RunId>,
     /// The turn it belongs to.
     pub turn: Option<TurnId>,
-    /// When its input arrived.
+    /// When the input that caused the record arrived.
     pub at: Timestamp,
-    /// The fact.
+    /// The recorded fact.
     pub record: Record,
 }
 
-/// The form of a line on its way out.
+/// The JSON fields of a line, for serialization.
 #[derive(Serialize)]
 struct EnvelopeLine<'a> {
     v: u32,
@@ -65,8 +65,8 @@ struct EnvelopeLine<'a> {
 }
 
 impl Envelope {
-    /// Adds one line to `bytes`, without the line break: the same text as `Serialize` gives. What stands
-    /// before the body is most of a short line, and is written without the serialiser's machinery.
+    /// Appends one line to `bytes`, without the line break: the same text as `Serialize` gives. The part before the
+    /// body is most of a short line, so it is written directly, without a serializer.
     pub fn encode_into(&self, bytes: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         bytes.extend_from_slice(br#"{"v":"#);
         put_number(bytes, self.v.into());
@@ -107,7 +107,7 @@ impl Envelope {
     }
 
     fn put_kind(&self, bytes: &mut Vec<u8>) {
-        // A newer version may call its records what it likes.
+        // A newer version may name its kinds with characters that need escapes.
         if let Record::Unknown(unknown) = &self.record {
             put_text(bytes, &unknown.kind);
         } else {

@@ -1,12 +1,11 @@
-//! Text as a JSON string. Most text has little in it that must be escaped, so it is looked through many
-//! bytes at a time.
+//! Writes text as a JSON string. Most text needs few escapes, so it is scanned many bytes at a time.
 
-/// Bytes looked at together: as many as a compiler makes one comparison of.
+/// Bytes scanned together: as many as the compiler turns into one vector comparison.
 const TOGETHER: usize = 32;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Gives `text` as a JSON string, in pieces: quotes included, and escaped as `serde_json` does it.
+/// Passes `text` as a JSON string to `put`, in pieces: with quotes, and escaped as `serde_json` does it.
 pub fn json_text(text: &str, mut put: impl FnMut(&[u8])) {
     let mut rest = text.as_bytes();
     put(b"\"");
@@ -19,7 +18,7 @@ pub fn json_text(text: &str, mut put: impl FnMut(&[u8])) {
     put(b"\"");
 }
 
-/// Adds `text` as a JSON string.
+/// Appends `text` as a JSON string.
 pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.reserve(text.len() + 2);
     json_text(text, |piece| bytes.extend_from_slice(piece));
@@ -29,10 +28,10 @@ const fn is_special(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// Where the first byte stands that must be escaped.
+/// Returns the position of the first byte that must be escaped.
 fn first_special(text: &[u8]) -> Option<usize> {
     let chunks = text.chunks_exact(TOGETHER);
-    // Without a way out in its middle, so that it is one comparison.
+    // No early exit inside the chunk, so that the compiler vectorises the comparison.
     let plain = |chunk: &&[u8]| !chunk.iter().fold(false, |special, byte| special | is_special(*byte));
     let begins = chunks.take_while(plain).count() * TOGETHER;
     text[begins..].iter().position(|byte| is_special(*byte)).map(|place| begins + place)

@@ -1,4 +1,4 @@
-//! Events: what subscribers see. Every record is one; deltas are the live-only rest.
+//! Events for subscribers. Every record is an event; deltas are events that are only sent live, never stored.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallId, Envelope, RunId, ToolName, TurnId};
 
-/// Something happened.
+/// An event for subscribers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Event {
@@ -19,15 +19,15 @@ pub enum Event {
 /// A live-only fragment of a turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delta {
-    /// Its run.
+    /// The run it belongs to.
     pub run: RunId,
-    /// Its turn.
+    /// The turn it belongs to.
     pub turn: TurnId,
     /// The attempt it belongs to, from 1.
     pub attempt: u32,
-    /// Bytes of the same kind that came before it in the attempt.
+    /// Bytes of the same kind that came before this fragment in the attempt.
     pub offset: u64,
-    /// What came.
+    /// The content of the fragment.
     #[serde(flatten)]
     pub body: DeltaBody,
 }
@@ -36,59 +36,59 @@ pub struct Delta {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "body")]
 pub enum DeltaBody {
-    /// Words of the answer.
+    /// Text of the answer.
     TextDelta {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// The model begins to think, for the first time in the attempt or again; `offset` counts what it thought before.
+    /// The model starts to think, for the first time in the attempt or again; `offset` counts the thinking so far.
     ThinkingStarted {},
-    /// It has thought; what follows is text or calls. Said at the end of the attempt at the latest.
+    /// The model stops thinking; text or calls follow. Sent at the end of the attempt at the latest.
     ThinkingEnded {},
-    /// Words of the reasoning, between a start and an end.
+    /// Text of the reasoning, between a start and an end.
     ThinkingDelta {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// Arguments of a call as the model writes them, or its progress as it runs.
+    /// Arguments of a call while the model writes them, or output of a call while it runs.
     CallDelta {
         /// The call.
         call: CallId,
-        /// The tool as the model wrote it, with the first fragment.
+        /// The tool's name as the model wrote it; only in the first fragment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
         /// The fragment.
         text: String,
     },
-    /// Drop what this turn has shown: another attempt takes over.
+    /// Discard what this turn has displayed so far: another attempt replaces it.
     Cleared {},
-    /// Something of a tool server is waited for.
+    /// The run or a call waits for a tool server.
     Waiting {
-        /// The call that waits; absent where the run itself does.
+        /// The call that waits; absent where the run itself waits.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         call: Option<CallId>,
-        /// What for.
+        /// What it waits for.
         #[serde(flatten)]
         wait: Wait,
     },
 }
 
-/// Something of a tool server that is waited for, and how long at most.
+/// A wait for a tool server, with its limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wait {
-    /// What is waited for.
+    /// What is awaited.
     #[serde(rename = "for")]
     pub what: WaitFor,
-    /// For how long at most, in milliseconds.
+    /// The longest wait, in milliseconds.
     pub limit_ms: u64,
 }
 
-/// What is waited for.
+/// What a wait is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitFor {
-    /// These servers must be connected.
+    /// These servers to be connected.
     Servers(Vec<String>),
-    /// The server must answer a call of this tool.
+    /// The server's answer to a call of this tool.
     Answer(ToolName),
 }

@@ -1,12 +1,12 @@
-//! What can go wrong outside, in one shape. Whether it is worth another try is read off the class.
+//! Failures of models, servers and the store, in one form. The class says whether a retry is worthwhile.
 
 use serde::{Deserialize, Serialize};
 
-/// The kinds of failure, by what they mean for the run.
+/// Classes of failure, by what they mean for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// Passing: rate limit, overload, lost connection, timeout. Worth another try.
+    /// Temporary: rate limit, overload, lost connection, timeout. Worth a retry.
     Transient,
     /// The account has nothing left to spend.
     Quota,
@@ -18,22 +18,22 @@ pub enum FailureClass {
     Overflow,
     /// The provider withheld the answer.
     Filtered,
-    /// The answer made no sense: not JSON, not the wire we speak, over a limit.
+    /// The answer was unreadable: not JSON, not the expected wire format, or over a limit.
     Protocol,
     /// The journal could not be written or read.
     Store,
-    /// A fault of ours.
+    /// A bug in Windlass.
     Internal,
 }
 
-/// A failure a person should see.
+/// A failure to report to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// What it means for the run.
     pub class: FailureClass,
-    /// What happened, in a sentence or two. Which flag or file mends it is for whoever shows it to say.
+    /// What happened, in a sentence or two. It names no flag or file that would fix it: the user interface adds that.
     pub message: String,
-    /// How long the other side asked us to wait, in milliseconds.
+    /// How long the server asked us to wait, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
     /// The HTTP status, where there was one.
@@ -42,19 +42,19 @@ pub struct Failure {
     /// Whether any part of the reply had arrived.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_byte: bool,
-    /// Whether the server says that it takes no tools for this model (T4).
+    /// Whether the server reports that it supports no tools for this model (T4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tools: bool,
-    /// Whether the server says that it has no such model.
+    /// Whether the server reports that it has no such model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_model: bool,
-    /// Whether nothing listens at the address, which is on this machine: the server is not running (M3).
+    /// Whether the address is on this machine and nothing listens there: the server is not running (M3).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_running: bool,
 }
 
 impl Failure {
-    /// A failure of `class` with nothing more known than `message`.
+    /// Returns a failure of `class` with `message` and no other details.
     #[must_use]
     pub fn new(class: FailureClass, message: impl Into<String>) -> Self {
         Self {

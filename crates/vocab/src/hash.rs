@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// The hex digits, as text.
+    /// Returns the hex digits as ASCII text.
     pub(crate) fn digits(&self) -> [u8; 64] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut text = [0u8; 64];
@@ -57,7 +57,7 @@ impl FromStr for Hash {
     }
 }
 
-/// What each byte is worth as a hex digit; more than 15 for one that is none. Every record has a hash.
+/// The value of each byte as a hex digit; above 15 for a byte that is none. A table, because every record has a hash.
 const NIBBLES: [u8; 256] = {
     let mut nibbles = [0xff; 256];
     let mut value = 0;

@@ -1,5 +1,5 @@
-//! Names of things. A session's id is given once at random; every id below it derives from
-//! position, so that folding the same journal twice names the same things.
+//! Ids. A session's id is generated once at random; every id below it derives from position, so that replaying the same
+//! journal twice gives the same ids.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::digits::Digits;
 
-/// Says which text was no id.
+/// The text that could not be parsed as an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
 pub struct ParseIdError {
@@ -55,7 +55,7 @@ macro_rules! ordinal_id {
         }
 
         impl $name {
-            /// The one after this.
+            /// Returns the next id.
             #[must_use]
             pub const fn next(self) -> Self {
                 Self(self.0 + 1)
@@ -109,43 +109,43 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// The id its sender gave a message; the same id in a session never counts twice.
+    /// The id that the sender gave a message; a session accepts the same id only once.
     MessageId;
-    /// The id its sender gave a command for a session; a command is done once, however often it is sent.
+    /// The id that the sender gave a command for a session; a command is executed once, however often it is sent.
     CommandId;
-    /// A model as the configuration names it.
+    /// A model's name in the configuration.
     ModelName;
-    /// A tool as people name it: `server.tool`, e.g. `local.read_file`.
+    /// A tool's name for people: `server.tool`, e.g. `local.read_file`.
     ToolName;
-    /// The id a writer gave a record before it was stored.
+    /// The id that the writer gave a record before it was stored.
     RecordId;
-    /// The key under which a call's effect is known to the outside: the same for every try of it.
+    /// The idempotency key of a call's effect for external systems: the same for every try of the call.
     EffectId;
 }
 
 impl ToolName {
-    /// The server name of the tools that are built in.
+    /// The server name of the built-in tools.
     pub const LOCAL: &str = "local";
 
-    /// Whether it is one of ours, and no server's.
+    /// Whether the tool is built in, not from a server.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.server() == Self::LOCAL
     }
 
-    /// The name as a person says it: of the built-in tools without the server.
+    /// Returns the name for people: without the server for built-in tools.
     #[must_use]
     pub fn display_name(&self) -> &str {
         if self.is_local() { self.bare() } else { self.as_str() }
     }
 
-    /// The name without its server.
+    /// Returns the name without its server.
     #[must_use]
     pub fn bare(&self) -> &str {
         self.0.split_once('.').map_or(self.as_str(), |(_, tool)| tool)
     }
 
-    /// The server the tool belongs to; `local` for the built-in ones.
+    /// Returns the server of the tool; `local` for the built-in ones.
     #[must_use]
     pub fn server(&self) -> &str {
         self.0.split_once('.').map_or(Self::LOCAL, |(server, _)| server)
@@ -168,7 +168,7 @@ impl CallId {
         Digits::dotted([self.run.0, self.turn.0, self.index])
     }
 
-    /// The key that the outside sees for this call's effect.
+    /// Returns the key under which external systems know this call's effect.
     #[must_use]
     pub fn effect_id(&self, session: SessionId) -> EffectId {
         let (call, mut room) = (self.digits(), [0; 36]);

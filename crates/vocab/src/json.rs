@@ -1,4 +1,4 @@
-//! JSON kept as it was written: number forms and key order survive, nothing is parsed until asked.
+//! JSON text kept as it was written: number forms and key order survive, and nothing is parsed until needed.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A JSON value as text. Always well-formed, and always on one line: a record that holds it is a line of
-/// its journal.
+/// A JSON value as text. Always well-formed, and always on one line, because a journal stores each record as one line.
 #[derive(Clone)]
 pub struct Json(Box<RawValue>);
 
@@ -17,7 +16,7 @@ impl Serialize for Json {
     }
 }
 
-/// Takes line breaks out. In well-formed JSON they stand between tokens only, where a blank says the same.
+/// Replaces line breaks by blanks. In well-formed JSON they occur only between tokens, where a blank means the same.
 fn on_one_line(raw: Box<RawValue>) -> Json {
     if !raw.get().bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
         return Json(raw);
@@ -33,27 +32,27 @@ impl<'de> Deserialize<'de> for Json {
 }
 
 impl Json {
-    /// What tells it from other values where it is written.
+    /// The newtype name by which serializers recognise this type.
     pub(crate) const NAME: &str = "windlass_vocab::Json";
 
-    /// Takes text that must be one JSON value.
+    /// Parses text that must be one JSON value.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// The value as written.
+    /// Returns the value as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
 
-    /// The value, parsed. `Null` only when it is null.
+    /// Returns the parsed value. `Null` only when the text is `null`.
     #[must_use]
     pub fn to_value(&self) -> Value {
         serde_json::from_str(self.0.get()).unwrap_or(Value::Null)
     }
 
-    /// An object without members.
+    /// Returns an object without members.
     #[must_use]
     pub fn empty_object() -> Self {
         Self::from(&Value::Object(serde_json::Map::new()))
@@ -62,7 +61,7 @@ impl Json {
 
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
-        // A `Value` has string keys only, so writing it can't fail; null stands in for the impossible.
+        // A `Value` has string keys only, so writing it can't fail; null covers the impossible case.
         Self(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }
@@ -97,7 +96,7 @@ impl Default for Json {
 mod tests {
     use super::Json;
 
-    // proves J1, J7: whatever a model writes, a record stays one line
+    // proves J1, J7: whatever a model writes, a record stays on one line
     #[test]
     fn a_value_is_on_one_line_and_otherwise_as_it_was_written() {
         let written = "{\r\n  \"n\": 1.50,\n\t\"text\": \"a\\nb\",\n  \"a\": [\n1 ]\n}\n";

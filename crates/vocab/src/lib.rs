@@ -1,8 +1,8 @@
-//! The words Windlass speaks, on disk, on the wire, on a page and in tests.
+//! The types that Windlass stores on disk, sends on the wire, shows on the web page and uses in tests.
 //!
-//! Every serialised type of the project lives here and nowhere else. The crate holds data and the
-//! rules of its form (how an id is written, how a timestamp reads), never behaviour: no clock, no
-//! randomness, no environment, no input or output.
+//! Every serialised type of the project lives here and nowhere else. The crate holds data and the rules of its form
+//! (how an id is written, how a timestamp reads), never behaviour: no clock, no randomness, no environment, no input or
+//! output.
 //!
 //! ```
 //! use windlass_vocab::{CallId, RunId, TurnId};

@@ -1,18 +1,18 @@
-//! What is said: the history as it is sent to a model, and a model's reply as it came.
+//! Messages: the history as it is sent to a model, and a model's reply as it came.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{CallId, Json, OutcomeKind, Usage};
 
-/// One entry of the history sent to a model. Folded from records, never stored itself.
+/// One entry of the history sent to a model. Derived from records, never stored itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// A person's words, or a nudge.
+    /// A person's message, or a nudge.
     User {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// What a model said and which calls it asked for.
+    /// A model's reply, with the calls it asked for.
     Assistant {
         /// The parts, in the order they came.
         parts: Vec<Part>,
@@ -23,25 +23,25 @@ pub enum Message {
     Tool {
         /// The call answered.
         call: CallId,
-        /// The id the provider gave the call, if it gave one.
+        /// The id the provider gave the call, if any.
         provider_id: Option<String>,
         /// The tool's name as the model wrote it.
         name: String,
-        /// How the call came out.
+        /// The outcome of the call.
         outcome: OutcomeKind,
         /// The text shown to the model.
         text: String,
     },
 }
 
-/// A call as the history shows it.
+/// A call in the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallInHistory {
     /// Its id.
     pub call: CallId,
     /// The id the provider gave it.
     pub provider_id: Option<String>,
-    /// The tool as the model wrote it.
+    /// The tool's name as the model wrote it.
     pub name: String,
     /// The arguments, always an object.
     pub arguments: Json,
@@ -51,22 +51,22 @@ pub struct CallInHistory {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
-    /// Words meant for the person.
+    /// Text for the person.
     Text {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// Reasoning; shown as thinking, never as answer.
+    /// Reasoning; displayed as thinking, never as the answer.
     Thinking {
-        /// The thoughts, empty where the provider hides them.
+        /// The reasoning text, empty where the provider hides it.
         text: String,
         /// The provider's signature, returned unchanged to the same model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },
-    /// A call the model asked for; what it asks stands in the `CallRequested` of the same batch.
+    /// A call the model asked for; its details are in the `CallRequested` of the same batch.
     Call {
-        /// Its place among the calls of the reply, from 0.
+        /// The call's place among the calls of the reply, from 0.
         index: u32,
     },
 }
@@ -75,10 +75,10 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It was done.
+    /// It finished its reply.
     #[default]
     Stop,
-    /// It wants its calls answered.
+    /// It wants the results of its calls.
     Calls,
     /// It reached the length limit.
     Length,
@@ -86,17 +86,17 @@ pub enum StopReason {
     Filtered,
     /// It refused.
     Refused,
-    /// The provider reported an error as its finish.
+    /// The provider gave an error as the finish reason.
     Error,
 }
 
-/// A model's whole reply, as a wire's codec gives it. Not yet a fact: names are unresolved and
-/// arguments are whatever text the model wrote.
+/// A model's whole reply as the wire codec decoded it. Not yet a record: tool names are unresolved and arguments are
+/// unparsed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Words, joined.
+    /// The text, joined.
     pub text: String,
-    /// Reasoning, joined.
+    /// The reasoning, joined.
     pub thinking: String,
     /// The provider's signature over the reasoning.
     pub signature: Option<String>,
@@ -104,21 +104,21 @@ pub struct Reply {
     pub calls: Vec<ReplyCall>,
     /// Why it stopped.
     pub stop: StopReason,
-    /// What it cost, as far as the provider says.
+    /// The tokens used, as far as the provider reports them.
     pub usage: Option<Usage>,
-    /// The model the provider says answered.
+    /// The model that answered, according to the provider.
     pub model: Option<String>,
 }
 
 /// A call as the model wrote it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplyCall {
-    /// The provider's id; empty ones are `None`.
+    /// The provider's id; `None` where it was empty.
     pub provider_id: Option<String>,
-    /// The name as written.
+    /// The tool's name as written.
     pub name: String,
-    /// The arguments as written; may be anything.
+    /// The arguments as written; any text, not necessarily JSON.
     pub arguments: String,
-    /// The whole call as written, where it had to be mended to be read at all.
+    /// The whole call as written, where it could be parsed only after a repair.
     pub mended: Option<String>,
 }

@@ -1,20 +1,20 @@
-//! Records of a newer version: they are kept and shown, and nothing is written behind them (J7).
+//! Records of a newer version: this version keeps and displays them, and appends nothing after them (J7).
 
 use crate::{Envelope, Record};
 
-/// A record that this version does not know.
+/// A record of a kind that this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewerRecord {
-    /// Its number.
+    /// Its `seq`.
     pub seq: u64,
     /// Its kind.
     pub kind: String,
-    /// The last record of the batch before.
+    /// The `seq` of the last record of the previous batch.
     pub before: u64,
 }
 
 impl NewerRecord {
-    /// The first of these that this version does not know.
+    /// Returns the first of these records that this version does not know.
     pub fn first<'a>(envelopes: impl IntoIterator<Item = &'a Envelope>) -> Option<Self> {
         envelopes.into_iter().find_map(|envelope| {
             let Record::Unknown(unknown) = &envelope.record else { return None };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Json;
 
-/// What an output must look like. Stored with the run that must give it.
+/// The required form of an output. Stored with the run that must produce it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputSpec {
     /// Its name: letters, digits, `_` and `-`, at most 64.

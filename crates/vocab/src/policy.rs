@@ -1,9 +1,8 @@
-//! How a run behaves: one row per setting of the preset table. A policy is plain data, resolved
-//! preset < file < flag before the run begins and stored whole in `RunStarted`, so an old run
-//! resumes under the rules it began with.
+//! How a run behaves: one row per setting of the preset table. A policy is plain data, resolved preset < file < flag
+//! before the run begins and stored whole in `RunStarted`, so an old run resumes under the rules it began with.
 //!
-//! A row whose part of Windlass does not exist yet is kept here all the same and says so; a value of it that would do
-//! nothing is refused where it is set ([`PolicyPatch::check`]).
+//! A row whose feature is not built yet is listed too, and says so; [`PolicyPatch::check`] refuses a value that would
+//! have no effect.
 
 mod not_built;
 mod tighter;
@@ -24,7 +23,7 @@ macro_rules! policy {
             $($(#[$doc])* $(#[serde($added, skip_serializing_if = "is_unset")])? pub $field: $kind,)*
         }
 
-        /// Settings laid over a policy, by a file or by flags. Absent means "leave as it is".
+        /// Settings applied on top of a policy, from a file or from flags. Absent means "leave as it is".
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct PolicyPatch {
@@ -32,15 +31,15 @@ macro_rules! policy {
         }
 
         impl Policy {
-            /// This policy with `patch` laid over it.
+            /// Returns this policy with `patch` applied.
             #[must_use]
             pub fn with(mut self, patch: &PolicyPatch) -> Self {
                 $(if let Some(value) = &patch.$field { self.$field = value.clone(); })*
                 self
             }
 
-            /// This policy with those rows of `patch` laid over it that tighten it or leave it as it is, and the names
-            /// of the others (X2).
+            /// Returns this policy with only those rows of `patch` applied that tighten it or leave it as it is, and
+            /// the names of the other rows (X2).
             #[must_use]
             pub fn tightened(mut self, patch: &PolicyPatch) -> (Self, Vec<&'static str>) {
                 let mut looser = Vec::new();
@@ -54,7 +53,7 @@ macro_rules! policy {
                 (self, looser)
             }
 
-            /// Every row, to be laid over another policy.
+            /// Returns every row as a patch for another policy.
             #[must_use]
             pub fn as_patch(&self) -> PolicyPatch {
                 PolicyPatch { $($field: Some(self.$field.clone()),)* }
@@ -63,77 +62,77 @@ macro_rules! policy {
     };
 }
 
-// A row marked `= default` was added later: where it is missing it has its type's default. `tighter` says what of the
-// row a project may set that nobody has trusted: see `policy/tighter.rs`.
+// A row marked `= default` was added later: where it is missing it has its type's default. `tighter` names the function
+// in `policy/tighter.rs` that decides which values an untrusted project may set.
 policy! {
     /// How many turns a run may take (L5).
     turn_cap: u32, tighter: at_most;
-    /// What happens then.
+    /// What happens when a run reaches `turn_cap`.
     at_cap: TurnCapAction, tighter: at_cap;
-    /// How a failed model call is tried again (M3).
+    /// How a failed model call is retried (M3).
     retry: Retry, tighter: retry;
-    /// How calls are written by the model (T4): `native` is the wire's own way; without it the first of the
-    /// others is explained to the model. All others that are named are read in its text.
+    /// How the model writes calls (T4). `native` is the wire's own form; without it, the prompt explains the first of
+    /// the others. Text is also parsed for all others that are listed.
     dialects: Vec<Dialect>, tighter: dialects;
     /// Where the offered tools come from (T2). `remote` offers nothing yet.
     tools: BTreeSet<ToolSource>, tighter: fewer;
-    /// What ends a run. `judged_text` is taken as `text` with evidence rules until the judge reads phrases.
+    /// What ends a run. Until the judge reads phrases, `judged_text` means `text` with evidence rules.
     ends_by: EndsBy, tighter: never;
-    /// Temperature and length limit.
+    /// Temperature and length limit of replies.
     sampling: Sampling, tighter: free;
-    /// How hard the model should think.
+    /// How much reasoning effort the model is asked for.
     reasoning: Reasoning, tighter: free;
-    /// Whether calls of one reply run together (L9).
+    /// Whether calls of one reply run in parallel (L9).
     parallel: Parallel, tighter: parallel;
     /// What happens to a message that arrives during a run (L7).
     steering: Steering, tighter: never;
-    /// How long a stream may be silent (M4).
+    /// How long a stream may be silent before it counts as failed (M4).
     stream_idle: StreamIdle, tighter: stream_idle;
-    /// The progress guards in force (L11).
+    /// The active progress guards (L11).
     guards: BTreeSet<Guard>, tighter: more;
     /// How much of a result the model sees (T6).
     result_cap: ResultCap, tighter: result_cap;
-    /// What happens to a call cut short by a crash that can't be repeated blindly (J4).
+    /// What happens to a call that a crash interrupted and that can't be repeated blindly (J4).
     unfinished_call: UnfinishedCall, tighter: unfinished_call;
-    /// The nudges in force (S2). `incomplete` and `deflection` wait for the judge's phrases.
+    /// The active nudges (S2). `incomplete` and `deflection` have no effect until the judge reads phrases.
     nudges: BTreeSet<Nudge>, tighter: fewer;
     /// Plan-execute-synthesize (S3); not built yet.
     planning: Planning, tighter: planning;
-    /// What of the history is sent. Until summaries are built, every kind prunes the oldest turns on overflow (C6).
+    /// Which part of the history is sent. Until summaries are built, every kind prunes the oldest turns if needed (C6).
     history: HistoryKeeping, tighter: never;
     /// How long an approval waits for a person before it counts as "no" (T8), in milliseconds.
     approval_wait_ms: u64, tighter: at_most;
-    /// How long a tool may take unless it says otherwise (T7), in milliseconds.
+    /// The timeout of a tool that sets none itself (T7), in milliseconds.
     tool_timeout_ms: u64, tighter: at_most;
     /// How often an output that does not fit its schema is sent back to the model (L10).
     output_corrections: u32 = default, tighter: at_most;
-    /// The tags of the tools that are offered (T2): tools with one of them, and those tagged `core`. None: all.
+    /// Tags that select the offered tools (T2): tools with one of them, and those tagged `core`. Empty: all tools.
     tags: BTreeSet<String> = default, tighter: tags;
-    /// Tools that are hidden after all else and refused when called (T2): names or patterns such as `git.*`.
+    /// Tools that are removed from the offer last and refused when called (T2): names or patterns such as `git.*`.
     hidden: BTreeSet<String> = default, tighter: more;
-    /// The longest wait a server may ask for (M3), in milliseconds: one that asks for more gives way to the next
-    /// model of the chain, or ends the run. Absent: any wait is kept.
+    /// The longest wait a server may ask for (M3), in milliseconds. If it asks for more, the run uses the next model of
+    /// the chain, or ends. Absent: no limit.
     retry_after_limit_ms: Option<u64> = default, tighter: limit;
-    /// How long the first turn waits for tool servers that were never listed before (P2), in milliseconds. 0: not at all.
+    /// How long the first turn waits for tool servers that were never listed before (P2), in milliseconds. 0: no wait.
     server_wait_ms: u64 = default, tighter: at_most;
-    /// Whether a call that writes a protected path or uses the network, and repeats text from outside, is asked about (X4).
+    /// Whether a person is asked about calls that carry text from outside to a protected path or the network (X4).
     outside_text: OutsideText = default, tighter: outside_text;
 }
 
-/// A row that was added later is not written where it has the value that stands for its absence, so
-/// that an old policy is written as it was read.
+/// Whether a row has its default. A row that was added later is not serialized then, so that an old policy is written
+/// back as it was read.
 fn is_unset<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// What happens to a call that carries text from outside to where it could do harm (X4).
+/// What happens to a call that would carry text from outside to a protected path or the network (X4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutsideText {
-    /// It is judged like any other.
+    /// Permissions are checked as for any other call.
     #[default]
     Ignore,
-    /// A person is asked, and told where the text came from.
+    /// A person is asked, and sees where the text came from.
     Ask,
 }
 
@@ -143,28 +142,28 @@ pub enum OutsideText {
 pub enum TurnCapAction {
     /// The run ends as `turn_cap`.
     Fail,
-    /// One last call without tools says what is done and what is not.
+    /// One last model call without tools reports what is done and what is not.
     WrapUp,
 }
 
-/// Tries and waits: `first_wait_ms`, doubled each time and up to a tenth more, never above `ceiling_ms`. A wait
-/// the server asks for is kept as it is, up to `retry_after_limit_ms`.
+/// Retries of a model call: the wait is `first_wait_ms`, doubled each time, plus up to a tenth, never above
+/// `ceiling_ms`. A wait that the server asks for is used as it is, up to `retry_after_limit_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
     /// Tries in all, the first included.
     pub tries: u32,
-    /// The wait before the second.
+    /// The wait before the second try.
     pub first_wait_ms: u64,
     /// The longest wait.
     pub ceiling_ms: u64,
 }
 
-/// A way of writing calls.
+/// A syntax in which a model writes calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
-    /// The wire's own calls.
+    /// The wire's own call format.
     Native,
     /// `<tool>` blocks.
     ToolBlock,
@@ -172,10 +171,10 @@ pub enum Dialect {
     Bracket,
     /// "Tool:/Arguments:" lines.
     Lines,
-    /// What turns out to work: a reply that is nothing but one call in any dialect counts as that call,
-    /// and where the server can't do native calls the run goes on with `<tool>` blocks.
+    /// Detected at run time: a reply that consists of one call in any dialect counts as that call, and where the server
+    /// does not support native calls the run continues with `<tool>` blocks.
     Probe,
-    /// JSON without tags, or in those small models put round it: `{"name": …, "arguments": …}`.
+    /// JSON without tags, or in the tags that small models put round it: `{"name": …, "arguments": …}`.
     BareJson,
 }
 
@@ -185,9 +184,9 @@ pub enum Dialect {
 pub enum ToolSource {
     /// In process, server name `local`.
     BuiltIn,
-    /// The loop-ending three.
+    /// The three loop-ending tools.
     Ending,
-    /// Everything with another server name: MCP servers and tools an embedder registers.
+    /// All other server names: MCP servers and tools that an embedder registers.
     Mcp,
     /// Other machines; not built yet.
     Remote,
@@ -199,9 +198,9 @@ pub enum ToolSource {
 pub enum EndsBy {
     /// A reply without calls.
     Text,
-    /// A reply without calls that the judge finds complete.
+    /// A reply without calls that the judge considers complete.
     JudgedText,
-    /// A loop-ending tool; anything else is nudged on.
+    /// A call of a loop-ending tool; any other reply gets a nudge.
     EndingTool,
 }
 
@@ -209,10 +208,10 @@ pub enum EndsBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sampling {
-    /// While tools are offered; absent means the model's own.
+    /// Temperature while tools are offered; absent means the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_temperature_milli: Option<u32>,
-    /// While none are.
+    /// Temperature while no tools are offered; absent means the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_temperature_milli: Option<u32>,
     /// The length limit of a reply.
@@ -224,22 +223,22 @@ pub struct Sampling {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokens {
-    /// The model's own.
+    /// The model's default.
     #[default]
     ModelOwn,
-    /// This many.
+    /// This many tokens.
     Fixed(u32),
-    /// What the context budget leaves; the model's own until budgets are built.
+    /// What the context budget leaves; the model's default until budgets are built.
     Budget,
 }
 
-/// How hard the model should think.
+/// How much reasoning effort the model is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reasoning {
-    /// Nothing is sent.
+    /// The model's default: no setting is sent.
     ModelOwn,
-    /// What the model's configuration says; nothing until models are configured one by one.
+    /// The value in the model's configuration; no setting is sent until models are configured individually.
     Configured,
     /// `low`.
     Low,
@@ -249,15 +248,15 @@ pub enum Reasoning {
     High,
 }
 
-/// Whether calls of one reply run together.
+/// Whether calls of one reply run in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parallel {
-    /// One by one.
+    /// One after the other.
     Off,
-    /// All together.
+    /// All in parallel.
     On,
-    /// Read-only ones together, others one by one.
+    /// Read-only ones in parallel, others one after the other.
     Safe,
 }
 
@@ -265,13 +264,13 @@ pub enum Parallel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Steering {
-    /// It waits for the run's end.
+    /// It waits until the run ends.
     Queue,
     /// The model sees it at the next turn.
     Inject,
 }
 
-/// How long a stream may be silent.
+/// How long a stream may be silent before it counts as failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamIdle {
@@ -285,15 +284,15 @@ pub struct StreamIdle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Guard {
-    /// A built-in file read that comes out as before says so, instead of repeating the content.
+    /// When a built-in file read gives the same result again, the result says so instead of repeating the content.
     RepeatedRead,
-    /// A tool whose calls all failed in three turns in a row is withheld.
+    /// A tool whose calls all failed in three turns in a row is withdrawn from the run.
     FailedTool,
-    /// Two turns of nothing but errors earn a correction.
+    /// After two turns with nothing but errors the model gets a correction.
     ErrorTurns,
     /// The identical error in five turns in a row ends the run.
     FiveErrors,
-    /// A cycle of any period escalates.
+    /// A repeating sequence of calls of any length: the response escalates.
     Cycle,
 }
 
@@ -301,9 +300,9 @@ pub enum Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ResultCap {
-    /// In characters.
+    /// The limit, in characters.
     pub chars: u32,
-    /// Where the rest goes.
+    /// Where the part beyond the limit goes.
     pub rest: Spill,
 }
 
@@ -313,11 +312,11 @@ pub struct ResultCap {
 pub enum Spill {
     /// It is dropped.
     Drop,
-    /// It is kept beside the journal and read in parts as `call:ID`.
+    /// It is stored beside the journal; the model reads it in parts as `call:ID`.
     Keep,
 }
 
-/// What happens to a call cut short by a crash that can't be repeated blindly.
+/// What happens to a call that a crash interrupted and that can't be repeated blindly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnfinishedCall {
@@ -327,11 +326,11 @@ pub enum UnfinishedCall {
     Interrupt,
     /// A person is asked; the run waits.
     Ask,
-    /// A person is asked; where there is none it is marked interrupted.
+    /// A person is asked; if nobody is available, the call is marked interrupted.
     AskOrInterrupt,
 }
 
-/// A reason to send the model on.
+/// A reason to send the model a message so that it continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Nudge {
@@ -339,9 +338,9 @@ pub enum Nudge {
     Empty,
     /// The reply was cut off by length.
     CutOff,
-    /// The reply stops half-way; waits for the judge's phrases.
+    /// The reply stops half-way; has no effect until the judge reads phrases.
     Incomplete,
-    /// The reply hands the work back; waits for the judge's phrases.
+    /// The reply hands the work back; has no effect until the judge reads phrases.
     Deflection,
     /// The reply had no call where one is needed.
     NoToolCall,
@@ -357,19 +356,19 @@ pub enum Planning {
     Optional,
 }
 
-/// What of the history is sent to the model.
+/// Which part of the history is sent to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryKeeping {
     /// All that fits.
     AllThatFits,
-    /// By tokens, the evicted part summarised.
+    /// Limited by tokens; the removed part is summarised.
     Summarised,
-    /// By tokens, the oldest pruned.
+    /// Limited by tokens; the oldest part is removed.
     Pruned,
-    /// The last so many messages, the rest consolidated into memory.
+    /// The last `messages` messages; the rest is consolidated into memory.
     Consolidated {
-        /// How many.
+        /// How many messages are kept.
         messages: u32,
     },
 }

@@ -1,41 +1,41 @@
-//! One mechanism for everything a person is asked in mid-run: approvals, the fate of a call cut
-//! short, a loop that runs in circles. Questions are durable; each has a default and may expire.
+//! One mechanism for every question to a person during a run: approvals, what to do with a call that a crash
+//! interrupted, a model that repeats itself. Questions are stored; each has a default and may expire.
 
 use serde::{Deserialize, Serialize};
 
 use crate::CallId;
 
-/// What is asked about.
+/// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// May this call run?
+    /// Whether this call may run.
     Approval {
         /// The call.
         call: CallId,
     },
-    /// A crash cut this call short and it can't be repeated blindly. What now?
+    /// What to do with this call: a crash interrupted it and it can't be repeated blindly.
     Settlement {
         /// The call.
         call: CallId,
     },
-    /// A tool needs something of the person before it can go on.
+    /// A tool needs an answer or an action of the person before it can continue.
     Elicitation {
         /// The call.
         call: CallId,
     },
-    /// The model runs in circles. Go on?
+    /// Whether to continue, although the model repeats the same calls.
     Cycle,
-    /// The run was resumed again and again without progress. Try once more?
+    /// Whether to try once more, although the run was resumed repeatedly without progress.
     Stuck,
 }
 
-/// What a person is shown: a command line, a diff, the arguments.
+/// What is displayed to the person: a command line, a diff, the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preview {
-    /// One line.
+    /// The first line.
     pub title: String,
-    /// More, possibly several lines; may be empty.
+    /// Details, possibly several lines; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
     /// The rule that would allow this kind of call, e.g. `run_command(cargo *)`.
@@ -43,57 +43,57 @@ pub struct Preview {
     pub rule: Option<String>,
 }
 
-/// An answer that is offered.
+/// An answer that a question offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionOption {
-    /// Approval and Elicitation: no. Cycle and Stuck: stop here.
+    /// Approval and Elicitation: no. Cycle and Stuck: stop the run.
     No,
-    /// Approval: this once. Cycle and Stuck: go on.
+    /// Approval: allow this call once. Cycle and Stuck: continue.
     Once,
-    /// Approval: this and calls like it, for this session.
+    /// Approval: allow this call and calls like it, for this session.
     Session,
-    /// Approval: this and calls like it, from now on.
+    /// Approval: allow this call and calls like it, permanently.
     Always,
-    /// Approval: run it with other arguments.
+    /// Approval: run the call with other arguments.
     Edit,
     /// Settlement: run the call again.
     RunAgain,
-    /// Settlement: take it as interrupted and tell the model so.
+    /// Settlement: treat the call as interrupted and tell the model so.
     Interrupt,
-    /// Elicitation: the form as it was filled in, or the page was visited.
+    /// Elicitation: the person filled in the form, or visited the page.
     Submit,
-    /// Elicitation: no answer, neither yes nor no.
+    /// Elicitation: closed without an answer, neither yes nor no.
     Dismiss,
 }
 
-/// An answer that was given.
+/// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Which of the options.
+    /// The chosen option.
     pub option: QuestionOption,
-    /// With `Edit`: the arguments to run with instead. With `Submit`: the content of the form.
+    /// With `Edit`: the new arguments. With `Submit`: the content of the form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<crate::Json>,
-    /// With `No` to a call: what the person says about it, for the model.
+    /// With `No` to a call: the person's reason, for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl Answer {
-    /// This option, and nothing with it.
+    /// Returns an answer with this option and nothing else.
     #[must_use]
     pub const fn plain(option: QuestionOption) -> Self {
         Self { option, arguments: None, reason: None }
     }
 
-    /// This option with what was written for it.
+    /// Returns an answer with this option and these arguments or form content.
     #[must_use]
     pub const fn with(option: QuestionOption, arguments: crate::Json) -> Self {
         Self { option, arguments: Some(arguments), reason: None }
     }
 
-    /// No answer, neither yes nor no: whoever was asked is not there.
+    /// Returns the answer of a person who is not available: neither yes nor no.
     #[must_use]
     pub const fn dismissed() -> Self {
         Self::plain(QuestionOption::Dismiss)
@@ -112,6 +112,6 @@ impl From<QuestionOption> for Answer {
 pub enum AnsweredBy {
     /// A person.
     Person,
-    /// Time ran out; the default was taken.
+    /// The question expired; the default was taken.
     Expiry,
 }

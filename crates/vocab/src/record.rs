@@ -1,6 +1,5 @@
-//! Records: the durable facts, in the past tense. Fields are only ever added, each with a default
-//! that means the old behaviour; a kind this binary does not know is kept raw and makes the journal
-//! read-only to it.
+//! Records: the durable facts, named in the past tense. Fields are only ever added, each with a default that means the
+//! old behaviour. A kind that this binary does not know is kept raw and makes the journal read-only to it.
 
 mod asking;
 mod call;
@@ -32,7 +31,7 @@ macro_rules! records {
         #[allow(missing_docs)]
         pub enum Record {
             $($kind($kind),)*
-            /// Of a kind this binary does not know.
+            /// A record of a kind this binary does not know.
             Unknown(Unknown),
         }
 
@@ -42,7 +41,7 @@ macro_rules! records {
             }
         })*
 
-        /// The body alone; its kind stands beside it in the envelope.
+        /// Writes the body alone; the envelope holds the kind.
         impl Serialize for RecordBody<'_> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self.0 {
@@ -56,7 +55,7 @@ macro_rules! records {
             /// Every kind this binary knows.
             pub const KINDS: &'static [&'static str] = &[$(stringify!($kind),)*];
 
-            /// The name of the kind, as stored.
+            /// Returns the name of the kind, as stored.
             #[must_use]
             pub fn kind(&self) -> &str {
                 match self {
@@ -65,7 +64,7 @@ macro_rules! records {
                 }
             }
 
-            /// The record of this kind and body. A kind that is not known is not an error.
+            /// Decodes a record from its kind and body. An unknown kind is not an error.
             pub(crate) fn from_parts(kind: &str, body: &str) -> Result<Self, serde_json::Error> {
                 match kind {
                     $(stringify!($kind) => serde_json::from_str(body).map(Self::$kind),)*
@@ -107,13 +106,13 @@ records! {
 }
 
 impl Record {
-    /// The body as it is stored, without its kind.
+    /// Returns the body as it is stored, without its kind.
     pub fn body(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(&RecordBody(self))
     }
 }
 
-/// A record's body, to be written.
+/// A record's body, for serialization.
 pub(crate) struct RecordBody<'a>(pub(crate) &'a Record);
 
 /// A record of a kind that a newer version writes.

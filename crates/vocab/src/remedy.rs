@@ -1,4 +1,4 @@
-//! What a person could change about a call that was refused, as data: whoever shows it knows their own words for it.
+//! What a person could change about a refused call, as data: each user interface words it for its own users.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 pub enum Remedy {
     /// Allow calls like it.
     Allow {
-        /// The rule that does, e.g. `run_command(cargo *)`.
+        /// The rule to allow, e.g. `run_command(cargo *)`.
         rule: String,
     },
-    /// Take the protection away from a path.
+    /// Remove the protection of a path.
     Unprotect {
-        /// The path, as a pattern that means nothing else.
+        /// The path, as a pattern that matches nothing else.
         path: String,
     },
-    /// Let pages be fetched from a host whose address is private.
+    /// Allow fetching pages from a host with a private address.
     FetchPrivate {
         /// The host, with its port where one was named.
         host: String,
     },
-    /// See to the sandbox, which could not be tried on this machine.
+    /// Repair the sandbox, which could not be tested on this machine.
     MendSandbox,
 }
 
 impl Remedy {
-    /// The text in it that came from elsewhere: it may hold a secret.
+    /// Returns the text that came from elsewhere, so that secrets in it can be replaced.
     pub fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Allow { rule: text } | Self::Unprotect { path: text } | Self::FetchPrivate { host: text } => {

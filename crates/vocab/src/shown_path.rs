@@ -1,10 +1,10 @@
-//! Paths as they stand in lists, diffs and sentences: on one line, and so that they can be named again.
+//! Paths for lists, diffs and sentences: on one line, and in a form that a caller can use as an argument.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `path` as it is, or as a JSON string where it has a line break or another character in it that would be taken
-/// for something else than a part of a name. What stands in quotes is given as an argument as it stands.
+/// Returns `path` as it is, or as a JSON string where it contains a line break or another character that would not look
+/// like part of a name. The quoted form can be passed as an argument unchanged.
 ///
 /// ```
 /// use windlass_vocab::shown_path;
@@ -27,7 +27,7 @@ pub fn shown_path(path: &str) -> Cow<'_, str> {
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
             c if is_misleading(c) => {
-                // Writing to a string does not fail; all of these have four digits.
+                // Writing to a string can't fail; all of these characters have four hex digits.
                 let _ = write!(quoted, "\\u{:04x}", u32::from(c));
             }
             c => quoted.push(c),
@@ -37,7 +37,7 @@ pub fn shown_path(path: &str) -> Cow<'_, str> {
     Cow::Owned(quoted)
 }
 
-/// Characters that end a line, move the cursor or turn round what stands beside them.
+/// Whether a character ends a line, moves the cursor or reverses the text around it.
 fn is_misleading(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
@@ -47,7 +47,7 @@ fn is_misleading(c: char) -> bool {
 mod tests {
     use super::shown_path;
 
-    // proves X4: a name can't pass for two, or for a line of something else
+    // proves X4: one name can't look like two names, or like another line of the output
     #[test]
     fn a_name_with_a_line_break_is_one_line_and_can_be_given_back() {
         for (path, shown) in [

@@ -1,5 +1,5 @@
-//! Values that are written as text. Reading one looks at the text and keeps nothing of it: every record
-//! has several.
+//! Deserializes values that are written as text. Parses the borrowed text without copying it: every record has several
+//! such values.
 
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::Deserializer;
 use serde::de::{Error, Visitor};
 
-/// The value whose text comes next.
+/// Deserializes the next value by parsing its text.
 pub(crate) fn parsed<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: Display>,

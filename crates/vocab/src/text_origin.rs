@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a text came from that nobody here wrote or looked after (X4).
+/// Where a text came from that nobody here wrote or checked (X4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TextOrigin {
-    /// A page that was fetched.
+    /// A fetched page.
     Page {
         /// Its address.
         url: String,
@@ -18,14 +18,14 @@ pub enum TextOrigin {
         /// Its name.
         server: String,
     },
-    /// A file that is not under version control, or not as it is now.
+    /// A file that is not under version control, or has changed since it was added to it.
     File {
         /// Its path, as the call named it.
         path: String,
     },
-    /// What a command printed that could reach other machines.
+    /// Output of a command that could connect to other machines.
     Command {
-        /// The beginning of its line.
+        /// The beginning of the command line.
         command: String,
     },
 }

@@ -1,5 +1,5 @@
-//! Points in time, given from outside. Written as RFC 3339 in UTC with milliseconds, so that a
-//! journal reads well and sorts as text.
+//! Points in time, supplied by the caller. Written as RFC 3339 in UTC with milliseconds, so that a journal is readable
+//! and sorts as text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,11 +13,11 @@ const DAY_MS: i64 = 86_400_000;
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The first moment of the year 0 and the last of the year 9999: what is outside can't be read back, and is written
-    /// as the nearer of the two.
+    /// The first moment of the year 0 and the last of the year 9999. A time outside this range could not be read back,
+    /// so it is written as the nearer of the two.
     const WRITABLE: (Self, Self) = (Self(-62_167_219_200_000), Self(253_402_300_799_999));
 
-    /// This moment and `millis` more, but never later than can be written: a server may ask for any wait.
+    /// Returns the time `millis` later, clamped to the latest writable time: a server may ask for any wait.
     #[must_use]
     pub const fn plus_ms(self, millis: u64) -> Self {
         let (_, latest) = Self::WRITABLE;
@@ -25,7 +25,7 @@ impl Timestamp {
         if later > latest.0 { latest } else { Self(later) }
     }
 
-    /// How long after `earlier` this is; 0 if it is not.
+    /// Returns the milliseconds since `earlier`; 0 if `earlier` is later.
     #[must_use]
     pub const fn ms_since(self, earlier: Self) -> u64 {
         let gap = self.0.saturating_sub(earlier.0);
@@ -63,14 +63,14 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// A number under a hundred as two digits.
+/// Returns a number below 100 as two digits.
 fn pair(number: i64) -> [u8; 2] {
     let number = u8::try_from(number).unwrap_or_default();
     [b'0' + number / 10, b'0' + number % 10]
 }
 
 impl Timestamp {
-    /// The text as it is written, without the machinery of formats: every record carries one.
+    /// Returns the written form, without `fmt`, which is slower: every record has a timestamp.
     pub(crate) fn digits(self) -> [u8; 24] {
         let (earliest, latest) = Self::WRITABLE;
         let at = self.clamp(earliest, latest).0;
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn every_moment_that_can_be_written_is_read_back() {
-        // A step that shares no factor with days, hours or seconds, so that every place changes.
+        // The step shares no factor with days, hours or seconds, so that every digit changes.
         for ms in (-62_167_219_200_000..253_402_300_799_999).step_by(99_999_999_977) {
             assert_eq!(Timestamp(ms).to_string().parse(), Ok(Timestamp(ms)));
         }

@@ -1,4 +1,4 @@
-//! What a tool is to the loop, and how a call of it came out.
+//! Tools as the agent loop sees them, and the outcomes of calls.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use crate::{
     Failure, Hash, Json, Pause, PlanItem, Preview, Remedy, SnapshotKind, TextOrigin, ToolName, Verdict, VerdictReason,
 };
 
-/// What running a tool twice would mean. Decides what happens to a call cut short by a crash (J4).
+/// What running a tool twice would mean. Decides what happens to a call that a crash interrupted (J4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
     /// Changes nothing.
     ReadOnly,
-    /// Doing it twice is the same as once.
+    /// Running it twice has the same effect as once.
     Idempotent,
-    /// Can't be repeated blindly, but can be asked whether it took place.
+    /// Can't be repeated blindly, but the tool can report whether the effect took place.
     Verifiable,
     /// Anything else.
     Once,
@@ -28,7 +28,7 @@ pub enum EffectClass {
 pub enum Ending {
     /// The job is done.
     Completed,
-    /// The person is asked something; the run is over.
+    /// The agent asks the person something; the run ends.
     Asked,
     /// Plain conversation.
     Conversed,
@@ -37,7 +37,7 @@ pub enum Ending {
 /// A tool as it is offered to a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// `server.tool`, for people.
+    /// The name for people: `server.tool`.
     pub name: ToolName,
     /// The name the model sees: letters, digits, `_` and `-`, at most 64.
     pub wire_name: String,
@@ -45,33 +45,33 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema of the arguments, an object.
     pub schema: Json,
-    /// What running it twice would mean.
+    /// What running the tool twice would mean.
     pub effect: EffectClass,
     /// Set for loop-ending tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
-    /// A poll: exempt from the progress guards.
+    /// Set for tools that poll: exempt from the progress guards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeatable: bool,
-    /// Built in, and does nothing but show what is in the workspace: a repeated result may be shortened (L11).
+    /// Set for built-in tools that only display what is in the workspace: a repeated result may be shortened (L11).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reads_files: bool,
-    /// What it is for; a run may offer the tools of some tags alone (T2).
+    /// What the tool is for; a run may offer only the tools with certain tags (T2).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tags: BTreeSet<String>,
 }
 
-/// How a call came out (T5).
+/// The outcome of a call (T5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeKind {
-    /// It did what it says. A command's non-zero exit is `Ok` too: a result, not a failure; see [`CommandExit`].
+    /// The tool worked. A command's non-zero exit is `Ok` too: a result, not a failure; see [`CommandExit`].
     Ok,
-    /// The tool says no.
+    /// The tool reports an error.
     ToolError,
-    /// What the arguments name is not there: a file, or a text in a file. The model can correct that by itself.
+    /// Something the arguments name does not exist: a file, or a text in a file. The model can correct that by itself.
     NotFound,
-    /// The tool could not be reached or broke.
+    /// The tool could not be called or crashed.
     InfrastructureError,
     /// There is no such tool.
     Unknown,
@@ -79,15 +79,15 @@ pub enum OutcomeKind {
     InvalidArguments,
     /// A rule or a person forbade it.
     Denied,
-    /// The run was stopped, or a sibling ended it.
+    /// The run was stopped, or another call of the same reply ended it.
     Cancelled,
-    /// It took too long.
+    /// It exceeded its timeout.
     TimedOut,
-    /// A crash cut it short; whether it took effect is not known.
+    /// A crash interrupted it; whether it took effect is unknown.
     Interrupted,
 }
 
-/// How a command ended, as its parent process saw it.
+/// How a command ended, as its parent process observed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandExit {
@@ -105,41 +105,41 @@ impl CommandExit {
     }
 }
 
-/// What was left out of a result, and where to read on (T6).
+/// What was left out of a result, and where to read the rest (T6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cut {
-    /// Characters of the whole text.
+    /// Length of the whole text, in characters.
     pub total_chars: u64,
-    /// Characters shown.
+    /// Length of the part the model sees, in characters.
     pub shown_chars: u64,
-    /// The blob with the whole text, read in parts as `call:ID`.
+    /// The blob with the whole text; the model reads it in parts as `call:ID`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<Hash>,
 }
 
-/// A tool's answer, before it becomes a record.
+/// A tool's result, before it becomes a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How it came out.
+    /// The kind of outcome.
     pub kind: OutcomeKind,
     /// The whole text, not yet cut.
     pub text: String,
-    /// The plan as it stands after the call, from the todo tool.
+    /// The plan after the call; set by the todo tool.
     pub plan: Option<Vec<PlanItem>>,
-    /// Structure beside the text.
+    /// Structured content beside the text.
     pub structured: Option<Json>,
-    /// How the command ended, where the call ran one and saw its end.
+    /// How the command ended, where the call ran one and observed its end.
     pub exit: Option<CommandExit>,
     /// Where the text came from, if from outside.
     pub origin: Option<TextOrigin>,
     /// What a person could change so that such a call would run.
     pub remedy: Option<Remedy>,
-    /// Set when the call can't go on before the person has answered; the rest means nothing then.
+    /// Set when the call can't continue before the person has answered; the other fields mean nothing then.
     pub pause: Option<Pause>,
 }
 
 impl Outcome {
-    /// An answer of `kind` that is only text.
+    /// Returns an outcome of `kind` that is only text.
     #[must_use]
     pub fn new(kind: OutcomeKind, text: impl Into<String>) -> Self {
         Self {
@@ -154,19 +154,19 @@ impl Outcome {
         }
     }
 
-    /// A success.
+    /// Returns a success.
     #[must_use]
     pub fn ok(text: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Ok, text)
     }
 
-    /// The call waits for the person.
+    /// Returns the outcome of a call that waits for the person.
     #[must_use]
     pub fn paused(pause: Pause) -> Self {
         Self { pause: Some(pause), ..Self::ok("") }
     }
 
-    /// The tool says no.
+    /// Returns an error that the tool reports.
     #[must_use]
     pub fn error(text: impl Into<String>) -> Self {
         Self::new(OutcomeKind::ToolError, text)
@@ -179,34 +179,34 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// What was done to a call so that it could be read (T3).
+/// A repair that made a call parsable (T3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Repair {
-    /// The JSON was malformed and was mended.
+    /// The JSON was malformed and was repaired.
     Syntax,
-    /// The arguments were a JSON text inside a string.
+    /// The arguments were JSON inside a string.
     Unquoted,
-    /// No arguments were given; an empty object stands in.
+    /// No arguments were given; an empty object is used.
     Missing,
-    /// The name was given without its prefix, or with one too many.
+    /// The name lacked its prefix, or had one too many.
     Name,
-    /// The name is one that other agents have for the tool.
+    /// The name is the one that other agents use for the tool.
     Alias,
-    /// The name was misspelt.
+    /// The name was misspelt; the nearest one is used.
     Nearest,
-    /// Backslashes that escape nothing were kept as they are.
+    /// Backslashes that form no valid escape were kept literally.
     Escape,
-    /// A value was of another type than the schema has, and was made that type.
+    /// A value had another type than the schema requires, and was converted.
     Coerced,
-    /// One value stood where a list of such is wanted.
+    /// A single value was given where the schema requires a list.
     Wrapped,
-    /// A null stood for something that may be left out, and was.
+    /// A null was given for an optional argument, and was removed.
     Dropped,
 }
 
 impl Repair {
-    /// What was wrong, in a word or two.
+    /// Returns what was wrong, in a word or two.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -224,35 +224,35 @@ impl Repair {
     }
 }
 
-/// A call of a reply after names were resolved, arguments validated and permissions looked up: what
-/// the machine is told, so that it needs neither registry nor rules.
+/// A call of a reply, with its name resolved, arguments validated and permissions checked: the machine gets it in this
+/// form, so that it needs neither the tool registry nor the permission rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreparedCall {
     /// The provider's id for it.
     pub provider_id: Option<String>,
     /// The name as the model wrote it.
     pub name: String,
-    /// The tool meant, if there is one.
+    /// The tool that the name was resolved to, if it exists.
     pub tool: Option<ToolName>,
     /// The arguments: always an object.
     pub arguments: Json,
     /// The text the model wrote, where it differs from `arguments`.
     pub raw: Option<String>,
-    /// What was mended.
+    /// The repairs made to the call.
     pub repairs: Vec<Repair>,
-    /// What running it twice would mean.
+    /// What running the call twice would mean.
     pub effect: EffectClass,
     /// Set for loop-ending tools.
     pub ending: Option<Ending>,
-    /// Exempt from progress guards.
+    /// Whether the call is exempt from progress guards.
     pub repeatable: bool,
-    /// Set for built-in tools that only show what is in the workspace.
+    /// Set for built-in tools that only display what is in the workspace.
     pub reads_files: bool,
-    /// May it run?
+    /// Whether the call may run.
     pub verdict: Verdict,
-    /// What the person is shown when asked.
+    /// What a person sees when asked about the call.
     pub preview: Option<Preview>,
-    /// What is kept of the files before it.
+    /// Which files are saved before the call.
     pub snapshot: SnapshotKind,
     /// What decided the verdict.
     pub because: Option<VerdictReason>,

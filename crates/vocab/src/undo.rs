@@ -1,8 +1,8 @@
-//! What undo needs to know (T9): how files were before a call, what it changed, and what was put back.
+//! The data for undo (T9): the state of files before a call, what the call changed, and what was restored.
 //!
-//! A file is told by its state. Contents stand beside the journal under their hash, stored with the
-//! first record of the session that names them. Paths are relative to the workspace, without links on
-//! the way, so that they mean the same later.
+//! A file is identified by its state. Contents are stored beside the journal under their hash, together with the
+//! session's first record that names them. Paths are relative to the workspace and contain no symlinks, so that they
+//! mean the same later.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,28 +12,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CallId, Hash, ParseIdError, ToolName};
 
-/// What is kept of the files before a call of a tool.
+/// Which files are saved before a call of a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SnapshotKind {
-    /// Nothing: what it does can't be undone, or there is nothing to undo.
+    /// None: the tool's effect can't be undone, or there is nothing to undo.
     #[default]
     None,
-    /// The paths it names beforehand, and it changes no others.
+    /// The paths that the tool names beforehand; it changes no others.
     Paths,
-    /// The workspace, within bounds: it may change anything.
+    /// The workspace, within limits: the tool may change anything.
     Workspace,
 }
 
 impl SnapshotKind {
-    /// Whether nothing is kept.
+    /// Whether no files are saved.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 }
 
-/// How much of what a call may change was kept.
+/// How much of what a call may change was saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum Coverage {
@@ -46,32 +46,32 @@ pub enum Coverage {
     },
     /// None of it.
     None {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum FileState {
-    /// Nothing.
+    /// Nothing exists there.
     Absent,
-    /// A file with this content.
+    /// A file with this content and these permissions.
     File {
         /// Its content.
         blob: Hash,
         /// Its permissions.
         mode: u32,
-        /// Which one, where it may be moved: other names of the same file stay its names.
+        /// Its inode, where it may be moved: restoring by a move keeps other hard links of the same file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inode: Option<u64>,
     },
     /// A symbolic link.
     Link {
-        /// Where it leads, as it is written.
+        /// The target, as written in the link.
         target: String,
-        /// Which one, where it may be moved.
+        /// Its inode, where it may be moved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inode: Option<u64>,
     },
@@ -79,27 +79,27 @@ pub enum FileState {
     Folder {
         /// Its permissions.
         mode: u32,
-        /// Which one, where it may be moved as a whole.
+        /// Its inode, where it may be moved as a whole.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         inode: Option<u64>,
     },
-    /// Something whose content is not kept: too large, with a secret in it, or no regular file.
+    /// Something whose content is not saved: too large, containing a secret, or not a regular file.
     Unkept {
         /// Its size in bytes.
         size: u64,
-        /// When it was changed, in nanoseconds of the file system's time.
+        /// The modification time, in nanoseconds, from the file system.
         modified: i64,
-        /// Which one.
+        /// Its inode.
         inode: u64,
     },
 }
 
 impl FileState {
-    /// What stands at a path that is not reached any more: a link was put on its way.
+    /// The state of a path that can't be reached any more because one of its parent folders became a symlink.
     pub const OUT_OF_REACH: Self = Self::Unkept { size: 0, modified: 0, inode: 0 };
 
-    /// Whether the two are the same, as far as both can tell. A file is what is in it; a folder is the
-    /// one it is.
+    /// Whether both states are equal, as far as they are known. Files are equal by content and permissions, folders by
+    /// inode and permissions.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
@@ -117,7 +117,7 @@ impl FileState {
         }
     }
 
-    /// Whether there is something.
+    /// Whether something exists there.
     #[must_use]
     pub fn exists(&self) -> bool {
         !matches!(self, Self::Absent)
@@ -129,7 +129,7 @@ impl FileState {
         matches!(self, Self::Folder { .. })
     }
 
-    /// Its permissions, where it has any of its own and they are known.
+    /// Returns the permissions, where it has its own and they are known.
     #[must_use]
     pub fn mode(&self) -> Option<u32> {
         match self {
@@ -138,7 +138,7 @@ impl FileState {
         }
     }
 
-    /// Which thing it is, where that is known.
+    /// Returns the inode, where it is known.
     #[must_use]
     pub fn inode(&self) -> Option<u64> {
         match self {
@@ -148,7 +148,7 @@ impl FileState {
         }
     }
 
-    /// The same, wherever it is: without which thing it is, but for what nothing else is known of.
+    /// Returns the state without its inode. An `Unkept` keeps it, because nothing else identifies it.
     #[must_use]
     pub fn without_inode(mut self) -> Self {
         match &mut self {
@@ -158,16 +158,16 @@ impl FileState {
         self
     }
 
-    /// Whether both are known to be one and the same thing, which was only moved. Moving changes nothing of
-    /// a thing, and another one may get its number as soon as it is gone: so a folder is the same by its number,
-    /// anything else only if all that is known of it is the same.
+    /// Whether both are known to be the same object, which was only moved. A move changes nothing of an object, but its
+    /// inode may be reused as soon as it is deleted: so a folder is the same by its inode, anything else only if
+    /// everything known of it is equal too.
     #[must_use]
     pub fn is_same_thing(&self, other: &Self) -> bool {
         let is_same_one = self.inode().is_some() && self.inode() == other.inode();
         is_same_one && (self.is_folder() && other.is_folder() || self.is_like(other))
     }
 
-    /// Whether it can be had back only by moving it: nothing of what is in it was kept.
+    /// Whether it can be restored only by moving it, because its content was not saved.
     #[must_use]
     pub fn is_only_moved(&self) -> bool {
         match self {
@@ -177,7 +177,7 @@ impl FileState {
         }
     }
 
-    /// The content, where it is a file that is kept.
+    /// Returns the hash of the content, where it is a saved file.
     #[must_use]
     pub fn blob(&self) -> Option<Hash> {
         match self {
@@ -187,24 +187,24 @@ impl FileState {
     }
 }
 
-/// What a path was and what it became.
+/// The states of a path before and after.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Before.
+    /// State before.
     pub was: FileState,
-    /// After.
+    /// State after.
     pub now: FileState,
 }
 
 impl Change {
-    /// The way back.
+    /// Returns the reverse change.
     #[must_use]
     pub fn reversed(&self) -> Self {
         Self { was: self.now.clone(), now: self.was.clone() }
     }
 }
 
-/// Paths and what became of each.
+/// The change of each path.
 pub type Changes = BTreeMap<String, Change>;
 
 /// The n-th undo of a session, from 1; people write it `u3`.
@@ -222,14 +222,14 @@ impl fmt::Display for UndoId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Undoable {
-    /// What a call did.
+    /// The effect of a call.
     Call(CallId),
-    /// What an undo did.
+    /// The effect of an undo.
     Undo(UndoId),
 }
 
 impl Undoable {
-    /// What kind of deed it is, in a word.
+    /// Returns the kind as one word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -260,59 +260,59 @@ impl FromStr for Undoable {
     }
 }
 
-/// The files a call may change, as they were before it. It does not start before this is stored.
+/// The files that a call may change, as they were before it. The call does not start before this is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapshotTaken {
-    /// Before which call.
+    /// The call that follows.
     pub call: CallId,
-    /// How much was kept.
+    /// How much was saved.
     pub coverage: Coverage,
-    /// The snapshot this one says the difference to.
+    /// The earlier snapshot to which this one holds only the differences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<CallId>,
-    /// What was at each path.
+    /// The state of each path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, FileState>,
 }
 
-/// What a call changed in the files is known. Stands beside its result, or alone where it was stopped.
+/// The changes a call made to files. Stored beside its result, or alone where the call was stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesChanged {
-    /// Which call.
+    /// The call.
     pub call: CallId,
-    /// What became of each path.
+    /// The change of each path.
     pub changes: Changes,
-    /// What else may have changed, unseen.
+    /// What else may have changed undetected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
 }
 
-/// Files are being put back. What stood there is stored with this, so that it can be undone as well.
+/// An undo of files started. It holds their states before the undo, so that the undo can be undone as well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoStarted {
-    /// Its number in the session.
+    /// The undo's number in the session.
     pub undo: UndoId,
-    /// What is undone.
+    /// What it undoes.
     pub of: Undoable,
-    /// The tool whose call it is.
+    /// The tool, where it undoes a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
-    /// What each path is, and what it will be.
+    /// The present and the restored state of each path.
     pub changes: Changes,
-    /// What can't be put back, and why.
+    /// Paths that can't be restored, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unable: BTreeMap<String, String>,
 }
 
-/// The files are put back.
+/// The undo finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
-    /// Which undo.
+    /// The undo.
     pub undo: UndoId,
     /// Paths that were left as they are, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub left_alone: BTreeMap<String, String>,
-    /// What the model is told.
+    /// The message to the model.
     pub told: String,
 }
 
@@ -346,7 +346,7 @@ mod tests {
         assert!(!FileState::Unkept { size: 1, modified: 1, inode: 5 }.is_like(&file(1, Some(5))));
     }
 
-    // proves T9: the number of a file that is gone may be another's by now
+    // proves T9: the inode of a deleted file may belong to another file by now
     #[test]
     fn what_is_not_kept_is_the_same_thing_only_if_all_that_is_known_of_it_is_the_same() {
         let unkept = |size, modified| FileState::Unkept { size, modified, inode: 5 };

@@ -1,4 +1,4 @@
-//! What a model call cost.
+//! Token counts and cost of model calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct NanoMoney(pub i64);
 
-/// Tokens counted by the provider, or estimated where it said nothing.
+/// Tokens counted by the provider, or estimated where it gave no count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Tokens sent, cached ones included.
@@ -31,7 +31,7 @@ pub struct Usage {
 }
 
 impl std::ops::AddAssign for Usage {
-    /// Counts come from servers, which may say anything.
+    /// Saturating, because servers may report any count.
     fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);

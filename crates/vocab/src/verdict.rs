@@ -4,48 +4,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Remedy, TextOrigin};
 
-/// May a call run?
+/// Whether a call may run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     /// Yes.
     Allow,
-    /// A person must say.
+    /// A person must decide.
     Ask,
-    /// No; the model is told why.
+    /// No; the model sees the reason.
     Deny {
-        /// Why.
+        /// The reason.
         reason: String,
         /// What a person could change about it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
     },
-    /// It can't: the arguments don't fit.
+    /// No: the arguments don't fit the schema.
     Invalid {
-        /// How to mend them.
+        /// How to correct them.
         reason: String,
-        /// What a person could change about it, where they could.
+        /// What a person could change about it, if anything.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remedy: Option<Remedy>,
     },
-    /// It can't: there is no such tool.
+    /// No: there is no such tool.
     Unknown {
-        /// What the model is told, with suggestions.
+        /// The message to the model, with suggestions.
         reason: String,
-        /// The server it names, where that one could not be connected: no fault of the model's.
+        /// The server in the tool's name, where it could not be connected: not the model's mistake.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         unavailable: Option<String>,
     },
 }
 
 impl Verdict {
-    /// No, and nothing a person could change is known.
+    /// Returns a refusal without a remedy.
     #[must_use]
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::Deny { reason: reason.into(), remedy: None }
     }
 
-    /// The arguments don't fit.
+    /// Returns a verdict on arguments that don't fit the schema, without a remedy.
     #[must_use]
     pub fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid { reason: reason.into(), remedy: None }
@@ -56,29 +56,29 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum VerdictReason {
-    /// No rule spoke, so the mode did.
+    /// No rule matched, so the permission mode decided.
     Mode {
         /// Its name.
         mode: String,
     },
     /// A rule of the configuration or the command line.
     Rule {
-        /// As it is written.
+        /// The rule as written.
         rule: String,
     },
-    /// Something a person allowed for this session.
+    /// A rule that a person allowed for this session.
     Grant {
-        /// As it is written.
+        /// The rule as written.
         rule: String,
     },
-    /// It would change a path that is protected.
+    /// The call would change a protected path.
     Protected {
-        /// The path, as a pattern that means nothing else.
+        /// The path, as a pattern that matches nothing else.
         path: String,
         /// The pattern that protects it.
         pattern: String,
     },
-    /// It would carry text from outside to a protected path or the network (X4).
+    /// The call would carry text from outside to a protected path or the network (X4).
     OutsideText {
         /// Where the text came from.
         origin: TextOrigin,

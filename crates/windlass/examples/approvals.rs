@@ -1,5 +1,5 @@
-//! Approvals: a tool that asks first, and a handler that asks the person at the keyboard. What the model is told of a "no"
-//! is up to the person.
+//! Approvals: a tool that asks first, and a handler that asks the person at the keyboard. The person's reason for a
+//! "no" goes to the model.
 
 use std::io::Write as _;
 
@@ -12,7 +12,7 @@ struct Letter {
     text: String,
 }
 
-/// Shows what is asked about, and takes `y` for yes and everything else for the reason of a no.
+/// Prints the preview; takes `y` for yes, and everything else as the reason of a no.
 async fn ask(question: QuestionAsked) -> QuestionAnswer {
     let line = tokio::task::spawn_blocking(move || {
         let preview = question.preview.map(|preview| preview.title).unwrap_or_default();

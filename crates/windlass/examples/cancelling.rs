@@ -1,5 +1,5 @@
-//! Cancelling: a run can be stopped from anywhere, at any moment, and ends by itself at a deadline. A
-//! tool sees the stop and answers for what it has done; the history stays whole.
+//! Cancelling: a run can be stopped from anywhere at any moment, and ends by itself at a deadline. A tool notices the
+//! stop and can return what it has done so far; the history stays complete.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ async fn main() -> anyhow::Result<()> {
     let agent = Builder::from_env()?.tool(count).deadline(Duration::from_secs(60)).build()?;
     let mut running = agent.start("Count to 1000 with your tool.").await?;
     while let Some(event) = running.next().await {
-        // What a call says as it runs has no name; what the model writes of it begins with one.
+        // The output of a running call has no name; the model's own writing of a call begins with one.
         if let Event::Delta(delta) = event
             && let DeltaBody::CallDelta { name: None, text, .. } = delta.body
             && text.starts_with('1')

@@ -1,5 +1,5 @@
-//! A tool from a closure. The type of its arguments gives the schema the model sees; an error is an
-//! answer too, which the model reads.
+//! A tool from a closure. The schema for the model comes from the type of the arguments; an error is an answer too,
+//! which the model reads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use windlass::{Builder, Function, ToolError};
 
-/// What the agent's tools work with.
+/// The state that the agent's tools share.
 struct Shop {
     stock: BTreeMap<&'static str, u32>,
 }

@@ -1,5 +1,5 @@
-//! A tool from a type: the arguments say what the model is told, and what they do is a method of
-//! theirs. All tools of an agent share its `Deps`.
+//! A tool from a type: the type of the arguments declares the tool to the model, and a method of it does the work. All
+//! tools of an agent share its `Deps`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass::{Builder, CallContext, ToolArgs, ToolError, TypedTool, typed};
 
-/// What the agent's tools work with.
+/// The state that the agent's tools share.
 #[derive(Default)]
 struct Ledger {
     entries: Mutex<Vec<(String, i64)>>,

@@ -1,4 +1,4 @@
-//! Following a run: words as they are written, calls as they start and end, and the end.
+//! Following a run: prints the text as it is written, the calls as they start and end, and the end.
 
 use std::io::Write as _;
 

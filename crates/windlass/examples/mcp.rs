@@ -1,7 +1,7 @@
 //! Tools of an MCP server: the time, from `uvx mcp-server-time` unless another command is given.
 //!
-//! The server is a child process. A guard process ends it whatever becomes of this program, and `init` makes this program
-//! able to be that guard.
+//! The server is a child process. A guard process ends it even if this program is killed, and `init` lets this program
+//! serve as that guard.
 
 use std::process::ExitCode;
 

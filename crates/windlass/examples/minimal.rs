@@ -1,4 +1,4 @@
-//! An agent in one line. Which model answers is said by the environment:
+//! An agent in one line. The environment selects the model:
 //!
 //! ```text
 //! WINDLASS_MODEL=ollama:qwen3 cargo run -p windlass --example minimal

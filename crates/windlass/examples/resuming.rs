@@ -1,6 +1,5 @@
-//! Resuming after a crash. This program starts itself, and the second process dies in the middle of a
-//! job, as by a power cut. The first then takes the job up where it was: nothing that was finished
-//! runs twice.
+//! Resuming after a crash. This program starts itself as a second process, which aborts in the middle of a job, as if
+//! the power failed. The first process then resumes the job: no finished call runs twice.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -11,7 +10,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use windlass::{Agent, Builder, Function, ToolError};
 
-/// Where things are kept, and what is to happen.
+/// The folder of the journal and the log, and the load at which the process aborts.
 struct Dock {
     dir: PathBuf,
     dies_at: Option<u32>,
@@ -22,7 +21,7 @@ struct Load {
     number: u32,
 }
 
-/// The same agent in both processes; the journal is in `dir`.
+/// Builds the same agent in both processes; the journal is in `dir`.
 fn agent(dir: &Path, dies_at: Option<u32>) -> anyhow::Result<Agent<Dock>> {
     let haul = Function::new("haul", "Hauls one load up.", |dock: Arc<Dock>, load: Load| async move {
         if dock.dies_at == Some(load.number) {
@@ -33,7 +32,7 @@ fn agent(dir: &Path, dies_at: Option<u32>) -> anyhow::Result<Agent<Dock>> {
         Ok::<_, ToolError>(format!("load {} is up", load.number))
     });
     let dock = Dock { dir: dir.to_owned(), dies_at };
-    // Hauling a load that is up already would do no harm, so a call cut short may run again.
+    // Hauling a load twice does no harm, so an interrupted call may run again.
     Ok(Builder::from_env()?.data_dir(dir.join("journal")).deps(dock).tool(haul.idempotent()).build()?)
 }
 

@@ -1,4 +1,4 @@
-//! Several agents in a web server: each has its own sessions, and whoever names the same one goes on in it.
+//! Several agents in a web server: each has its own sessions, and requests that name the same session continue it.
 //!
 //! ```text
 //! curl -d "The Anna is in." http://127.0.0.1:PORT/pilot/harbour
@@ -15,7 +15,7 @@ use windlass::{Agent, Builder, RunErrorReason};
 
 type Agents = Arc<BTreeMap<&'static str, Agent>>;
 
-/// An agent whose sessions are its own.
+/// Builds an agent with its own sessions.
 fn agent(name: &'static str, system: &str) -> anyhow::Result<(&'static str, Agent)> {
     Ok((name, Builder::from_env()?.owner(name).system(system).build()?))
 }

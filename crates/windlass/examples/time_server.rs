@@ -1,4 +1,4 @@
-//! A stand-in for `mcp-server-time` that always says the same, so that the example `mcp` can be tried without it:
+//! A stand-in for `mcp-server-time` that always returns the same time, to try the example `mcp` without it:
 //! `cargo run -p windlass --example mcp target/debug/examples/time_server`.
 
 use std::process::ExitCode;

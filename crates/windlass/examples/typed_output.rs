@@ -1,5 +1,5 @@
-//! Typed output: the model is asked for JSON that fits a type. What does not fit is sent back to it
-//! with what is wrong, a few times; then the run fails.
+//! Typed output: the model must answer with JSON that fits a type. An answer that does not fit goes back to it with the
+//! errors, a few times; then the run fails.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! An agent: a session hub and the terms its runs are begun under.
+//! An agent: a session hub and the settings its runs start with.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::run_handle::RunHandle;
 use crate::run_wait::{AwaitStep, RunWait};
 use crate::session::AgentSession;
 
-/// An agent, ready to work. Its tools are given `Deps`, and its runs end with an `Output`. Cheap to clone.
+/// An agent, ready to run. Its tools receive `Deps`, and its runs end with an `Output`. Cheap to clone.
 pub struct Agent<Deps = (), Output = String> {
     pub(crate) hub: Hub,
     pub(crate) settings: windlass_runtime::AgentSettings,
@@ -51,13 +51,13 @@ impl<D, O> std::fmt::Debug for Agent<D, O> {
 }
 
 impl Agent {
-    /// Begins one. Nothing is read from the environment.
+    /// Returns an empty builder. Reads nothing from the environment.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    /// The agent that the environment describes: see [`Builder::from_env`].
+    /// Builds the agent that the environment describes: see [`Builder::from_env`].
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -71,31 +71,30 @@ impl Agent {
 }
 
 impl<D, O: Output> Agent<D, O> {
-    /// Says something in a session of its own, waits for the end of the run and gives its answer; whatever else came
-    /// of it is an error.
+    /// Sends a message in a new session, waits for the run's end and returns its answer; any other end is an error.
     pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
         self.new_session().run(prompt).await
     }
 
-    /// The answer of a run of this agent that ended, or why it has none.
+    /// Returns the answer of an ended run of this agent, or why it has none.
     pub fn answer(&self, ended: &RunEnded) -> Result<O, RunErrorReason> {
         output_of(ended)
     }
 }
 
 impl<D, O> Agent<D, O> {
-    /// The same, but gives the whole end, however the run ended: reason, answer, failure, usage, output. An error
-    /// means that there is no end yet.
+    /// Like `run`, but returns the whole end, however the run ended: reason, answer, failure, usage, output. An error
+    /// means that the run has not ended.
     pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
         self.new_session().run_full(prompt).await
     }
 
-    /// Says something in a session of its own and gives the run as it goes: its events, a way to stop it, its end.
+    /// Sends a message in a new session and returns the running run: its events, a method to stop it, its end.
     pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
         self.new_session().start(prompt).await
     }
 
-    /// The session with this key, which goes on where it was.
+    /// Returns the session with this key; it continues where it was.
     pub fn session(&self, key: impl Into<String>) -> AgentSession<'_, D, O> {
         AgentSession::new(self, key.into())
     }
@@ -104,16 +103,16 @@ impl<D, O> Agent<D, O> {
         self.session(Uuid::now_v7().to_string())
     }
 
-    /// What its tools work with.
+    /// Returns the state that the agent's tools share.
     #[must_use]
     pub fn deps(&self) -> &Arc<D> {
         &self.deps
     }
 }
 
-/// For doors: whoever shows sessions to people and takes their answers, as a command line or a server does.
+/// For doors: programs that display sessions to people and take their answers, as a command line or a server does.
 impl<D, O> Agent<D, O> {
-    /// The session hub underneath.
+    /// Returns the session hub underneath.
     #[must_use]
     pub fn hub(&self) -> &Hub {
         &self.hub
@@ -123,18 +122,18 @@ impl<D, O> Agent<D, O> {
         self.hub.store()
     }
 
-    /// Opens the session with this key, creating it if need be. A run left unfinished goes on at once.
+    /// Opens the session with this key, creating it if need be. An unfinished run continues at once.
     pub async fn open(&self, key: &str) -> Result<Session, OpenError> {
         self.hub.open(self.opening(key), self.settings.clone()).await
     }
 
-    /// The same, with every event from the very first.
+    /// Like `open`, with a subscription to every event from the very first.
     pub async fn session_followed(&self, key: &str) -> Result<(Session, Subscription), OpenError> {
         self.hub.open_followed(self.opening(key), self.settings.clone()).await
     }
 
-    /// Opens a session that exists, with every event from the very first. An open run is taken up, and what waits for
-    /// a person's approval in it is judged again or kept for an answer.
+    /// Opens an existing session, with a subscription to every event from the very first. Resumes an open run; its
+    /// calls that wait for a person's approval are checked again or kept for an answer, as `approvals` says.
     pub async fn existing(
         &self,
         session: SessionId,
@@ -143,7 +142,7 @@ impl<D, O> Agent<D, O> {
         self.hub.open_existing(session, self.settings.clone(), approvals).await
     }
 
-    /// Opens a session for another try at its last run; `None` when that did not end badly.
+    /// Opens a session to retry its last run; returns `None` when that run did not fail.
     pub async fn retrying(&self, session: SessionId) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
         self.hub.open_retrying(session, self.settings.clone()).await
     }
@@ -152,8 +151,8 @@ impl<D, O> Agent<D, O> {
         SessionChoice { owner: self.owner.clone(), key: key.to_owned(), workspace: self.workspace.clone() }
     }
 
-    /// Opens a session and says something in it; gives what of it is of interest, and what is then awaited. Once that
-    /// is over, what waits behind it is left in the inbox, unless something else is said.
+    /// Opens a session and sends a message in it. Returns the events that `interest` selects, and the end to await.
+    /// When the awaited run is over, messages queued behind it stay in the inbox, unless another message is sent.
     pub async fn session_saying(
         &self,
         key: &str,
@@ -167,8 +166,8 @@ impl<D, O> Agent<D, O> {
         Ok((session, events, AwaitedEnd::after(sent, message_id)))
     }
 
-    /// Waits for the end of a run, showing every event on the way. Gives the end at once if the run
-    /// is over already, and an error when only a person can move it on, whatever handler the agent has.
+    /// Waits for the end of a run, and calls `show` for every event. Returns the end at once if the run is over
+    /// already, and an error when the run waits for a person, whatever handler the agent has.
     pub async fn follow(
         &self,
         session: &Session,

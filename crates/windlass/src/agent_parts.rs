@@ -1,4 +1,4 @@
-//! What a builder has gathered, apart from its types, and what it comes to.
+//! The untyped parts that a builder has gathered, and how an agent is built from them.
 
 #[cfg(feature = "commands")]
 use std::collections::BTreeSet;
@@ -35,10 +35,10 @@ use crate::mcp_servers::{ServerSurroundings, servers};
 use crate::model_name::{RequestedModel, ServedModel, served};
 use crate::typed::BoundTool;
 
-/// Where journals are kept.
+/// Where journals are stored.
 #[derive(Clone)]
 pub(crate) enum JournalPlace {
-    /// Nothing was said.
+    /// Not specified.
     Default,
     Memory,
     #[cfg(feature = "sqlite")]
@@ -46,11 +46,11 @@ pub(crate) enum JournalPlace {
     Store(Arc<dyn Store>, PathBuf),
 }
 
-/// The folder journals are kept in where none is named, in the current folder.
+/// Default folder of the journals, in the current folder.
 #[cfg(feature = "sqlite")]
 const DEFAULT_FOLDER: &str = "windlass-data";
 
-/// Everything but the types.
+/// Everything a builder gathers, except `Deps` and `Output`.
 #[derive(Clone)]
 pub(crate) struct AgentParts {
     pub(crate) name: String,
@@ -92,26 +92,26 @@ pub(crate) struct AgentParts {
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// The model of an agent, and where models come from.
+/// The model of an agent, and the source of models.
 pub(crate) struct ChosenModels {
     pub(crate) name: ModelName,
     pub(crate) models: Arc<dyn Models>,
-    /// The address of their server, where they have one.
+    /// The address of the models' server, where they have one.
     pub(crate) server: Option<String>,
 }
 
-/// What the built-in tools work with.
+/// What the built-in tools need.
 #[cfg_attr(not(feature = "commands"), expect(dead_code, reason = "most of it is for commands"))]
 struct WorkspaceParts<'a> {
     workspace: Arc<Workspace>,
-    /// Paths that are not for tools.
+    /// Paths that tools may not access.
     closed: Vec<PathBuf>,
     secrets: &'a Secrets,
     permissions: &'a Permissions,
     guard_locks: Option<&'a Path>,
 }
 
-/// Which side of the permissions a rule stands on.
+/// Whether a permission rule allows or denies.
 #[derive(Clone, Copy)]
 pub(crate) enum PermissionSide {
     Allow,
@@ -162,8 +162,8 @@ impl Default for AgentParts {
     }
 }
 
-/// One server that knows its models itself: a run taken up again names the model it began with,
-/// whatever is configured now.
+/// A single server that can serve any model by name: a resumed run names the model it began with, whatever is
+/// configured now.
 struct SingleServer {
     config: OpenAiConfig,
     client: HttpClient,
@@ -189,7 +189,7 @@ impl AgentParts {
         let mut policy = match (self.whole_policy.take(), self.attendance) {
             (Some(policy), _) => policy,
             (None, Attendance::Unattended) => of_preset()?,
-            // A person is never kept waiting for a server (P2).
+            // A person must never wait for a server (P2).
             (None, Attendance::Attended) => Policy { server_wait_ms: 0, ..of_preset()? },
         };
         for patch in &self.patches {
@@ -199,7 +199,7 @@ impl AgentParts {
         Ok(policy)
     }
 
-    /// Whether somebody answers the questions of runs.
+    /// Whether runs have somebody who answers their questions.
     pub(crate) fn attendance_of_runs(&self) -> Attendance {
         if self.on_question.is_some() { Attendance::Attended } else { self.attendance }
     }
@@ -251,7 +251,7 @@ impl AgentParts {
         let mut registry = Registry::new();
         let mut opened = None;
         if let Some(dir) = &self.workspace {
-            // The journal is written by the driver alone.
+            // Only the driver may write the journal.
             let closed: Vec<PathBuf> = data_dir.map(Path::to_owned).into_iter().chain(self.closed.clone()).collect();
             let workspace = closed.iter().try_fold(Workspace::open(dir)?, |workspace, path| workspace.without(path))?;
             let workspace = Arc::new(workspace.hiding(secrets.clone()));
@@ -270,7 +270,7 @@ impl AgentParts {
         Ok((registry, opened))
     }
 
-    /// The built-in tools that are compiled in.
+    /// Returns the built-in tools that are compiled in.
     fn tools_in(&mut self, at: &WorkspaceParts<'_>) -> Vec<Arc<dyn Tool>> {
         #[cfg(feature = "commands")]
         let mut tools = builtins(Arc::clone(&at.workspace), self.take_commands(at));
@@ -352,7 +352,7 @@ mod tests {
 
     use super::*;
 
-    // proves P2: a person is never kept waiting, unless whoever builds the agent says so
+    // proves P2: a person never waits for a server, unless the program that builds the agent says so
     #[test]
     fn an_attended_agent_waits_for_no_server_unless_it_is_told_to() {
         let wait = |attendance, patch: PolicyPatch| {

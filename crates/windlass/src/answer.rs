@@ -1,13 +1,13 @@
-//! What a typed tool answers, and how it says no. Either way the model reads it and goes on.
+//! The answers and errors of a typed tool. The model reads either one and goes on.
 
 use std::fmt;
 
 use serde::Serialize;
 use windlass_vocab::{Json, Outcome, OutcomeKind};
 
-/// Something a tool can answer with.
+/// A value a tool can answer with.
 pub trait ToolAnswer: Send + 'static {
-    /// The answer as the loop takes it.
+    /// Converts the answer into the outcome of the call.
     fn into_outcome(self) -> Outcome;
 }
 
@@ -29,14 +29,14 @@ impl ToolAnswer for &'static str {
     }
 }
 
-/// It is done, and there is nothing more to say.
+/// The tool is done and has nothing to report.
 impl ToolAnswer for () {
     fn into_outcome(self) -> Outcome {
         Outcome::ok("Done.")
     }
 }
 
-/// Data of any kind, shown to the model as JSON.
+/// Data of any kind, given to the model as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data<T>(pub T);
 
@@ -58,9 +58,9 @@ impl<T: ToolAnswer, E: Into<ToolError> + Send + 'static> ToolAnswer for Result<T
     }
 }
 
-/// A tool's "no". It is an answer: the model reads it and finds another way.
+/// A tool's error. It is an answer too: the model reads it and tries something else.
 ///
-/// Every error can become one with `?`; it then says what happened and why, down to the first cause.
+/// Any error converts into one with `?`; the message then includes all causes, down to the first.
 ///
 /// ```
 /// use windlass::ToolError;
@@ -81,15 +81,14 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// The tool says no: what is wrong, and what would do. A tool that does so three times in a row
-    /// may be withheld for the rest of a run.
+    /// The tool refuses the call: says what is wrong, and what would work. A tool that does so three times in a row may
+    /// be withheld for the rest of a run.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::ToolError, message: message.into() }
     }
 
-    /// The tool could not be reached or broke. That is no fault of the call, and doesn't count against
-    /// the tool.
+    /// The tool could not be reached or is broken. That is not the call's fault, and doesn't count against the tool.
     #[must_use]
     pub fn broken(message: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::InfrastructureError, message: message.into() }
@@ -102,14 +101,14 @@ impl fmt::Display for ToolError {
     }
 }
 
-/// A `ToolError` is itself no `std::error::Error`, so that all others can become one.
+/// `ToolError` itself does not implement `std::error::Error`, so that all types which do can convert into one.
 impl<E: std::error::Error> From<E> for ToolError {
     fn from(error: E) -> Self {
         let mut message = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
             let text = error.to_string();
-            // Many errors say what their cause says.
+            // Many errors already include the text of their cause.
             if !message.contains(&text) {
                 message = format!("{message}: {text}");
             }

@@ -1,4 +1,4 @@
-//! Questions of a run, answered by a handler of the program's own.
+//! Lets a handler of the program answer the questions of a run.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use windlass_runtime::{Session, SessionActivity, SessionClosed};
 use windlass_tools::BoxFuture;
 use windlass_vocab::{Answer, QuestionAsked, QuestionId};
 
-/// Answers questions.
+/// A function that answers questions.
 pub(crate) type QuestionHandler = Arc<dyn Fn(QuestionAsked) -> BoxFuture<'static, Answer> + Send + Sync>;
 
-/// What became of a question.
+/// The result of asking the handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HandlerOutcome {
-    /// The run goes on: it was answered, it expired, or its run was stopped.
+    /// The run goes on: the question was answered, it expired, or the run was stopped.
     Done,
-    /// Nobody answers it, or not with what it offers.
+    /// There is no handler, or its answer is not among the offered ones.
     Not,
 }
 
-/// The handler, and the question it is at. It works in a task of its own, so that nothing is asked twice when
-/// whoever waits is dropped and begins to wait again.
+/// The handler, and the question it is answering. The handler runs in its own task, so that it is not asked twice when
+/// the waiting future is dropped and a new one waits for the same question.
 #[derive(Default)]
 pub(crate) struct QuestionAnswering {
     handler: Option<QuestionHandler>,
     asked: Option<QuestionId>,
-    /// Aborts its task when it is dropped.
+    /// Aborts the task when dropped.
     task: JoinSet<Result<bool, SessionClosed>>,
 }
 
@@ -34,7 +34,7 @@ impl QuestionAnswering {
         Self { handler, asked: None, task: JoinSet::new() }
     }
 
-    /// Has the first of these questions answered.
+    /// Lets the handler answer the first of these questions.
     pub(crate) async fn answer(
         &mut self,
         session: &Session,

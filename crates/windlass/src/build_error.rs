@@ -9,7 +9,7 @@ use windlass_store::StoreError;
 use windlass_tools::{ParseRuleError, RegistryError, WorkspaceError};
 use windlass_vocab::NotBuilt;
 
-/// Something is missing or wrong.
+/// Something an agent needs is missing or wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -25,10 +25,10 @@ pub enum BuildError {
          `http://127.0.0.1:8080/v1`, or give the address with `base_url`"
     )]
     NoBaseUrl,
-    /// A variable of the environment makes no sense.
+    /// An environment variable is invalid.
     #[error("{name}: {problem}")]
     Variable {
-        /// Which.
+        /// The variable.
         name: &'static str,
         /// What is wrong with it.
         problem: String,
@@ -36,19 +36,19 @@ pub enum BuildError {
     /// There is no such preset.
     #[error("there is no preset `{name}`; there are: {known}", known = PRESETS.join(", "))]
     Preset {
-        /// What was asked for.
+        /// The requested preset.
         name: String,
     },
-    /// A rule of runs was set to a value that does nothing yet.
+    /// A policy setting has a value that is not implemented yet.
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
-    /// A permission rule makes no sense.
+    /// A permission rule is invalid.
     #[error(transparent)]
     Rule(#[from] ParseRuleError),
     /// The workspace can't be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// Nothing was said of where journals are kept, and nothing that keeps them is built in.
+    /// No place for journals was given, and no store is compiled in.
     #[cfg(not(feature = "sqlite"))]
     #[error("journals have nowhere to be kept: turn on the feature `sqlite`, give a `store`, or ask for `in_memory`")]
     NoStore,
@@ -61,26 +61,26 @@ pub enum BuildError {
     /// The output's schema can't be used.
     #[error("the schema of the output can't be used: {problem}")]
     Output {
-        /// What is wrong with it.
+        /// What is wrong with the schema.
         problem: String,
     },
-    /// Runs end by a tool, whose words are the answer.
+    /// Runs of this policy end by a tool, whose text is the answer.
     #[error(
         "an output is asked for, but runs of this policy end by a tool; take a preset whose runs end by text, or set \
          `ends_by` to text and leave `ending` out of `tools`"
     )]
     OutputByTool,
-    /// The server can't be used as it is named.
+    /// The configuration of the model server is invalid.
     #[error(transparent)]
     Server(#[from] OpenAiError),
-    /// No HTTP client.
+    /// The HTTP client can't be created.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// An MCP server can't be used as it is named.
+    /// The configuration of an MCP server is invalid.
     #[cfg(feature = "mcp")]
     #[error(transparent)]
     McpServer(#[from] ConfigError),
-    /// The program of an MCP server needs a guard process, which ends it whatever becomes of this program.
+    /// The program of an MCP server needs a guard process, which ends it even if this program is killed.
     #[cfg(feature = "mcp")]
     #[error(
         "the MCP server `{server}` is a program and needs a guard process: call `windlass::init` first thing in main"
@@ -89,7 +89,7 @@ pub enum BuildError {
         /// The server.
         server: String,
     },
-    /// Both ways to name tool servers were used.
+    /// Tool servers were given with both methods.
     #[cfg(feature = "mcp")]
     #[error("give tool servers with `mcp_server` or with `tool_servers`, not with both")]
     TwoKindsOfServers,

@@ -1,4 +1,4 @@
-//! Gathering what an agent needs.
+//! Gathers what an agent needs.
 
 use std::marker::PhantomData;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ use crate::mcp_servers;
 use crate::output::{Output, expected};
 use crate::typed::IntoTool;
 
-/// Gathers what an agent needs.
+/// Gathers what an agent needs, then builds it.
 pub struct Builder<Deps = (), Output = String> {
     gathered: AgentParts,
     deps: Arc<Deps>,
@@ -58,15 +58,15 @@ impl<D, O> std::fmt::Debug for Builder<D, O> {
 }
 
 impl Builder {
-    /// Begins an agent as the environment describes it; whatever is said after it comes before what the environment says.
+    /// Starts with the settings of the environment; the builder's other methods take precedence over these.
     ///
     /// - The model: `WINDLASS_MODEL` or `OPENAI_MODEL`, written as for [`model`](Self::model).
-    /// - Its server, where the name of the model does not say it: `WINDLASS_BASE_URL` or `OPENAI_BASE_URL`; else Ollama at
-    ///   `OLLAMA_HOST`, or OpenAI where there is a key.
-    /// - The key: `WINDLASS_API_KEY`, or `OPENAI_API_KEY` for OpenAI and the server that the environment names. Both are
-    ///   secrets from here on (X1).
-    /// - The data folder: `WINDLASS_DATA_DIR`, else `windlass` in the folder for this user's data
-    ///   (`XDG_DATA_HOME`, `~/.local/share`), where the command line keeps its sessions as well.
+    /// - Its server, if the model's name does not contain it: `WINDLASS_BASE_URL` or `OPENAI_BASE_URL`; else Ollama at
+    ///   `OLLAMA_HOST`, or OpenAI if there is a key.
+    /// - The key: `WINDLASS_API_KEY`, or `OPENAI_API_KEY` for OpenAI and the server that the environment names. Both
+    ///   become known secrets (X1).
+    /// - The data folder: `WINDLASS_DATA_DIR`, else `windlass` in the user's data folder (`XDG_DATA_HOME`,
+    ///   `~/.local/share`), where the command line stores its sessions as well.
     pub fn from_env() -> Result<Self, BuildError> {
         Ok(Self::default().in_environment(Environment::of_process()?))
     }
@@ -85,21 +85,21 @@ impl Builder {
 }
 
 impl<D, O> Builder<D, O> {
-    /// The agent's name, as it is told to the model.
+    /// Sets the agent's name, which the model is told.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.gathered.name = name.into();
         self
     }
 
-    /// The address of an OpenAI-compatible server, e.g. `http://127.0.0.1:11434/v1`.
+    /// Sets the address of an OpenAI-compatible server, e.g. `http://127.0.0.1:11434/v1`.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.gathered.model.base_url = Some(url.into());
         self
     }
 
-    /// The key for that server. It is a secret from here on (X1). An empty one is none.
+    /// Sets the key for that server. It becomes a known secret (X1). An empty key counts as none.
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         let key = key.into();
@@ -108,73 +108,73 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// The key for that server, known as a secret already.
+    /// Sets the key for that server without adding it to the known secrets; see [`secrets`](Self::secrets).
     #[must_use]
     pub fn server_key(mut self, key: Secret) -> Self {
         self.gathered.model.key = Some(key);
         self
     }
 
-    /// The model, with its server: `ollama:qwen3` (Ollama on this machine), `openai:gpt-5-mini`, or the address of any
-    /// OpenAI-compatible server, with the model's id after a `#` where the server has several:
-    /// `http://127.0.0.1:8080/v1`, `https://llm.example/v1#big`. Where [`base_url`](Self::base_url) gives the address,
-    /// this is the id and nothing else.
+    /// Sets the model and its server: `ollama:qwen3` (Ollama on this machine), `openai:gpt-5-mini`, or the address of
+    /// any OpenAI-compatible server, with the model's id after a `#` if the server has several:
+    /// `http://127.0.0.1:8080/v1`,
+    /// `https://llm.example/v1#big`. If [`base_url`](Self::base_url) sets the address, this is the bare id.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.gathered.model.name = Some(name.into());
         self
     }
 
-    /// A model of your own in place of one behind a server.
+    /// Uses your own model implementation in place of one behind a server.
     #[must_use]
     pub fn custom_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
         self.gathered.custom_model = Some((name.into(), model));
         self
     }
 
-    /// A model of your own beside those of the server: a run that names it is answered by it.
+    /// Adds your own model implementation beside the server's models: runs that name it use it.
     #[must_use]
     pub fn named_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
         self.gathered.named_models.insert(name.into(), model);
         self
     }
 
-    /// The preset to start from; `default` unless said otherwise.
+    /// Sets the preset to start from; `default` if not called.
     #[must_use]
     pub fn preset(mut self, name: impl Into<String>) -> Self {
         self.gathered.preset = name.into();
         self
     }
 
-    /// A whole policy, resolved already, in place of a preset.
+    /// Sets a whole, already resolved policy in place of a preset.
     #[must_use]
     pub fn whole_policy(mut self, policy: Policy) -> Self {
         self.gathered.whole_policy = Some(policy);
         self
     }
 
-    /// Settings laid over the preset; later ones over earlier ones.
+    /// Overrides settings of the preset; later calls override earlier ones.
     #[must_use]
     pub fn policy(mut self, patch: PolicyPatch) -> Self {
         self.gathered.patches.push(patch);
         self
     }
 
-    /// The folder the file tools and commands work in. Without one they are not offered.
+    /// Sets the folder that file tools and commands work in. Without one they are not offered.
     #[must_use]
     pub fn workspace(mut self, dir: impl Into<PathBuf>) -> Self {
         self.gathered.workspace = Some(dir.into());
         self
     }
 
-    /// Folders and files that are not for tools, besides the one journals are kept in: no path into them can be used.
+    /// Adds folders and files that tools may not access, besides the journal folder: no path into them can be used.
     #[must_use]
     pub fn closed(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.gathered.closed.extend(paths);
         self
     }
 
-    /// The folder journals are kept in; `windlass-data` in the current folder unless said otherwise.
+    /// Sets the folder for journals; `windlass-data` in the current folder if not called.
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {
@@ -182,7 +182,7 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// How the data folder is opened.
+    /// Sets how the data folder is opened.
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn sqlite(mut self, options: SqliteOptions) -> Self {
@@ -190,32 +190,32 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Keeps journals in memory only: what was said and done is lost with the agent.
+    /// Keeps journals in memory only: sessions are lost with the agent.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
         self.gathered.keeping = JournalPlace::Memory;
         self
     }
 
-    /// A store of your own; the guards of commands keep their locks in `dir`.
+    /// Uses your own store; the guards of commands keep their lock files in `dir`.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>, dir: impl Into<PathBuf>) -> Self {
         self.gathered.keeping = JournalPlace::Store(store, dir.into());
         self
     }
 
-    /// A tool of your own: a [`Function`](crate::Function), what [`typed`](crate::typed) gives, or any
-    /// [`Tool`](crate::Tool) in an `Arc`. The first two may run without asking unless they say otherwise: whoever gives
-    /// an agent a tool of their own program means it to be used. What denies or asks by rule still does.
+    /// Adds your own tool: a [`Function`](crate::Function), the result of [`typed`](crate::typed), or any
+    /// [`Tool`](crate::Tool) in an `Arc`. The first two may run without asking unless they declare otherwise, since a
+    /// program that adds its own tool means it to be used. Rules that deny or ask still apply.
     #[must_use]
     pub fn tool(mut self, tool: impl IntoTool<D>) -> Self {
         self.gathered.tools.push(tool.into_tool(&self.deps));
         self
     }
 
-    /// Tools of an MCP server that is a program: its name, the command and its arguments, e.g.
-    /// `.mcp_server("time", "uvx", ["mcp-server-time"])`. It is started when it is needed and ends with this program,
-    /// which must have called [`init`](crate::init). Its tools ask before they run, unless a rule allows them:
+    /// Adds an MCP server that is a program: its name, the command and its arguments, e.g.
+    /// `.mcp_server("time", "uvx", ["mcp-server-time"])`. It starts when first needed and ends with this program, which
+    /// must have called [`init`](crate::init). Its tools ask before they run, unless a rule allows them:
     /// `.allow("time.*")`.
     #[cfg(feature = "mcp")]
     #[must_use]
@@ -230,7 +230,7 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// The same for an MCP server that is reached over HTTP.
+    /// Adds an MCP server that is reached over HTTP.
     #[cfg(feature = "mcp")]
     #[must_use]
     pub fn mcp_server_at(mut self, name: impl Into<String>, url: impl Into<String>) -> Self {
@@ -238,66 +238,66 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Servers whose tools come and go, such as MCP servers. The first turn of a run waits for those that were
-    /// never listed before, unless somebody attends it; see [`server_wait`](Self::server_wait).
+    /// Sets servers whose tools come and go, such as MCP servers. The first turn of a run waits for servers that were
+    /// never listed before, unless the run is attended; see [`server_wait`](Self::server_wait).
     #[must_use]
     pub fn tool_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
         self.gathered.servers = Some(servers);
         self
     }
 
-    /// How long the first turn waits for servers that were never listed before: five seconds, or not at all where
-    /// somebody answers questions, unless said here or in a policy.
+    /// Sets how long the first turn waits for servers that were never listed before. The default is five seconds, or
+    /// zero where somebody answers questions; a policy can set it too.
     #[must_use]
     pub fn server_wait(self, wait: Duration) -> Self {
         let server_wait_ms = Some(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
         self.policy(PolicyPatch { server_wait_ms, ..PolicyPatch::default() })
     }
 
-    /// What runs end with, in place of words (L10): the model is asked for JSON that fits the type's
-    /// schema, and what does not fit is sent back to it, as often as the policy's `output_corrections` says.
+    /// Sets the type that runs end with, in place of text (L10): the model must answer with JSON that fits the type's
+    /// schema. An answer that does not fit goes back to it, as often as the policy's `output_corrections` says.
     #[must_use]
     pub fn output<T: Output>(self) -> Builder<D, T> {
         Builder { gathered: self.gathered, deps: self.deps, output: PhantomData }
     }
 
-    /// When the server is told the output's schema, where what is known of the server doesn't fit.
+    /// Sets when the output's schema is sent to the server, in case the default for this server does not fit.
     #[must_use]
     pub fn response_format(mut self, when: ResponseFormat) -> Self {
         self.gathered.response_format = Some(when);
         self
     }
 
-    /// Who the agent is and what it is for, in place of what Windlass says of it. Where tools are offered, the rules for
-    /// working with them follow; those about files only where file tools are.
+    /// Sets who the agent is and what it is for, in place of Windlass's own text. If tools are offered, the rules for
+    /// working with them follow; those about files only if file tools are offered.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
         self.gathered.system = Some(text.into());
         self
     }
 
-    /// What may run, whole.
+    /// Sets all permissions at once.
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.gathered.permissions = permissions;
         self
     }
 
-    /// Lets calls like this run without asking, e.g. `run_command(cargo *)`.
+    /// Allows calls that match the rule to run without asking, e.g. `run_command(cargo *)`.
     #[must_use]
     pub fn allow(mut self, rule: impl Into<String>) -> Self {
         self.gathered.rules.push((PermissionSide::Allow, rule.into()));
         self
     }
 
-    /// Forbids calls like this.
+    /// Forbids calls that match the rule.
     #[must_use]
     pub fn deny(mut self, rule: impl Into<String>) -> Self {
         self.gathered.rules.push((PermissionSide::Deny, rule.into()));
         self
     }
 
-    /// The sandbox commands run in; its workspace is the agent's. Without one they can do whatever this user can.
+    /// Sets the sandbox of commands; its workspace is the agent's. Without one, commands can do whatever this user can.
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn sandbox(mut self, surroundings: Surroundings) -> Self {
@@ -305,7 +305,7 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Hosts `fetch_url` may fetch from though they are on this machine or in a private network.
+    /// Adds hosts that `fetch_url` may access although they are on this machine or in a private network.
     #[cfg(feature = "fetch")]
     #[must_use]
     pub fn fetch_private(mut self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
@@ -313,14 +313,14 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Secrets that must never reach the model, the journal, a command or an error: name and value.
+    /// Adds secrets, by name and value, that must never reach the model, the journal, a command or an error.
     #[must_use]
     pub fn secrets(mut self, secrets: impl IntoIterator<Item = (String, String)>) -> Self {
         self.gathered.secrets.extend(secrets);
         self
     }
 
-    /// Variables that commands don't inherit besides those that hold a secret by their name or value.
+    /// Adds variables that commands don't inherit, besides those that hold a secret by their name or value.
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn hide_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
@@ -328,7 +328,7 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Variables that commands inherit though they hold a secret. What they print of it is hidden all the same.
+    /// Adds variables that commands inherit although they hold a secret. The secret is still hidden in their output.
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn keep_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
@@ -336,7 +336,7 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Another program as the guard of commands; this one, if [`crate::init`] was called.
+    /// Sets another program as the guard of commands. The default is this program, if it called [`crate::init`].
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn guard(mut self, guard: GuardProgram) -> Self {
@@ -344,10 +344,10 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Answers the questions of runs, so that calls which need approval can run. A question has a preview of what is
-    /// asked about and the answers on offer; give one of them ([`QuestionOption`](crate::QuestionOption)), or a whole
-    /// [`QuestionAnswer`](crate::QuestionAnswer) with other arguments or a reason. Without a handler nobody is there:
-    /// such calls are refused. A question that is left open is asked again when the run is resumed.
+    /// Sets the handler that answers the questions of runs, so that calls which need approval can run. A question
+    /// contains a preview and the possible answers; return one of these ([`QuestionOption`](crate::QuestionOption)), or
+    /// a whole [`QuestionAnswer`](crate::QuestionAnswer) with changed arguments or a reason. Without a handler such
+    /// calls are refused. A question left open is asked again when the run is resumed.
     ///
     /// ```
     /// use windlass::{Agent, QuestionAsked, QuestionOption};
@@ -372,34 +372,34 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Whether somebody answers questions.
+    /// Sets whether somebody answers questions.
     #[must_use]
     pub fn attendance(mut self, attendance: Attendance) -> Self {
         self.gathered.attendance = attendance;
         self
     }
 
-    /// How long a run may take, in milliseconds.
+    /// Sets how long a run may take, in milliseconds.
     #[must_use]
     pub fn deadline_ms(mut self, ms: Option<u64>) -> Self {
         self.gathered.deadline_ms = ms;
         self
     }
 
-    /// How long a run may take; then it is stopped as by a person.
+    /// Sets how long a run may take; then it is stopped as if by a person.
     #[must_use]
     pub fn deadline(self, after: Duration) -> Self {
         self.deadline_ms(Some(u64::try_from(after.as_millis()).unwrap_or(u64::MAX)))
     }
 
-    /// Whose sessions these are; `local` unless said otherwise.
+    /// Sets the owner of the sessions; `local` if not called.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
         self.gathered.owner = owner.into();
         self
     }
 
-    /// Another clock.
+    /// Sets another clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.gathered.clock = clock;
@@ -408,7 +408,7 @@ impl<D, O> Builder<D, O> {
 }
 
 impl<O> Builder<(), O> {
-    /// What the agent's tools work with. Tools that need it are added after it.
+    /// Sets the state that the agent's tools share. Call it before adding tools that need it.
     #[must_use]
     pub fn deps<D: Send + Sync + 'static>(self, deps: D) -> Builder<D, O> {
         Builder { gathered: self.gathered, deps: Arc::new(deps), output: PhantomData }
@@ -416,7 +416,7 @@ impl<O> Builder<(), O> {
 }
 
 impl<D, O: Output> Builder<D, O> {
-    /// The agent.
+    /// Builds the agent.
     pub fn build(self) -> Result<Agent<D, O>, BuildError> {
         let Self { mut gathered, deps, .. } = self;
         let output = expected::<O>();
@@ -428,7 +428,7 @@ impl<D, O: Output> Builder<D, O> {
             }
         }
         let ChosenModels { name: model_name, models, server } = gathered.take_models()?;
-        // An address with credentials in it is nothing to write down.
+        // An address that contains credentials must not be recorded.
         let server = server.filter(|url| !url.contains('@'));
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
         let (store, data_dir) = gathered.open_store()?;

@@ -1,26 +1,26 @@
-//! What is said of a tool besides what it does: its name, its description, what running it twice
-//! would mean, how long it may take, whether a person is asked, what it is for.
+//! The declaration of a tool: its name, its description, the effect of running it twice, its timeout, whether a person
+//! is asked, and its tags.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use windlass_vocab::{EffectClass, Json, ToolName, ToolSpec};
 
-/// The server of tools that name none.
+/// The server name of tools that give none.
 const SERVER: &str = "app";
 
-/// Whether a tool of the program's own may run.
+/// Whether the program's own tool may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Approval {
-    /// Who added it to the agent has allowed it, unless everything but reading must be asked about.
+    /// The program allowed it by adding it, unless everything but reading must be asked about.
     Given,
     /// A person is asked each time.
     Asked,
-    /// The rules alone say so.
+    /// The permission rules alone decide.
     ByRules,
 }
 
-/// What the model is told of a tool, and how the loop is to treat it.
+/// What the model is told about a tool, and how the loop treats it.
 #[derive(Clone, Debug)]
 pub struct Declaration {
     pub(crate) name: ToolName,
@@ -33,8 +33,8 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// A tool of this name (`tool`, or `server.tool`) that does what `description` says. Until said
-    /// otherwise a call of it must not be repeated blindly, and it may run without asking.
+    /// Declares a tool with this name (`tool`, or `server.tool`) and description. By default a call must not be
+    /// repeated blindly, and runs without asking.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let name = name.into();
@@ -50,36 +50,36 @@ impl Declaration {
         }
     }
 
-    /// What running it twice would mean; it decides what becomes of a call cut short by a crash.
+    /// Sets the effect of running it twice, which decides how a call interrupted by a crash is handled.
     #[must_use]
     pub fn effect(mut self, effect: EffectClass) -> Self {
         self.effect = effect;
         self
     }
 
-    /// How long a call may take, in place of the run's own limit.
+    /// Sets the timeout of a call, in place of the run's own.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// It is a poll: calling it again with the same arguments is no sign of running in circles.
+    /// Declares a poll: repeating a call with the same arguments does not count as a loop.
     #[must_use]
     pub fn repeatable(mut self) -> Self {
         self.repeatable = true;
         self
     }
 
-    /// A person is asked before each call; where nobody is there it is refused.
+    /// Asks a person before each call; if nobody can be asked, the call is refused.
     #[must_use]
     pub fn ask_first(mut self) -> Self {
         self.approval = Approval::Asked;
         self
     }
 
-    /// What it is for, besides what was said before: where the policy names tags, a run is offered only the
-    /// tools that have one of them. A tool tagged [`CORE`](windlass_tools::CORE) is always offered.
+    /// Adds tags for its purpose: if the policy names tags, a run is offered only the tools with one of them. A tool
+    /// tagged [`CORE`](windlass_tools::CORE) is always offered.
     #[must_use]
     pub fn tags(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.tags.extend(tags.into_iter().map(Into::into));
@@ -89,7 +89,7 @@ impl Declaration {
     pub(crate) fn spec(&self, schema: Json) -> ToolSpec {
         ToolSpec {
             name: self.name.clone(),
-            // The registry gives it its name on the wire.
+            // The registry assigns the wire name.
             wire_name: String::new(),
             description: self.description.trim().to_owned(),
             schema,

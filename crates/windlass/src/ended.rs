@@ -1,4 +1,4 @@
-//! How a run ended, found from the end of its session's journal.
+//! Finds how a run ended, by reading its session's journal backwards.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use windlass_vocab::{Envelope, MessageId, Record, RunEnded, RunId, SessionId};
 /// Which run's end is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AwaitedEnd {
-    /// This one's.
+    /// The end of this run.
     Run(RunId),
-    /// That of the run that takes this message up, or of the newest retry of that run.
+    /// The end of the run that takes this message, or of the newest retry of that run.
     Message(MessageId),
 }
 
 impl AwaitedEnd {
-    /// What is awaited once a message was sent.
+    /// Returns what to await after a message was sent.
     #[must_use]
     pub fn after(sent: SendOutcome, message: MessageId) -> Self {
         match sent {
@@ -27,8 +27,8 @@ impl AwaitedEnd {
     }
 }
 
-/// The end that is awaited, if the session's journal has it, and its record. Once the run that a message
-/// belongs to is known, that run is what is awaited.
+/// Returns the awaited end and its record, if the journal contains it. Once the run of an awaited message is known,
+/// `awaited` is set to that run.
 pub async fn end_awaited(
     store: &dyn Store,
     session: SessionId,
@@ -44,7 +44,7 @@ pub async fn end_awaited(
             }
             (Record::RunStarted(started), AwaitedEnd::Run(run)) if started.run == *run => return Ok(None),
             (Record::MessageAccepted(accepted), AwaitedEnd::Message(id)) if accepted.message_id == *id => {
-                // It joined the run that was open, or began one in the same batch.
+                // The message joined an open run, or began one in the same batch.
                 let Some(run) = envelope.run.or(passed.begun) else { return Ok(None) };
                 let run = passed.newest_try(run);
                 *awaited = AwaitedEnd::Run(run);
@@ -57,13 +57,13 @@ pub async fn end_awaited(
     Ok(None)
 }
 
-/// What was passed on the way from the end.
+/// What the backward scan has passed so far.
 #[derive(Default)]
 struct PassedRecords {
     ends: HashMap<RunId, (Arc<Envelope>, RunEnded)>,
-    /// The next try of each run that was tried again.
+    /// Maps each retried run to its retry.
     tries: HashMap<RunId, RunId>,
-    /// The run that began right after the record looked at.
+    /// The run that began right after the current record.
     begun: Option<RunId>,
 }
 

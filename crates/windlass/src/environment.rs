@@ -1,12 +1,11 @@
-//! What the environment says. Only [`Builder::from_env`](crate::Builder::from_env) looks at it.
+//! The settings in environment variables. Only [`Builder::from_env`](crate::Builder::from_env) reads them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::build_error::BuildError;
 
-/// What the environment says of models, and of where journals are kept. A variable that is set to nothing counts as not
-/// set.
+/// Settings for the model and the data folder. An empty variable counts as unset.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     /// `WINDLASS_MODEL`, `OPENAI_MODEL`.
@@ -21,7 +20,7 @@ pub(crate) struct Environment {
     pub(crate) openai_key: Option<String>,
     /// `OLLAMA_HOST`.
     pub(crate) ollama_host: Option<String>,
-    /// `WINDLASS_DATA_DIR`, or where this user's programs keep their data.
+    /// `WINDLASS_DATA_DIR`, or the user's data folder.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "there is no store in a folder"))]
     pub(crate) data_dir: Option<PathBuf>,
 }

@@ -14,8 +14,8 @@ use crate::typed::{BoundTool, CallFunctions, IntoTool, bind};
 
 type Bind<Deps> = Box<dyn FnOnce(&Declaration, Arc<Deps>) -> BoundTool + Send>;
 
-/// A tool from a closure. The type of its arguments gives the schema; what it returns is what the
-/// model reads: words, [`Data`](crate::Data), or a `Result` of one, whose error the model reads too.
+/// A tool from a closure. Its schema comes from the type of the arguments; the model reads what it returns: text,
+/// [`Data`](crate::Data), or a `Result` of one, whose error the model reads too.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -50,7 +50,7 @@ impl<Deps> std::fmt::Debug for Function<Deps> {
 }
 
 impl<Deps: Send + Sync + 'static> Function<Deps> {
-    /// The tool `name` that does what `description` says, with the agent's `Deps` and arguments.
+    /// Creates the tool `name` with this description; `work` receives the agent's `Deps` and the arguments.
     pub fn new<Args, Done>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -63,7 +63,7 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
         Self::with_context(name, description, move |_, deps, args| work(deps, args))
     }
 
-    /// The same for work that needs nothing of the agent's.
+    /// Like `new`, for work that needs no `Deps`.
     pub fn plain<Args, Done>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -76,8 +76,8 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
         Self::with_context(name, description, move |_, _, args| work(args))
     }
 
-    /// The same for work that looks at its call: whether it was cancelled, its effect id (the same for
-    /// every try: an idempotency key), and a way to show progress.
+    /// Like `new`, for work that needs its call's context: its cancellation, its effect id (the same for every retry:
+    /// an idempotency key), and a function that reports progress.
     pub fn with_context<Args, Done>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -100,37 +100,37 @@ impl<Deps: Send + Sync + 'static> Function<Deps> {
         Self { declaration: Declaration::new(name, description), bind }
     }
 
-    /// It changes nothing, so it may run again and beside others.
+    /// Declares that it changes nothing, so that calls may be repeated and run in parallel.
     pub fn read_only(self) -> Self {
         self.effect(EffectClass::ReadOnly)
     }
 
-    /// Doing it twice is the same as once.
+    /// Declares that running it twice has the same effect as once.
     pub fn idempotent(self) -> Self {
         self.effect(EffectClass::Idempotent)
     }
 
-    /// What running it twice would mean. See [`Declaration::effect`].
+    /// Sets the effect of running it twice. See [`Declaration::effect`].
     pub fn effect(self, effect: EffectClass) -> Self {
         self.declared(|declaration| declaration.effect(effect))
     }
 
-    /// How long a call may take. See [`Declaration::timeout`].
+    /// Sets the timeout of a call. See [`Declaration::timeout`].
     pub fn timeout(self, timeout: Duration) -> Self {
         self.declared(|declaration| declaration.timeout(timeout))
     }
 
-    /// It is a poll. See [`Declaration::repeatable`].
+    /// Declares a poll. See [`Declaration::repeatable`].
     pub fn repeatable(self) -> Self {
         self.declared(Declaration::repeatable)
     }
 
-    /// A person is asked before each call. See [`Declaration::ask_first`].
+    /// Asks a person before each call. See [`Declaration::ask_first`].
     pub fn ask_first(self) -> Self {
         self.declared(Declaration::ask_first)
     }
 
-    /// What it is for. See [`Declaration::tags`].
+    /// Adds tags for its purpose. See [`Declaration::tags`].
     pub fn tags(self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.declared(|declaration| declaration.tags(tags))
     }

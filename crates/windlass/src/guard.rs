@@ -1,4 +1,4 @@
-//! This program as the guard process of its own commands.
+//! Lets this program serve as the guard process of its own commands.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,8 @@ pub const GUARD_ARGUMENT: &str = "__guard";
 
 static INITIALISED: AtomicBool = AtomicBool::new(false);
 
-/// Call this first thing in `main`, and return the code if there is one: the program was started as a
-/// guard process and its work is done.
+/// Call this first in `main`. If it returns an exit code, return that from `main`: the program was started as a guard
+/// process and its work is done.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -29,7 +29,7 @@ pub fn init() -> Option<ExitCode> {
     None
 }
 
-/// This program as its own guard, if [`init`] was called.
+/// Returns this program as a guard, if it called [`init`].
 #[must_use]
 pub fn own_guard() -> Option<windlass_tools::GuardProgram> {
     let program = INITIALISED.load(Ordering::Relaxed).then(std::env::current_exe)?.ok()?;

@@ -1,10 +1,10 @@
-//! Windlass runs agents and loses nothing: every step is written down before the next, so a crash,
-//! a rate limit or a tired model costs no work.
+//! Windlass runs agents and loses nothing: every step is recorded before the next, so a crash, a rate limit or a weak
+//! model reply costs no work.
 //!
-//! The protocol: a [`Builder`] gathers a model, tools and rules into an [`Agent`]; [`Agent::run`] says something and gives
-//! the answer, or a [`RunError`] with the reason, the words so far and the session. What is said in a session named by
-//! [`Agent::session`] goes on where that session was; said with the same message id after a crash, it goes on with the
-//! same run.
+//! The protocol: a [`Builder`] gathers a model, tools and rules into an [`Agent`]; [`Agent::run`] sends a message and
+//! returns the answer, or a [`RunError`] with the reason, the text so far and the session. A message sent in a session
+//! named by [`Agent::session`] continues that session; sent again with the same message id after a crash, it continues
+//! the same run.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -20,10 +20,10 @@
 //!
 //! # Tools
 //!
-//! A tool is a closure ([`Function`]), or a type of arguments that declares itself
-//! ([`ToolArgs`], [`TypedTool`]). Both give the model a schema made from the type, and both are given
-//! the agent's `Deps`. An error is an answer: the model reads it and finds another way. The types are
-//! read by `serde` and described by `schemars`, which a program with typed tools depends on as well.
+//! A tool is a closure ([`Function`]), or a type of arguments with a declaration ([`ToolArgs`], [`TypedTool`]). Both
+//! give the model a schema made from the type, and both receive the agent's `Deps`. An error is an answer: the model
+//! reads it and tries something else. `serde` parses the types and `schemars` describes them; a program with typed
+//! tools depends on both.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -57,9 +57,9 @@
 //!
 //! # Typed output
 //!
-//! An agent with an [`Output`] ends its runs with a value of that type. The model is asked for JSON
-//! that fits the type's schema; what does not fit is sent back to it with what is wrong, as often as the
-//! policy's `output_corrections` says, and then the run fails.
+//! The runs of an agent with an [`Output`] end with a value of that type. The model must answer with JSON that fits the
+//! type's schema; an answer that does not fit goes back to it with the errors, as often as the policy's
+//! `output_corrections` says, and then the run fails.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -79,9 +79,9 @@
 //!
 //! # Following, cancelling, resuming
 //!
-//! [`Agent::start`] gives a run as it goes ([`RunHandle`]): its events, a way to stop it, its end. A run
-//! that was left unfinished, by a crash or on purpose, is taken up by [`AgentSession::resume`]; and what is said with
-//! a message id ([`AgentSession::once`]) is never said twice.
+//! [`Agent::start`] returns a running run ([`RunHandle`]): its events, a method to stop it, its end.
+//! [`AgentSession::resume`] resumes a run that was left unfinished, by a crash or on purpose. A message with an id
+//! ([`AgentSession::once`]) is never processed twice.
 //!
 //! ```no_run
 //! # async fn example(agent: windlass::Agent) -> Result<(), Box<dyn std::error::Error>> {
@@ -100,28 +100,28 @@
 //!
 //! # Approvals
 //!
-//! What a run may do without asking is said by rules ([`Builder::allow`], [`Builder::deny`]). Where it has to ask, the
-//! handler given to [`Builder::on_question`] answers; without one such calls are refused, and the model is told.
+//! Rules decide what a run may do without asking ([`Builder::allow`], [`Builder::deny`]). If a call needs approval, the
+//! handler given to [`Builder::on_question`] answers; without one such calls are refused, and the model is told so.
 //!
-//! Each of these is a program under `examples/`.
+//! Each of these topics has a program under `examples/`.
 //!
 //! # Guards
 //!
-//! A program whose agent may run commands calls `init` first thing in `main`, so that it can serve
-//! as its own guard process (commands and all their children die with the program that started them).
+//! A program whose agent may run commands calls `init` first in `main`, so that it can serve as its own guard process
+//! (commands and all their children die with the program that started them).
 //!
 //! # Features
 //!
-//! All are on unless `default-features = false`: `commands` (the tool that runs commands, and their sandbox), `fetch` (pages
-//! of the web), `mcp` (tools of MCP servers), `sqlite` (journals in a folder; without it give a store or ask for
-//! [`Builder::in_memory`]), `json-schema` (schemas of every kind for tools and outputs; without it those that Rust types
-//! have). Without any of them Windlass is half as many packages.
+//! All are on unless `default-features = false`: `commands` (the tool that runs commands, and their sandbox), `fetch`
+//! (web pages), `mcp` (tools of MCP servers), `sqlite` (journals in a folder; without it give a store or use
+//! [`Builder::in_memory`]), `json-schema` (any JSON schema for tools and outputs; without it only those generated from
+//! Rust types). Without any of them Windlass needs half as many packages.
 //!
-//! # What is stable
+//! # Stability
 //!
-//! What stands at the root of this crate is for programs that embed an agent, and changes with care. The methods of
+//! The items at the root of this crate are for programs that embed an agent, and change with care. The methods of
 //! [`Agent`] for doors, and the crates Windlass is built of (`windlass-runtime`, `windlass-store`, `windlass-tools` …),
-//! are for those who bring a store, a model or a door of their own; they may change with any minor version.
+//! are for programs with their own store, model or door; they may change with any minor version.
 
 #![deny(missing_docs)]
 
@@ -166,7 +166,7 @@ pub use typed::{BoundTool, IntoTool, ToolArgs, Typed, TypedTool, typed};
 /// Declares a tool by the type of its arguments; see the trait of the same name.
 pub use windlass_derive::ToolArgs;
 
-/// The crate that makes schemas of types, in the version this one uses.
+/// The crate that generates schemas from types, in the version this crate uses.
 pub use schemars;
 
 pub use windlass_provider::openai::ResponseFormat;
@@ -178,7 +178,7 @@ pub use windlass_vocab::{
     DeltaBody, EffectClass, EndReason, Event, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded, StopBy,
 };
 
-/// The program in the README compiles.
+/// Compiles the program in the README.
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! MCP servers that the program names itself.
+//! MCP servers that the program configures itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use windlass_tools::{GuardProgram, Secrets, ToolServers};
 
 use crate::build_error::BuildError;
 
-/// What the servers share with the agent.
+/// The agent's settings that its servers need.
 pub(crate) struct ServerSurroundings<'a> {
     pub(crate) data_dir: Option<&'a Path>,
     pub(crate) guard: Option<GuardProgram>,
@@ -17,12 +17,12 @@ pub(crate) struct ServerSurroundings<'a> {
     pub(crate) workspace: Option<PathBuf>,
 }
 
-/// A server that is a child process.
+/// Returns the configuration of a server that is a child process.
 pub(crate) fn program(command: String, args: Vec<String>) -> ServerConfig {
     ServerConfig::new(ServerTransport::Stdio { command, args, env: BTreeMap::new(), cwd: None })
 }
 
-/// These servers, ready to be reached. What is remembered of them lies in the data folder, where there is one.
+/// Prepares these servers for connecting. Remembered facts about them are stored in the data folder, if there is one.
 pub(crate) fn servers(
     configs: Vec<(String, ServerConfig)>,
     shared: ServerSurroundings<'_>,

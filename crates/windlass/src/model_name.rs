@@ -1,7 +1,7 @@
-//! From the name of a model to the server it is reached at, its id there and the key.
+//! Resolves the name of a model to its server's address, its id there and the key.
 //!
-//! A key goes only where its owner meant it to go: `OPENAI_API_KEY` to OpenAI or to the address that the environment names
-//! for it, never to one that stands in the code.
+//! A key is sent only where its owner meant it to go: `OPENAI_API_KEY` to OpenAI or to the address that the environment
+//! gives for it, never to an address in the code.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,7 +12,7 @@ use crate::environment::Environment;
 
 const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA_PORT: u16 = 11434;
-/// The id for a server that serves one model and does not look at it.
+/// The model id sent to a server that serves one model and ignores the id.
 const ANY: &str = "default";
 
 /// A model on a server.
@@ -23,7 +23,7 @@ pub(crate) struct ServedModel {
     pub(crate) key: Option<Secret>,
 }
 
-/// What the program says of its model.
+/// The program's own settings for its model.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestedModel {
     pub(crate) name: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct RequestedModel {
     pub(crate) key: Option<Secret>,
 }
 
-/// The model that is meant.
+/// Resolves the requested model.
 pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Result<ServedModel, BuildError> {
     let RequestedModel { name, base_url, key } = request;
     let name = name.or_else(|| environment.model.clone()).ok_or(BuildError::NoModel)?;
@@ -42,7 +42,7 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
         id: id.to_owned(),
         key: key.clone().or_else(|| from_environment.map(Secret::new)),
     };
-    // An id may look like anything; whoever gives the address gives the id as the server knows it.
+    // With an explicit address the name is the server's own id, whatever it looks like: don't parse it.
     if let Some(base_url) = base_url {
         return Ok(served(base_url, &name, own_key));
     }
@@ -60,7 +60,7 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
     let address = environment.base_url.clone().or_else(|| environment.openai_url.clone());
     match address {
         Some(address) => Ok(served(address, &name, general_key)),
-        // With a key for OpenAI at hand, Ollama is just a server that also runs here.
+        // If there is a key for OpenAI, a running Ollama is no sign that its model is meant.
         None if environment.openai_key.is_none() && environment.ollama_host.is_some() => {
             Ok(served(ollama_address(environment)?, &name, None))
         }
@@ -77,7 +77,7 @@ fn ollama_address(environment: &Environment) -> Result<String, BuildError> {
     })
 }
 
-/// The address meant by `host`, `host:port`, `:port` or a URL. An address to listen on (0.0.0.0) is called at home.
+/// Returns the address for `host`, `host:port`, `:port` or a URL. A listening address (0.0.0.0) becomes the local one.
 fn address_of_host(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://").map_or((None, text), |(scheme, rest)| (Some(scheme), rest));
     let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
@@ -126,7 +126,7 @@ mod tests {
         RequestedModel { name: Some(name.to_owned()), ..RequestedModel::default() }
     }
 
-    /// The address, the id and the key of the model that is meant.
+    /// Returns the address, the id and the key of the resolved model.
     fn resolved(request: RequestedModel, environment: &Environment) -> (String, String, Option<String>) {
         let model = served(request, environment).unwrap();
         (model.base_url, model.id, model.key.map(|key| key.expose().to_owned()))

@@ -1,4 +1,4 @@
-//! Typed output (L10): what an agent's runs end with.
+//! Typed output (L10): the values an agent's runs end with.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use windlass_vocab::{Json, OutputSpec, RunEnded};
 use crate::run_error::RunErrorReason;
 use crate::schema::schema_of;
 
-/// What an agent can end a run with: words (`String`), or any type that can be read from JSON and
-/// says its schema. The type's doc comments are what the model is told of it; what its `Deserialize`
-/// refuses is sent back to the model like what its schema refuses.
+/// A type an agent can end a run with: text (`String`), or any type that can be parsed from JSON and has a schema. The
+/// model reads the type's doc comments; a value that its `Deserialize` refuses goes back to the model like one that
+/// its schema refuses.
 pub trait Output: DeserializeOwned + JsonSchema + Send + 'static {}
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Output for T {}
 
-/// What is expected of runs that must end with a `T`; nothing for words.
+/// Returns what runs that must end with a `T` are checked against; none for text.
 pub(crate) fn expected<T: Output>() -> Option<ExpectedOutput> {
     if is_words::<T>() {
         return None;
@@ -32,7 +32,7 @@ pub(crate) fn expected<T: Output>() -> Option<ExpectedOutput> {
     Some(ExpectedOutput { spec, check: Arc::new(check) })
 }
 
-/// The output of a run that ended, or why it has none.
+/// Returns the output of an ended run, or why it has none.
 pub(crate) fn output_of<T: Output>(ended: &RunEnded) -> Result<T, RunErrorReason> {
     if let Some(reason) = RunErrorReason::of(ended) {
         return Err(reason);
@@ -40,7 +40,7 @@ pub(crate) fn output_of<T: Output>(ended: &RunEnded) -> Result<T, RunErrorReason
     let read = if is_words::<T>() {
         serde_json::from_value(Value::String(ended.answer.clone()))
     } else {
-        // An agent with an output type takes up runs that were begun without one.
+        // The run may have begun without an output type and been resumed by an agent with one.
         let output = ended.output.as_ref().ok_or_else(|| RunErrorReason::Unreadable("it is words".to_owned()))?;
         serde_json::from_str(output.as_str())
     };
@@ -51,7 +51,7 @@ fn is_words<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<String>()
 }
 
-/// A name the wire takes.
+/// Replaces the characters that the wire protocol does not allow in a name.
 fn wire_name(name: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     name.chars().map(fits).take(64).collect()

@@ -1,4 +1,4 @@
-//! What `run` gives in place of an answer.
+//! The error that `run` returns in place of an answer.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, Record, RunEnded, 
 
 use crate::follow_error::FollowError;
 
-/// A run without an answer: why, what the model had said by then, and the session it happened in.
+/// A run without an answer: the reason, the model's text so far, and the session.
 ///
 /// ```no_run
 /// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
@@ -30,7 +30,7 @@ use crate::follow_error::FollowError;
 pub struct RunError {
     /// Why there is no answer.
     pub reason: RunErrorReason,
-    /// What the model said last in the run, as far as it came; empty if it said nothing. Never an error message.
+    /// The model's last text in the run, possibly incomplete; empty if there is none. Never an error message.
     pub text: String,
     /// The key of the session, for [`Agent::session`](crate::Agent::session).
     pub session: String,
@@ -40,28 +40,28 @@ pub struct RunError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunErrorReason {
-    /// It could not go on.
+    /// The run could not go on.
     #[non_exhaustive]
     Failed {
         /// What went wrong, for people.
         message: String,
-        /// The same as data, where it is known.
+        /// The failure as data, where it is known.
         failure: Option<Box<Failure>>,
     },
-    /// A limit ended it before the job was done: too many turns ([`EndReason::TurnCap`]), nothing left to spend
+    /// A limit ended the run before the job was done: too many turns ([`EndReason::TurnCap`]), budget spent
     /// ([`EndReason::BudgetSpent`]), or a last reply that says what is not done ([`EndReason::Unfinished`]).
     Capped(EndReason),
-    /// A person or a deadline stopped it.
+    /// A person or a deadline stopped the run.
     Cancelled,
-    /// Only a person can move it on, and nobody answers: see [`Builder::on_question`](crate::Builder::on_question).
-    /// The run stays open, and [`AgentSession::resume`](crate::AgentSession::resume) takes it up.
+    /// The run waits for a person, and nobody answers: see [`Builder::on_question`](crate::Builder::on_question).
+    /// It stays open, and [`AgentSession::resume`](crate::AgentSession::resume) resumes it.
     Waiting(Vec<QuestionAsked>),
-    /// It never began: somebody stopped the session, which drops the messages that wait.
+    /// The run never began: somebody stopped the session, which drops the waiting messages.
     Dropped,
-    /// The run ended with a value that is not of the agent's output type, as when an earlier version of the program
-    /// began it.
+    /// The run ended with a value that is not of the agent's output type, for example because an earlier version of the
+    /// program began it.
     Unreadable(String),
-    /// Its session can't be opened or read. What was stored is there when it can.
+    /// The session can't be opened or read. What was stored is still there once it can.
     Session(FollowError),
 }
 
@@ -116,7 +116,7 @@ impl From<FollowError> for RunErrorReason {
 }
 
 impl RunErrorReason {
-    /// Why a run that ended like this has no answer; `None` where it has one.
+    /// Returns why a run with this end has no answer; `None` if it has one.
     pub(crate) fn of(ended: &RunEnded) -> Option<Self> {
         match ended.reason {
             EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
@@ -130,7 +130,7 @@ impl RunErrorReason {
     }
 }
 
-/// What the model said last in the newest run of a session.
+/// Returns the model's last text in the newest run of a session.
 pub(crate) async fn text_so_far(store: &dyn Store, session: SessionId) -> Result<String, StoreError> {
     let said = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
         Record::ModelReplied(replied) => Some(words(&replied.parts)).filter(|words| !words.is_empty()),

@@ -1,4 +1,4 @@
-//! A run under way: its events as they come, a way to stop it, and its end.
+//! A running run: its events as they come, a method to stop it, and its end.
 
 use std::marker::PhantomData;
 
@@ -9,8 +9,8 @@ use crate::output::{Output, output_of};
 use crate::run_error::{RunError, RunErrorReason, text_so_far};
 use crate::run_wait::{AwaitStep, RunWait};
 
-/// A run under way. Whoever drops it lets go of the session: the run stays open in the journal and
-/// goes on when the session is opened again.
+/// A running run. Dropping the handle closes the session: the run stays open in the journal and continues when the
+/// session is opened again.
 ///
 /// ```no_run
 /// # async fn example(agent: windlass::Agent) -> Result<(), Box<dyn std::error::Error>> {
@@ -48,21 +48,20 @@ impl<O> RunHandle<O> {
         Self { key, session, events, run_wait, output: PhantomData }
     }
 
-    /// The key of the session it runs in.
+    /// Returns the key of the run's session.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The session it runs in. A clone of it can stop the run, steer it or answer its questions from
-    /// anywhere.
+    /// Returns the run's session. A clone of it can stop the run, steer it or answer its questions from anywhere.
     #[must_use]
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// The next event; `None` when the run is over or waits for a person, and [`ended`](Self::ended)
-    /// says which. Nothing is lost when the future is dropped, so it may stand in a `select!`.
+    /// Returns the next event; `None` when the run is over or waits for a person ([`ended`](Self::ended) says which).
+    /// Nothing is lost when the future is dropped, so it can be used in a `select!`.
     pub async fn next(&mut self) -> Option<Event> {
         match self.run_wait.next(&self.session, &mut self.events).await {
             AwaitStep::Event(event) => Some(event),
@@ -70,12 +69,12 @@ impl<O> RunHandle<O> {
         }
     }
 
-    /// Stops the run as a person would (L8): what was streamed is kept, and it ends as cancelled.
+    /// Stops the run as a person would (L8): the streamed text is kept, and the run ends as cancelled.
     pub async fn stop(&self) -> Result<StopOutcome, SessionClosed> {
         self.session.stop(StopBy::Person).await
     }
 
-    /// Waits for the end, closes the session, and gives the whole end, however it ended.
+    /// Waits for the end, closes the session, and returns the whole end, however the run ended.
     pub async fn ended(mut self) -> Result<RunEnded, RunError> {
         let ended = self.run_wait.end(&self.session, &mut self.events).await;
         let ended = match ended {
@@ -93,7 +92,7 @@ impl<O> RunHandle<O> {
 }
 
 impl<O: Output> RunHandle<O> {
-    /// Waits for the end, closes the session, and gives the run's answer; whatever else came of it is an error.
+    /// Waits for the end, closes the session, and returns the run's answer; any other end is an error.
     pub async fn answer(mut self) -> Result<O, RunError> {
         let reason = match self.run_wait.end(&self.session, &mut self.events).await {
             Ok(ended) => output_of(&ended),

@@ -1,4 +1,4 @@
-//! The way to a run's end: events as they come, and the end however late it is asked for.
+//! Waits for a run's end: returns events as they come, and the end even if the run ended before the wait began.
 
 use std::sync::Arc;
 
@@ -10,50 +10,50 @@ use crate::asking::{HandlerOutcome, QuestionAnswering, QuestionHandler};
 use crate::ended::{AwaitedEnd, end_awaited};
 use crate::follow_error::FollowError;
 
-/// What comes next on the way.
+/// The next step of waiting.
 #[derive(Debug)]
 pub(crate) enum AwaitStep {
-    /// Something happened.
+    /// An event of the session.
     Event(Event),
-    /// The run is over, or only a person can move it on.
+    /// The run is over, or waits for a person.
     End(Result<RunEnded, FollowError>),
 }
 
-/// Where somebody stands who awaits a run's end.
+/// How far a wait for a run's end has come.
 #[derive(Debug)]
 enum WaitStage {
-    /// The run was not seen to begin, and the journal not looked at.
+    /// No start of the run was seen, and the journal was not searched yet.
     Fresh,
-    /// The end is yet to come.
+    /// The end has not happened yet.
     Awaiting,
-    /// The end was in the journal, as the record of this number; what was told up to it comes first.
+    /// The journal has the end as the record with this number; the events before it are returned first.
     Found(u64, RunEnded),
     /// The end was the last event.
     Seen(RunEnded),
 }
 
-/// Awaits the end of a run.
+/// Waits for the end of a run.
 pub(crate) struct RunWait {
     store: Arc<dyn Store>,
     awaited: AwaitedEnd,
-    /// Where the run begins that takes the message up.
+    /// Sequence number at which the run that takes the message begins.
     begins: Option<u64>,
     stage: WaitStage,
     asking: QuestionAnswering,
 }
 
 impl RunWait {
-    /// Whoever waits is told of questions.
+    /// Waits without a handler: questions are returned to the caller.
     pub(crate) fn new(store: Arc<dyn Store>, awaited: AwaitedEnd) -> Self {
         Self::answering(store, awaited, None)
     }
 
-    /// The handler, where there is one, answers questions.
+    /// Waits with the handler, if there is one, answering questions.
     pub(crate) fn answering(store: Arc<dyn Store>, awaited: AwaitedEnd, handler: Option<QuestionHandler>) -> Self {
         Self { store, awaited, begins: None, stage: WaitStage::Fresh, asking: QuestionAnswering::new(handler) }
     }
 
-    /// The end.
+    /// Returns the end.
     pub(crate) async fn end(&mut self, session: &Session, events: &mut Subscription) -> Result<RunEnded, FollowError> {
         loop {
             if let AwaitStep::End(ended) = self.next(session, events).await {
@@ -66,7 +66,7 @@ impl RunWait {
         &self.store
     }
 
-    /// What comes next. Nothing is lost if the future is dropped.
+    /// Returns the next step. Nothing is lost if the future is dropped.
     pub(crate) async fn next(&mut self, session: &Session, events: &mut Subscription) -> AwaitStep {
         self.try_next(session, events).await.unwrap_or_else(|error| AwaitStep::End(Err(error)))
     }
@@ -74,7 +74,7 @@ impl RunWait {
     async fn try_next(&mut self, session: &Session, events: &mut Subscription) -> Result<AwaitStep, FollowError> {
         loop {
             match &self.stage {
-                // Whoever subscribed before the run began sees it begin, and need not look for its end.
+                // A subscriber from before the run's start sees it begin, and need not search the journal for its end.
                 WaitStage::Fresh => match events.try_next() {
                     Some(event) => {
                         self.notice(&event);
@@ -96,7 +96,7 @@ impl RunWait {
         }
     }
 
-    /// Waits for the next event or for the session to settle; nothing when the stage changed instead.
+    /// Waits for the next event or for the session to settle; returns none if only the stage changed.
     async fn wait(&mut self, session: &Session, events: &mut Subscription) -> Result<Option<AwaitStep>, FollowError> {
         tokio::select! {
             biased;
@@ -120,13 +120,13 @@ impl RunWait {
         }
     }
 
-    /// The end, if the journal has it.
+    /// Returns the end, if the journal has it.
     async fn look(&mut self, session: &Session) -> Result<Option<WaitStage>, StoreError> {
         let found = end_awaited(self.store.as_ref(), session.id(), &mut self.awaited).await?;
         Ok(found.map(|(envelope, ended)| WaitStage::Found(envelope.seq, ended)))
     }
 
-    /// Takes an event into account: the run that takes the message up, and its end.
+    /// Updates the wait with an event: notes which run takes the message, and the run's end.
     fn notice(&mut self, event: &Event) {
         let Event::Record(envelope) = event else { return };
         match (&envelope.record, &self.awaited) {
@@ -152,7 +152,7 @@ impl RunWait {
     }
 }
 
-/// Waits until the session settles, and has questions answered meanwhile.
+/// Waits until the session settles; meanwhile the handler answers questions.
 async fn settled(asking: &mut QuestionAnswering, session: &Session) -> Result<SessionActivity, FollowError> {
     loop {
         let activity = session.settled().await;

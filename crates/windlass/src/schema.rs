@@ -1,4 +1,4 @@
-//! JSON Schemas of Rust types, as models are told them.
+//! JSON Schemas of Rust types, for models.
 
 use std::any::TypeId;
 
@@ -7,14 +7,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use windlass_vocab::Json;
 
-/// The schema of a type, whole.
+/// Returns the complete schema of a type.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
     SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value()
 }
 
-/// The schema of a tool's arguments: an object, without what the tool's own name and description say.
+/// Returns the schema of a tool's arguments: an object, without the type's title and description.
 pub(crate) fn schema_of_arguments<T: JsonSchema + 'static>() -> Json {
     if is_nothing::<T>() {
         return Json::from(&json!({"type": "object", "properties": {}, "additionalProperties": false}));
@@ -27,13 +27,13 @@ pub(crate) fn schema_of_arguments<T: JsonSchema + 'static>() -> Json {
     Json::from(&schema)
 }
 
-/// Arguments as their type. The schema has been checked; this is for what it can't say.
+/// Parses arguments into their type. They were checked against the schema before; this finds what it can't express.
 pub(crate) fn read_arguments<T: DeserializeOwned + 'static>(arguments: Value) -> Result<T, String> {
     let arguments = if is_nothing::<T>() { Value::Null } else { arguments };
     serde_json::from_value(arguments).map_err(|error| format!("The arguments don't fit: {error}."))
 }
 
-/// A tool that takes no arguments takes `()`, which JSON has no object for.
+/// Whether the tool takes no arguments: its type is `()`, which does not parse from a JSON object.
 fn is_nothing<T: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<()>()
 }

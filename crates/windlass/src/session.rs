@@ -15,8 +15,7 @@ use crate::run_error::{RunError, RunErrorReason, text_so_far};
 use crate::run_handle::RunHandle;
 use crate::run_wait::RunWait;
 
-/// One session of an agent: what is said in it is said after all that was said before. Nothing is opened until
-/// something is said.
+/// One session of an agent: each message continues its conversation. The session is opened when a message is sent.
 ///
 /// ```no_run
 /// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
@@ -44,21 +43,21 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         Self { agent, key, message_id: None }
     }
 
-    /// The session's key.
+    /// Returns the session's key.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// Gives what is said next an id: however often it is said with the same id, it counts once. `run` then goes on
-    /// with the unfinished run, or gives the answer of the finished one again.
+    /// Gives the next message an id: however often a message is sent with the same id, it counts once. `run` then
+    /// continues the unfinished run, or returns the answer of the finished one again.
     pub fn once(mut self, message_id: impl Into<String>) -> Self {
         self.message_id = Some(MessageId(message_id.into()));
         self
     }
 
-    /// Says something, waits for the end of the run and gives the whole end, however it ended: reason, answer, usage,
-    /// output. An error means that there is no end yet.
+    /// Sends a message, waits for the end of the run and returns the whole end, however the run ended: reason, answer,
+    /// usage, output. An error means that the run has not ended.
     pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
         match self.say(prompt).await {
             Ok(ended) => Ok(ended),
@@ -82,7 +81,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         ended
     }
 
-    /// Says something and gives the run as it goes: its events, a way to stop it, its end.
+    /// Sends a message and returns the running run: its events, a method to stop it, its end.
     pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
         let opening = self.agent.session_saying(&self.key, self.message_id(), prompt, Interest::Everything);
         match opening.await {
@@ -93,8 +92,8 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         }
     }
 
-    /// Takes up the run that was left unfinished, by a crash, by whoever dropped it or because it waits for an answer;
-    /// `None` when there is none.
+    /// Resumes the run that was left unfinished, by a crash, by dropping its handle or because it waits for an
+    /// answer; returns `None` if there is none.
     pub async fn resume(&self) -> Result<Option<RunHandle<O>>, RunError> {
         match self.taken_up().await {
             Ok(running) => Ok(running),
@@ -105,7 +104,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
     async fn taken_up(&self) -> Result<Option<RunHandle<O>>, FollowError> {
         let (agent, store) = (self.agent, self.agent.store());
         let Some(id) = store.find(&agent.owner, &self.key).await? else { return Ok(None) };
-        // Whichever of the two stands nearest the end says whether a run is open.
+        // The newer of these two records decides whether a run is open.
         let newest = ReverseRecords::new(store.as_ref(), id).find_map(|envelope| match envelope.record {
             Record::RunStarted(started) => Some(Some(started.run)),
             Record::RunEnded(_) => Some(None),
@@ -125,7 +124,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         self.message_id.clone().unwrap_or_else(|| MessageId(Uuid::now_v7().to_string()))
     }
 
-    /// The error for this reason, with what was said. Where that can't be read there is nothing to show.
+    /// Returns the error for this reason, with the text so far; empty if that can't be read.
     async fn error(&self, reason: RunErrorReason) -> RunError {
         let store = self.agent.store();
         let text = match store.find(&self.agent.owner, &self.key).await {
@@ -137,7 +136,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 }
 
 impl<D, O: Output> AgentSession<'_, D, O> {
-    /// Says something, waits for the end of the run and gives its answer. What waits behind it is left in the inbox.
+    /// Sends a message, waits for the run's end and returns its answer. Messages queued behind it stay in the inbox.
     pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
         let ended = self.run_full(prompt).await?;
         match output_of(&ended) {

@@ -1,5 +1,5 @@
-//! Typed tools: from a type that declares itself ([`TypedTool`]), or from a closure
-//! ([`Function`](crate::Function)). Both become a [`Tool`] once they are given what they work with.
+//! Typed tools: from a type with a declaration ([`TypedTool`]), or from a closure ([`Function`](crate::Function)). Both
+//! become a [`Tool`] once they are bound to the agent's `Deps`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::answer::{ToolAnswer, ToolError};
 use crate::declaration::{Approval, Declaration};
 use crate::schema::{read_arguments, schema_of_arguments};
 
-/// The arguments of a tool, which say what the model is told of it. Derived:
+/// The arguments of a tool, with its declaration for the model. Derive it:
 ///
 /// ```
 /// use windlass::ToolArgs as _;
@@ -31,7 +31,7 @@ use crate::schema::{read_arguments, schema_of_arguments};
 /// assert!(format!("{:?}", HowWarm::declaration()).contains("app.how_warm"));
 /// ```
 ///
-/// A tool that nothing is said of can't be offered, so this does not compile:
+/// A tool without a description can't be offered, so this does not compile:
 ///
 /// ```compile_fail
 /// #[derive(serde::Deserialize, schemars::JsonSchema, windlass::ToolArgs)]
@@ -40,15 +40,15 @@ use crate::schema::{read_arguments, schema_of_arguments};
 /// }
 /// ```
 ///
-/// Words of `#[tool(…)]`: `name = "server.tool"`, `description = "…"` in place of the doc comment, one
-/// of `read_only`, `idempotent` and `verifiable` (without one, a call must not be repeated blindly),
-/// `timeout_ms`, `repeatable`, `ask_first`, `tags("…", "…")` (see [`Declaration::tags`]).
+/// Settings in `#[tool(…)]`: `name = "server.tool"`, `description = "…"` in place of the doc comment, one of
+/// `read_only`, `idempotent` and `verifiable` (without one, a call must not be repeated blindly), `timeout_ms`,
+/// `repeatable`, `ask_first`, `tags("…", "…")` (see [`Declaration::tags`]).
 pub trait ToolArgs: DeserializeOwned + JsonSchema + Send + 'static {
-    /// What is said of the tool.
+    /// Returns the declaration of the tool.
     fn declaration() -> Declaration;
 }
 
-/// What a tool does, as a method of its arguments. Given to an agent by [`typed`].
+/// A tool as a method of its arguments. Add it to an agent with [`typed`].
 ///
 /// ```
 /// use std::sync::Arc;
@@ -75,7 +75,7 @@ pub trait ToolArgs: DeserializeOwned + JsonSchema + Send + 'static {
 /// let builder = windlass::Agent::builder().deps(Stations).tool(windlass::typed::<HowWarm>());
 /// ```
 ///
-/// An agent takes only tools that work with what it has:
+/// An agent accepts only tools that work with its `Deps`:
 ///
 /// ```compile_fail
 /// # use std::sync::Arc;
@@ -92,32 +92,32 @@ pub trait ToolArgs: DeserializeOwned + JsonSchema + Send + 'static {
 /// let builder = windlass::Agent::builder().tool(windlass::typed::<HowWarm>());
 /// ```
 pub trait TypedTool: ToolArgs {
-    /// What it works with: the agent's `Deps`.
+    /// The state it works with: the agent's `Deps`.
     type Deps: Send + Sync + 'static;
-    /// What it answers with.
+    /// The type of its answer.
     type Answer: ToolAnswer;
 
-    /// Does it. `context` has the call's cancellation, its effect id and a way to show progress.
+    /// Runs the call. `context` has the call's cancellation, its effect id and a function that reports progress.
     fn run(
         self,
         deps: Arc<Self::Deps>,
         context: CallContext,
     ) -> impl Future<Output = Result<Self::Answer, ToolError>> + Send;
 
-    /// Whether a call cut short by a crash took place; asked of tools that are `verifiable`.
+    /// Returns whether a call interrupted by a crash took effect; called for `verifiable` tools only.
     fn verify(self, deps: Arc<Self::Deps>, context: CallContext) -> impl Future<Output = Verification> + Send {
         let _ = (deps, context);
         std::future::ready(Verification::Unknown)
     }
 }
 
-/// The tool that `T` declares, for [`Builder::tool`](crate::Builder::tool).
+/// Returns the tool that `T` declares, for [`Builder::tool`](crate::Builder::tool).
 #[must_use]
 pub fn typed<T: TypedTool>() -> Typed<T> {
     Typed(PhantomData)
 }
 
-/// A tool that a type declares.
+/// A tool declared by a type.
 pub struct Typed<T>(PhantomData<fn() -> T>);
 
 impl<T> std::fmt::Debug for Typed<T> {
@@ -126,14 +126,14 @@ impl<T> std::fmt::Debug for Typed<T> {
     }
 }
 
-/// Something an agent with these `Deps` can use as a tool: a [`Function`](crate::Function), what
-/// [`typed`] gives, or a [`Tool`] of any other kind in an `Arc`.
+/// Anything that an agent with these `Deps` can use as a tool: a [`Function`](crate::Function), the result of
+/// [`typed`], or any other [`Tool`] in an `Arc`.
 pub trait IntoTool<Deps> {
-    /// The tool, once it has what it works with.
+    /// Binds the tool to the agent's `Deps`.
     fn into_tool(self, deps: &Arc<Deps>) -> BoundTool;
 }
 
-/// A tool that has what it works with.
+/// A tool bound to its `Deps`.
 #[derive(Clone)]
 pub struct BoundTool {
     pub(crate) tool: Arc<dyn Tool>,
@@ -147,7 +147,7 @@ impl std::fmt::Debug for BoundTool {
     }
 }
 
-/// One that is bound already fits any agent.
+/// A bound tool fits any agent.
 impl<Deps> IntoTool<Deps> for BoundTool {
     fn into_tool(self, _: &Arc<Deps>) -> BoundTool {
         self
@@ -182,16 +182,16 @@ impl<T: TypedTool> IntoTool<T::Deps> for Typed<T> {
     }
 }
 
-/// What a call does with arguments of its type.
+/// A function that handles a call with parsed arguments.
 pub(crate) type CallFunction<Args, T> = Box<dyn Fn(CallContext, Args) -> BoxFuture<'static, T> + Send + Sync>;
 
-/// What running and verifying a call do.
+/// The functions that run and verify a call.
 pub(crate) struct CallFunctions<Args> {
     pub(crate) run: CallFunction<Args, Outcome>,
     pub(crate) verify: CallFunction<Args, Verification>,
 }
 
-/// The tool that is declared and does this.
+/// Builds the tool from its declaration and its functions.
 pub(crate) fn bind<Args: DeserializeOwned + JsonSchema + Send + 'static>(
     declaration: &Declaration,
     call: CallFunctions<Args>,
@@ -201,7 +201,7 @@ pub(crate) fn bind<Args: DeserializeOwned + JsonSchema + Send + 'static>(
     BoundTool { tool, name: declaration.name.clone(), approval: declaration.approval }
 }
 
-/// A typed tool that has what it works with.
+/// A typed tool bound to its `Deps`.
 struct DeclaredTool<Args> {
     spec: ToolSpec,
     timeout: Option<Duration>,

@@ -1,16 +1,16 @@
-//! How long a file may be. The two at the heart have budgets of their own.
+//! Limits the length of files. Some central files have their own limits.
 
 use super::problem::Problem;
 use crate::tree::Tree;
 
-/// Files with a budget of their own, and why.
+/// Files with their own limit, and why.
 const BUDGETS: &[(&str, usize)] = &[
-    // The loop is read in one sitting.
+    // The loop should be readable in one sitting.
     ("crates/machine/src/machine.rs", 400),
     ("crates/runtime/src/driver.rs", 300),
-    // Every record on one page: a list of plain types, one after another.
+    // All records on one page: a list of plain types, one after another.
     ("crates/vocab/src/record.rs", 700),
-    // Read whole by every assistant, every time.
+    // Every coding assistant reads all of it, every time.
     ("AGENTS.md", 20),
 ];
 

@@ -1,5 +1,5 @@
-//! No more than three files of a crate need each other, each by way of the next: two files that need each other's types
-//! want a third. Whoever reads one file of a large circle has to read them all.
+//! A dependency cycle within a crate has at most three files: two files that need each other's types should get a third
+//! one for those types. To read one file of a large cycle, a person has to read them all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::modules::Modules;
 use super::problem::Problem;
 use crate::tree::Tree;
 
-/// How many files may need each other.
+/// The most files in a cycle.
 const MOST: usize = 3;
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
@@ -27,7 +27,7 @@ fn told(circle: &[&str]) -> String {
     format!("{count} files need each other, and at most {MOST} may: this one, {others}")
 }
 
-/// The files that need each other, two at least, in groups.
+/// The cycles, each a group of two or more files that need each other.
 fn circles<'f>(needs: &BTreeMap<&'f str, BTreeSet<&'f str>>) -> Vec<Vec<&'f str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = needs.keys().map(|file| (*file, reached(needs, file))).collect();
     let mut circles: Vec<Vec<&str>> = Vec::new();
@@ -41,7 +41,7 @@ fn circles<'f>(needs: &BTreeMap<&'f str, BTreeSet<&'f str>>) -> Vec<Vec<&'f str>
     circles
 }
 
-/// Everything that a file needs, and what that needs, and so on.
+/// Everything that a file needs, directly or indirectly.
 fn reached<'f>(needs: &BTreeMap<&'f str, BTreeSet<&'f str>>, file: &'f str) -> BTreeSet<&'f str> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![file]);
     while let Some(file) = open.pop() {

@@ -1,4 +1,4 @@
-//! The README states in how many ways the tests kill Windlass: the sums of the table that the matrices keep honest.
+//! The README states how many kill points the tests try: the sums of the table that the kill matrices check.
 
 use super::problem::Problem;
 use crate::kill_matrices::{README, SUMS, TABLE, rows, stated, sum};

@@ -1,10 +1,11 @@
-//! Which crate may depend on which: `vocab ← machine ← runtime ← windlass ← setup ← cli`; provider, tools
-//! and store know vocab only and meet in runtime; narrate knows what it puts into words, and only doors know it. What tests alone depend on is free.
+//! Which crate may depend on which: `vocab ← machine ← runtime ← windlass ← setup ← cli`; provider, tools and store
+//! depend on vocab only and are combined in runtime; narrate depends on the crates whose data it puts into words, and
+//! only doors depend on narrate. Dev-dependencies are not checked.
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
-/// A crate by its folder, and the crates of ours it may depend on.
+/// A crate by its folder, and the workspace crates it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("vocab", &[]),
     ("machine", &["vocab"]),
@@ -52,7 +53,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// The crates of ours that a manifest's normal and build dependencies name, by folder, with lines.
+/// The workspace crates in a manifest's normal and build dependencies, by folder, with line numbers.
 fn ours(manifest: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut table = String::new();
@@ -60,7 +61,7 @@ fn ours(manifest: &str) -> Vec<(usize, String)> {
         let line = line.trim();
         if let Some(name) = line.strip_prefix('[') {
             table = name.trim_end_matches(']').to_owned();
-            // The form `[dependencies.NAME]`.
+            // The table form `[dependencies.NAME]`.
             if let Some((parent, dependency)) = table.rsplit_once('.')
                 && counts(parent)
             {

@@ -1,11 +1,11 @@
-//! Advice stays at the door: the libraries return kinds and data, and the command line says which flag, variable, file or
-//! command helps. Another door has other words, and a model can act on none of them.
+//! Only doors give advice: the libraries return kinds and data, and the command line names the flag, variable, file or
+//! command that helps. Another door needs other words, and a model can act on none of them.
 
 use super::problem::{Problem, numbered};
 use super::texts::texts;
 use crate::tree::Tree;
 
-/// The crates that know no door.
+/// The crates that must not name anything of a door.
 const LIBRARIES: &[&str] = &[
     "crates/vocab/src/",
     "crates/machine/src/",
@@ -19,15 +19,15 @@ const LIBRARIES: &[&str] = &[
     "crates/windlass/src/",
 ];
 
-/// What names the command line, its settings or its variables. Flags are found by their form.
+/// Texts that name the command line, its settings or its variables. Flags are detected by their form.
 const WORDS: &[&str] = &["`windlass ", "WINDLASS_", "OPENAI_", "windlass.toml", ".mcp.json"];
 
-/// What may stand in a file all the same.
+/// An exception for one file.
 struct Allowed {
     file: &'static str,
-    /// How the word begins.
+    /// The start of the word.
     word: &'static str,
-    /// Why it is no advice.
+    /// Why the word is not advice.
     because: &'static str,
 }
 
@@ -85,7 +85,7 @@ fn is_library(path: &str) -> bool {
     LIBRARIES.iter().any(|folder| path.starts_with(folder)) && !is_test
 }
 
-/// The words of a door in what a file says: the texts of a source, and all of a tool's description.
+/// The words of a door in a file's texts: the string literals of a source, or all of a tool's description.
 fn said<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let texts = match path.rsplit_once('.') {
         Some((_, "rs")) => texts(text),
@@ -103,14 +103,14 @@ fn door_words(text: &str) -> Vec<&str> {
     places.into_iter().map(|at| word_at(text, at)).collect()
 }
 
-/// `--allow`, but neither `web--browse` nor ` -- `.
+/// Whether a flag such as `--allow` is at this position; `web--browse` and ` -- ` are not flags.
 fn is_flag(text: &str, at: usize) -> bool {
     let before = text[..at].chars().next_back();
     let after = text[at + 2..].chars().next();
     before.is_none_or(|c| !c.is_alphanumeric() && c != '-') && after.is_some_and(|c| c.is_ascii_lowercase())
 }
 
-/// The word that begins here; of a command, its first two.
+/// The word at this position; for a command, its first two words.
 fn word_at(text: &str, at: usize) -> &str {
     let rest = &text[at..];
     let is_end = |c: char| !c.is_alphanumeric() && !"-_.".contains(c);

@@ -1,4 +1,4 @@
-//! GLOSSARY.md has a word for every kind of record and every preset, whose names are read from the code, and at most
+//! GLOSSARY.md explains every kind of record and every preset, whose names are read from the code, and at most
 //! [`MOST_WORDS`] words of the domain: a stranger should need no dictionary.
 
 use super::problem::Problem;
@@ -28,7 +28,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-/// How many rows the first table has, without its two lines of heading.
+/// How many rows the first table has, without its two header lines.
 fn domain_words(glossary: &str) -> usize {
     let table = glossary.lines().skip_while(|line| !line.starts_with('|'));
     table.take_while(|line| line.starts_with('|')).skip(2).count()

@@ -1,31 +1,31 @@
-//! What a source file says of other modules: which it declares, and which paths it names.
+//! The modules that a source file declares, and the paths that it names.
 
 use super::tokens::tokens;
 
-/// A path within a crate, from its root.
+/// A path within a crate, from the crate root.
 pub(super) type ModulePath = Vec<String>;
 
-/// A path that a file names, as it is written.
+/// A path that a file names, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
-    /// The modules within the file that it stands in; mostly none.
+    /// The inline modules around the path; usually none.
     pub(super) within: Vec<String>,
     /// The path, e.g. `["super", "error", "Error"]`.
     pub(super) path: Vec<String>,
-    /// The name under which a `use` makes it known; none for a path in the code.
+    /// The name under which a `use` imports it; `None` for a path in the code.
     pub(super) known_as: Option<String>,
 }
 
-/// What a file says of other modules.
+/// The modules that a file declares, and the paths that it names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Imports {
-    /// The modules it declares that are files of their own.
+    /// The declared modules that have their own files.
     pub(super) declared: Vec<String>,
-    /// The paths it names.
+    /// The named paths.
     pub(super) named: Vec<Named>,
 }
 
-/// Reads a file. Code that only tests have does not count.
+/// Reads a file. Code for tests only is skipped.
 pub(super) fn imports(source: &str) -> Imports {
     let tokens = tokens(source);
     let mut imports = Imports::default();
@@ -64,7 +64,7 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// The path in front: words with `::` between them.
+/// The path at the start of the tokens: identifiers with `::` between them.
 fn written(tokens: &[&str]) -> Vec<String> {
     let mut path = vec![tokens[0].to_owned()];
     for pair in tokens[1..].chunks_exact(2) {
@@ -76,7 +76,7 @@ fn written(tokens: &[&str]) -> Vec<String> {
     path
 }
 
-/// The paths of a tree of imports: `a::{b, c::{self, d as e}}`.
+/// Adds the paths of a `use` tree: `a::{b, c::{self, d as e}}`.
 fn leaves(tree: &[&str], prefix: &[String], within: &[String], found: &mut Vec<Named>) {
     let (mut path, mut alias) = (prefix.to_vec(), None);
     let mut at = 0;
@@ -101,7 +101,7 @@ fn leaves(tree: &[&str], prefix: &[String], within: &[String], found: &mut Vec<N
     found.push(Named { within: within.to_vec(), path, known_as });
 }
 
-/// What stands between the commas that are in no braces of their own.
+/// Splits at the commas that are not inside nested braces.
 fn branches<'t, 's>(tree: &'t [&'s str]) -> Vec<&'t [&'s str]> {
     let (mut depth, mut begin, mut branches) = (0_usize, 0, Vec::new());
     for (at, token) in tree.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! Nothing is left for later: no notes to oneself, no tests that are switched off. (The marks are
-//! written in halves here, so that this file does not find itself.)
+//! No unfinished work: no notes for later, no disabled tests. (The marks are written in halves here, so
+//! that this file does not find itself.)
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
-/// Marks that stand as words.
+/// Marks that are whole words.
 const WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 /// Marks of Rust code.

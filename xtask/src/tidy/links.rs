@@ -1,4 +1,4 @@
-//! Relative links in Markdown pages lead to files that exist.
+//! Relative links in Markdown pages point to files that exist.
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
@@ -13,7 +13,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     tree.ending(".md").flat_map(dead).collect()
 }
 
-/// The relative targets of a page's links with their lines, fragments and titles taken off.
+/// The relative link targets of a page with their line numbers, without fragments and titles.
 fn links(page: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let mut place = Place::Prose;
@@ -21,7 +21,7 @@ fn links(page: &str) -> Vec<(usize, &str)> {
         if line.trim_start().starts_with("```") {
             place = place.other();
         } else if place == Place::Prose {
-            // What stands between backticks is code: every second part.
+            // Every second part is between backticks, and so is code.
             for prose in line.split('`').step_by(2) {
                 let targets = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ', '#']).next());
                 let relative = targets.filter(|target| !target.is_empty() && !target.contains(':'));
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// The path a link on `page` leads to; `None` if it leads out of the project.
+/// The path that a link on `page` points to; `None` if it is outside the project.
 fn resolve(page: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = if target.starts_with('/') { Vec::new() } else { page.split('/').collect() };
     parts.pop();

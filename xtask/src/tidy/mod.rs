@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler checks. Each is a pure function of
-//! the project's files in a file of its own, and a row of [`CHECKS`].
+//! `cargo xtask tidy`: the project's rules that no compiler checks. Each is a pure function of
+//! the project's files in a separate source file, and a row of [`CHECKS`].
 
 mod budget;
 mod circles;
@@ -27,7 +27,7 @@ use std::path::Path;
 use self::problem::Problem;
 use crate::tree::Tree;
 
-/// A rule, and how it is checked.
+/// A rule, and the function that checks it.
 struct Check {
     rule: &'static str,
     problems: fn(&Tree) -> Vec<Problem>,
@@ -51,7 +51,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "the glossary knows every record and preset, and is short", problems: glossary::problems },
 ];
 
-/// Checks every rule and says which hold.
+/// Checks every rule and prints which ones hold.
 pub(crate) fn run(root: &Path) -> Result<(), String> {
     let tree = Tree::read(root).map_err(|error| format!("can't read {}: {error}", root.display()))?;
     let mut broken = 0;

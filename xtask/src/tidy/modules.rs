@@ -1,20 +1,20 @@
-//! The modules of a crate, and which of its files need which others.
+//! The modules of a crate, and which of its files depend on which others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::imports::{Imports, ModulePath, Named, imports};
 use crate::tree::Tree;
 
-/// A name may be passed on this many times before we stop following it.
+/// How many re-exports of a name are followed at most.
 const PASSED_ON: usize = 16;
 
-/// The files of a crate by the module that each is.
+/// The files of a crate, by module path.
 pub(super) struct Modules {
     files: BTreeMap<ModulePath, (String, Imports)>,
 }
 
 impl Modules {
-    /// The crate in this folder, from its `lib.rs` or else `main.rs`; empty where it has neither.
+    /// The crate in this folder, from its `lib.rs` or else `main.rs`; empty if it has neither.
     pub(super) fn of(tree: &Tree, folder: &str) -> Self {
         let mut modules = Self { files: BTreeMap::new() };
         let roots = ["lib.rs", "main.rs"].map(|name| format!("{folder}/src/{name}"));
@@ -27,7 +27,7 @@ impl Modules {
     fn add(&mut self, tree: &Tree, module: ModulePath, file: String) {
         let read = imports(tree.text(&file).unwrap_or_default());
         let stem = file.strip_suffix(".rs").unwrap_or(&file);
-        // `lib.rs`, `main.rs` and `mod.rs` have their modules beside them, any other file in a folder of its name.
+        // `lib.rs`, `main.rs` and `mod.rs` have their submodules beside them, other files in a folder of their name.
         let beside = ["/lib", "/main", "/mod"].iter().find_map(|root| stem.strip_suffix(root));
         let folder = beside.unwrap_or(stem).to_owned();
         for name in &read.declared {
@@ -39,8 +39,8 @@ impl Modules {
         self.files.insert(module, (file, read));
     }
 
-    /// For each file those of the crate that it names something of. A name that a module only passes on
-    /// (`pub use`) is of the file that defines it.
+    /// For each file, the files of the crate whose items it names. An item that a module only re-exports
+    /// (`pub use`) belongs to the file that defines it.
     pub(super) fn needs(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let files = self.files.iter().map(|(module, (file, read))| {
             let named = read.named.iter().filter_map(|named| self.defined_in(&self.absolute(module, named)?));
@@ -49,7 +49,7 @@ impl Modules {
         files.collect()
     }
 
-    /// The path from the crate's root; none for one of another crate.
+    /// The path from the crate root; `None` for a path of another crate.
     fn absolute(&self, module: &[String], named: &Named) -> Option<ModulePath> {
         let mut here = [module, &named.within].concat();
         let mut path = named.path.as_slice();
@@ -72,7 +72,7 @@ impl Modules {
         Some([here.as_slice(), path].concat())
     }
 
-    /// The file that defines what stands at this path; none where it comes from another crate.
+    /// The file that defines the item at this path; `None` if it comes from another crate.
     fn defined_in(&self, path: &[String]) -> Option<&str> {
         let mut path = path.to_vec();
         for _ in 0..PASSED_ON {
@@ -97,7 +97,7 @@ impl Modules {
 mod tests {
     use super::Modules;
 
-    /// `file -> file`, without the folder.
+    /// The dependencies as `file -> file`, without the folder.
     fn needs<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
         let files: Vec<(String, &str)> = files.iter().map(|(name, text)| (format!("c/src/{name}"), *text)).collect();
         let tree = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();

@@ -1,5 +1,5 @@
-//! Records become words in `crates/narrate` alone. A door that words them by itself names nearly every kind in one match;
-//! what only needs to know a few kinds (what is awaited now, where a run ends) stays below the limit.
+//! Only `crates/narrate` turns records into words. A door that does so itself names nearly every kind in one match;
+//! code that only needs a few kinds (to know what a run waits for, or where it ends) stays below the limit.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use super::problem::Problem;
 use super::tokens::tokens;
 use crate::tree::Tree;
 
-/// Where doors are.
+/// The folders of the doors.
 const DOORS: &[&str] = &["crates/cli/src/"];
 
-/// How many kinds of record a file of a door may name: those that change what a screen awaits.
+/// How many kinds of record a file of a door may name: those that change what a screen waits for.
 const MOST: usize = 14;
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
@@ -27,7 +27,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
-/// How many of the kinds stand behind `Record::`.
+/// How many of the kinds occur after `Record::`.
 fn named(tokens: &[&str], kinds: &[&str]) -> usize {
     let named = tokens.windows(3).filter_map(|window| match window {
         ["Record", "::", kind] if kinds.contains(kind) => Some(*kind),
@@ -41,7 +41,7 @@ mod tests {
     use super::{MOST, problems};
     use crate::tree::Tree;
 
-    /// The problems of a file that names so many kinds, each twice, and one in a comment.
+    /// The number of problems in a file that names this many kinds, each twice, and one more in a comment.
     fn found(path: &str, kinds: usize) -> usize {
         let names: Vec<String> = (0..=kinds).map(|number| format!("Kind{number}")).collect();
         let records = format!("\nrecords! {{\n    {},\n}}\n", names.join(",\n    "));

@@ -1,11 +1,11 @@
-//! No file knows the machine it was written on: no home folders, no private registries. (The places
-//! are written in halves here, so that this file does not find itself.)
+//! No file contains paths of the machine it was written on: no home folders, no private registries. (The
+//! places are written in halves here, so that this file does not find itself.)
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 const FOLDERS: &[&str] = &[concat!("/ro", "ot/"), concat!("/ho", "me/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];
-/// Whose homes tests may make up.
+/// User names whose home folders tests may use.
 const NOBODIES: &[&str] = &["me", "ada"];
 
 const HOSTS: &[&str] = &[concat!("arti", "factory"), concat!("jf", "rog"), concat!("ne", "xus.")];
@@ -21,7 +21,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
 
 fn place(line: &str) -> Option<&'static str> {
     let host = HOSTS.iter().find(|host| line.contains(**host));
-    // A folder counts at the start of a path only: `src/home/x` is no place.
+    // A folder counts only at the start of a path: `src/home/x` is no home folder.
     let folder = FOLDERS.iter().find(|folder| {
         line.match_indices(**folder).any(|(at, _)| {
             let (before, after) = (&line[..at], &line[at + folder.len()..]);

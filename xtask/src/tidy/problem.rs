@@ -1,10 +1,10 @@
-//! What a check finds.
+//! The findings of a check.
 
-/// Something that breaks a rule.
+/// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) path: String,
-    /// From 1; 0 for the file as a whole.
+    /// The line number from 1; 0 for the file as a whole.
     line: usize,
     what: String,
 }

@@ -1,5 +1,5 @@
-//! The tests of a crate are one program: each one more is linked, and kept on the disk, with all it stands on.
-//! One that is a program for a reason (it plays other parts as well) has `harness = false`.
+//! The tests of a crate are one program: each further program is linked, and stored on disk, with all its dependencies.
+//! A test that must be a separate program (because it also plays other parts) has `harness = false`.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     let mut programs: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (path, _) in tree.files() {
         let root = path.split_once("/tests/").and_then(|(room, rest)| Some((room, program(rest)?)));
-        // Beside `src`, that is: within it, `tests` is a module.
+        // Only `tests` beside `src`: within `src`, it is a module.
         let Some((room, name)) = root.filter(|(room, _)| !room.contains("/src")) else { continue };
         let manifest = tree.text(&format!("{room}/Cargo.toml")).unwrap_or_default();
         if !manifest.contains(&format!("name = \"{name}\"\nharness = false")) {
@@ -21,7 +21,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     more.map(|path| Problem::in_file(path, "a second test program; make it a module of the first")).collect()
 }
 
-/// The name of the test program that the file is the root of, if it is one.
+/// The name of the test program whose root file this is; `None` if it is no root file.
 fn program(within_tests: &str) -> Option<&str> {
     let name = within_tests.strip_suffix("/main.rs").or_else(|| within_tests.strip_suffix(".rs"))?;
     (!name.contains('/')).then_some(name)

@@ -1,12 +1,12 @@
-//! A test says which rule it proves in a comment, `proves J5`. docs/rules.md lists the rules of what is built:
-//! only those may be claimed, and each must be.
+//! A test names the rule it proves in a comment, `proves J5`. docs/rules.md lists the implemented rules: only those may
+//! be named, and each must be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
-/// Where the rules are listed, each as `**J5**` and its words.
+/// The page that lists the rules, each as `**J5**` and its text.
 const RULES: &str = "docs/rules.md";
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
@@ -34,7 +34,7 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
 
 /// The rules that a line of the list explains.
 fn rules_of(line: &str) -> impl Iterator<Item = &str> {
-    // Every other piece between pairs of stars stands inside them.
+    // Every second piece is between a pair of `**`.
     line.split("**").skip(1).step_by(2).filter(|word| looks_like_a_rule(word))
 }
 

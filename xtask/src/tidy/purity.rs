@@ -1,15 +1,15 @@
-//! The pure crates take time, ids and everything else from outside: no clock, no randomness, no
-//! environment, no input or output in their code. Their tests may.
+//! The pure crates get time, ids and everything else as input: their code uses no clock, no randomness, no
+//! environment, no input or output. Their tests may.
 
 use super::problem::{Problem, numbered};
 use crate::tree::Tree;
 
 const PURE: &[&str] = &["crates/vocab/src/", "crates/machine/src/", "crates/narrate/src/"];
 
-/// Modules of `std` that reach outside.
+/// Modules of `std` with access to the system.
 const MODULES: &[&str] = &["env", "fs", "io", "net", "process", "thread"];
 
-/// Names that do so wherever they come from.
+/// Names that give such access, from whatever crate they come.
 const NAMES: &[&str] = &["Instant", "SystemTime", "rand", "tokio", "getrandom"];
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
@@ -46,7 +46,7 @@ fn impure(code: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Whether we are inside `use std::{ … };`.
+/// Whether the line is inside `use std::{ … };`.
 #[derive(PartialEq, Eq)]
 enum Group {
     None,

@@ -1,9 +1,9 @@
-//! The texts in quotes of a Rust source, with their lines. Comments, characters and the module of tests at the end of
-//! the file have none.
+//! The string literals of a Rust source, with their line numbers. Comments, character literals and the test module at
+//! the end of the file are skipped.
 
 use super::tokens::{passed_over, raw_text};
 
-/// The texts of a source as they are written, each with the number of the line it begins on.
+/// The string literals of a source as written, each with the line number of its start.
 pub(super) fn texts(source: &str) -> Vec<(usize, &str)> {
     let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let (mut found, mut at, mut line) = (Vec::new(), 0, 1);

@@ -1,11 +1,11 @@
-//! Rust source as a list of words and signs, without comments, texts and code that only tests have.
+//! Splits Rust source into tokens, without comments, string literals and code for tests only.
 
-/// The words and signs of a source file; `::` is one sign.
+/// The tokens of a source file: words and signs; `::` is one sign.
 pub(super) fn tokens(source: &str) -> Vec<&str> {
     without_tests(&scanned(source))
 }
 
-/// Words and signs; a comment is nothing, and so is what stands in quotes.
+/// All tokens; comments and quoted literals are skipped.
 fn scanned(source: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = source;
@@ -36,7 +36,7 @@ fn scanned(source: &str) -> Vec<&str> {
     tokens
 }
 
-/// How much of `rest` is a comment, a text, or a character in quotes.
+/// The length of a comment, string literal or character literal at the start of `rest`; `None` if there is none.
 pub(super) fn passed_over(rest: &str) -> Option<usize> {
     let until = |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
     if rest.starts_with("//") {
@@ -54,7 +54,7 @@ pub(super) fn passed_over(rest: &str) -> Option<usize> {
     Some(1 + if is_character { quoted(inner, '\'') } else { 0 })
 }
 
-/// How much stands up to and with the closing quote.
+/// The length up to and including the closing quote.
 fn quoted(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices() {
@@ -66,7 +66,7 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// How long the text is that begins with the word `r` or `br` and stands in `rest`, from its first quote or `#`.
+/// The length of a raw string literal after its prefix `word` (`r` or `br`); `rest` starts at its first quote or `#`.
 pub(super) fn raw_text(word: &str, rest: &str) -> Option<usize> {
     let hashes = rest.chars().take_while(|c| *c == '#').count();
     let text = rest[hashes..].strip_prefix('"').filter(|_| matches!(word, "r" | "br"))?;
@@ -74,7 +74,7 @@ pub(super) fn raw_text(word: &str, rest: &str) -> Option<usize> {
     Some(hashes + 1 + text.find(&end).map_or(text.len(), |at| at + end.len()))
 }
 
-/// Leaves out what follows `#[cfg(test)]`: an item up to its `;`, its `,` or the end of its block.
+/// Removes items after `#[cfg(test)]`, each up to its `;`, its `,` or the end of its block.
 fn without_tests<'s>(tokens: &[&'s str]) -> Vec<&'s str> {
     const MARK: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
     let mut kept = Vec::with_capacity(tokens.len());
@@ -91,7 +91,7 @@ fn without_tests<'s>(tokens: &[&'s str]) -> Vec<&'s str> {
     kept
 }
 
-/// How many tokens the item has that stands in front.
+/// The number of tokens of the item at the start.
 fn item(tokens: &[&str]) -> usize {
     let mut open = 0_usize;
     for (at, token) in tokens.iter().enumerate() {

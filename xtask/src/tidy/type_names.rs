@@ -1,4 +1,4 @@
-//! A type's name stands for one thing: no two types of the crates have the same, in one crate or in two.
+//! The name of a type has one meaning: no two types have the same name, within a crate or across crates.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use super::problem::Problem;
 use super::tokens::tokens;
 use crate::tree::Tree;
 
-/// Names that stand more than once and still mean one thing: an alias that each library defines alike, and types with a
-/// stand-in for builds without a feature.
+/// Names that occur more than once and still have one meaning: an alias that each library defines alike, and types with
+/// a replacement for builds without a feature.
 const ONE_MEANING: &[&str] = &["Address", "AddressPattern", "BoxFuture", "Locks", "RuleSide", "SchemaCheck"];
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
@@ -23,13 +23,13 @@ pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
         .collect()
 }
 
-/// Sources of the crates, without files that only tests have.
+/// Whether a file is a source of the crates and not for tests only.
 fn is_source(path: &str) -> bool {
     let is_test = path.ends_with("tests.rs") || path.contains("/tests/");
     path.starts_with("crates/") && path.contains("/src/") && !is_test
 }
 
-/// The types a file defines. What stands in an `impl` or a `trait` (`type Output = …`) belongs to that.
+/// The types that a file defines. Types inside an `impl` or a `trait` (`type Output = …`) do not count.
 fn defined<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
     let mut names = Vec::new();
     let mut depth = 0_usize;

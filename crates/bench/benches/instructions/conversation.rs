@@ -1,4 +1,4 @@
-//! A run under way: the facts of its turns, and the state after any number of them.
+//! A simulated run: the facts of its turns, and the state after any number of them.
 
 use windlass_bench::ours::{TOOL, tool_spec};
 use windlass_machine::{CallResult, Effect, Fact, Input, RunSettings, State, apply, decide, outstanding, preset};
@@ -7,7 +7,7 @@ use windlass_vocab::{
     SessionOpened, SnapshotKind, StopReason, Timestamp, Usage, Verdict,
 };
 
-/// The state after so many whole turns: the model is asked.
+/// The state after this many complete turns, when the model has been asked for the next reply.
 pub(crate) fn asked(turns: usize) -> State {
     let session = "01890000-0000-7000-8000-000000000000".parse().expect("an id");
     let mut state = State::new(session);
@@ -36,12 +36,12 @@ pub(crate) fn asked(turns: usize) -> State {
     state
 }
 
-/// The prefix and the offer of the run.
+/// The prefix and the offered tools of the run.
 pub(crate) fn context() -> PinnedContext {
     PinnedContext { prefix: "You haul.".into(), offer: vec![tool_spec()], ..PinnedContext::default() }
 }
 
-/// The state after so many whole turns and a reply: its call runs.
+/// The state after this many complete turns and a reply whose call is running.
 pub(crate) fn called(turns: usize) -> State {
     let mut state = asked(turns);
     let reply = reply(&state);
@@ -49,7 +49,7 @@ pub(crate) fn called(turns: usize) -> State {
     state
 }
 
-/// What a fact means.
+/// The records that a fact leads to.
 pub(crate) fn records(state: &State, fact: Fact) -> Vec<Record> {
     decide(state, Input { at: Timestamp(1_000), fact })
 }
@@ -77,7 +77,7 @@ fn run_settings() -> RunSettings {
     }
 }
 
-/// The reply that is awaited: words and one call.
+/// The awaited reply: text and one call.
 pub(crate) fn reply(state: &State) -> Fact {
     let attempt = outstanding(state).into_iter().find_map(|effect| match effect {
         Effect::CallModel { key, .. } => Some(key),
@@ -110,7 +110,7 @@ pub(crate) fn reply(state: &State) -> Fact {
     }
 }
 
-/// The result that is awaited.
+/// The awaited result of the call.
 pub(crate) fn result(state: &State) -> Fact {
     let call = outstanding(state).into_iter().find_map(|effect| match effect {
         Effect::RunCall { request, .. } => Some(request.call),

@@ -1,7 +1,7 @@
-//! Instructions of the pure parts, counted by callgrind. Each is measured early and late in a run: what
-//! must not grow with the run does not.
+//! Instructions of the pure parts, counted by callgrind. Each is measured early and late in a run, to show which costs
+//! do not grow with the run.
 
-// The macros write names out in full.
+// The bench macros expand to fully qualified names.
 #![allow(clippy::expect_used, unused_qualifications)]
 
 mod conversation;
@@ -58,7 +58,7 @@ fn apply_result((mut state, records): (State, Vec<Record>)) -> (State, Vec<Recor
     (state, records)
 }
 
-/// The history after so many turns, and segments that hold all of it but the last turn.
+/// The history after some turns, and segments that hold all of it except the last turn.
 struct Sending {
     config: OpenAiConfig,
     context: PinnedContext,
@@ -103,7 +103,7 @@ fn encode_request(mut sending: Sending) -> (RequestBody, Sending) {
     (body, sending)
 }
 
-/// A stream of so many words, an event each.
+/// A stream of this many words, one event each.
 fn stream_of(words: usize) -> (ChatStream, Vec<u8>) {
     let endpoint = Endpoint { base_url: "http://localhost:8080/v1".into(), model: "scripted".into(), key: None };
     let event = |delta: String, finish: &str| {

@@ -1,4 +1,4 @@
-//! The floor of a cold start: a program that makes one request and drains the answer.
+//! The floor of a cold start: a program that makes one request and reads the answer.
 
 use anyhow::Context as _;
 use windlass_bench::floor::FloorWire;

@@ -1,5 +1,5 @@
-//! A process with one idle session, as a program that embeds an agent would be: runs once, then tells what
-//! memory it holds. Takes the server's address and a folder.
+//! A process with one idle session, like a program that embeds an agent: it makes one run, then prints how much
+//! memory it uses. Its arguments are the server's address and a folder.
 
 use std::path::Path;
 

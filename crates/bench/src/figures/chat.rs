@@ -1,5 +1,5 @@
-//! What the whole chat takes while a fast model answers: from the bytes on the wire to those on the
-//! terminal, each token an event of its own, at the pace of a stream that no one can read along with.
+//! The processor time of the whole chat while a fast model answers: from the bytes on the wire to those on the
+//! terminal, one event per token, faster than anyone can read.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -17,11 +17,11 @@ use crate::pace::median;
 use crate::table::Measurement;
 use crate::terminal::TerminalSeat;
 
-/// Tokens of an answer: five seconds of it.
+/// Tokens of an answer: five seconds' worth.
 const TOKENS: usize = 10_000;
-/// What it ends with.
+/// The end of the answer.
 const LAST: &str = "Belayed.";
-/// How often the server writes. Finer than that the clock of a busy machine is not.
+/// How often the server writes. The timer of a busy machine is no finer than this.
 const BEAT: Duration = Duration::from_millis(1);
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -30,7 +30,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     for _ in 0..setup.rounds(5) {
         let (took, lasted) = one_answer(setup)?;
         seconds = lasted.as_secs_f64();
-        // As a duration per second, so that there is a median.
+        // As processor time per second, a duration, so that `median` can be used.
         shares.push(took.div_f64(seconds));
     }
     let share = 100.0 * median(&mut shares).as_secs_f64();
@@ -38,7 +38,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     Ok(vec![Measurement::at_most(&figure, LIMIT, share, "% of a core")])
 }
 
-/// The processor time the chat took for one answer, and how long that lasted.
+/// The processor time that the chat used for one answer, and how long the answer took.
 fn one_answer(setup: &Setup) -> Result<(Duration, Duration)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let base_url = format!("http://{}/v1", listener.local_addr()?);
@@ -58,7 +58,7 @@ fn one_answer(setup: &Setup) -> Result<(Duration, Duration)> {
     Ok((took, lasted))
 }
 
-/// Answers one request at the pace.
+/// Answers one request at the pace of the figure.
 fn serve(listener: &TcpListener) -> Result<()> {
     let (connection, _) = listener.accept()?;
     connection.set_nodelay(true)?;

@@ -1,5 +1,5 @@
-//! From the start of the process to its first request: `windlass run` in a fresh data folder against
-//! a program that does nothing but make one.
+//! The time from the start of the process to its first request: `windlass run` in a fresh data folder, compared with
+//! a program that does nothing but make one request.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -36,7 +36,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     Ok(vec![Measurement::compared("cold start of `windlass run` to its first request", LIMIT, &compared)])
 }
 
-/// `windlass run` in this folder, against a model at this address.
+/// The command `windlass run` in this folder, with a model at this address.
 pub(super) fn windlass_run(setup: &Setup, base_url: &str, dir: &Path) -> Command {
     let mut command = Command::new(&setup.programs.windlass);
     command.args(["run", "Haul.", "--model", "scripted", "--base-url", base_url]);
@@ -49,13 +49,13 @@ pub(super) trait FirstRequest {
 }
 
 impl FirstRequest for Command {
-    /// Starts the program, and stops the clock when its first request is there.
+    /// Starts the program, and returns the time until its first request arrives.
     fn wait_for(&mut self, listener: &TcpListener) -> Result<Duration> {
         let address = listener.local_addr()?;
         self.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let begun = Instant::now();
         let child = self.spawn().with_context(|| format!("{self:?} can't be started"))?;
-        // The end of the program knocks as well, so that one which dies early is not waited for.
+        // When the program exits, this connects as well, so that nobody waits for a program that died early.
         let end = thread::spawn(move || {
             let output = child.wait_with_output();
             let _ = TcpStream::connect::<SocketAddr>(address);
@@ -72,7 +72,7 @@ impl FirstRequest for Command {
     }
 }
 
-/// Answers one request and says when it was there; `None` where nothing came.
+/// Answers one request and returns when it arrived; `None` if the connection closed without one.
 fn serve(connection: TcpStream, begun: Instant) -> Result<Option<Duration>> {
     let mut reader = BufReader::new(connection);
     let mut length = 0;

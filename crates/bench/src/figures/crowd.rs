@@ -1,5 +1,5 @@
-//! 1,000 sessions at once, 10 turns each, 50 ms model latency, FULL with group commit: the wall time
-//! against 1,000 floor loops with one committing thread, and what each session holds.
+//! 1,000 sessions at once, 10 turns each, 50 ms model latency, FULL with group commit: the wall time compared
+//! with 1,000 floor loops with one committing thread, and the memory of each session.
 
 use std::sync::Arc;
 
@@ -70,12 +70,12 @@ fn wall(setup: &Setup, server: &BenchServer) -> Result<Measurement> {
     ))
 }
 
-/// Does it [`MANY`] times at once; one failure fails it all.
+/// Runs `one` [`MANY`] times at once; fails if one of them fails.
 async fn together<F: Future<Output = Result<()>> + Send + 'static>(one: impl Fn(usize) -> F) -> Result<()> {
     (0..MANY).map(one).collect::<JoinSet<_>>().join_all().await.into_iter().collect()
 }
 
-/// What one more holds, in KiB.
+/// The memory of one more session, in KiB.
 fn per_session(setup: &Setup, server: &BenchServer, child: fn(usize) -> Child) -> Result<f64> {
     let of = |sessions| {
         let dir = tempfile::tempdir_in(&setup.programs.folder)?;

@@ -1,5 +1,5 @@
-//! How fast calls are read out of text: megabytes a second of replies that hold calls in every dialect
-//! and much that only looks like one, and whether four times the text takes four times as long.
+//! How fast calls are parsed out of text: megabytes per second of replies that contain calls in every dialect
+//! and much text that only looks like one, and whether four times the text takes four times as long.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use crate::pace::median;
 use crate::table::{Mark, Measurement};
 
 const LEAST: f64 = 100.0;
-/// Neither fits a cache.
+/// Neither size fits into a CPU cache.
 const SMALL: usize = 40 << 20;
 const LARGE: usize = 160 << 20;
-/// Four times the text may take so many times as long; a quadratic reader would take 16 times.
+/// Four times the text may take this many times as long; a quadratic parser would take 16 times.
 const GROWTH: f64 = 6.0;
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -41,7 +41,8 @@ fn repeated(unit: &str, bytes: usize) -> String {
     unit.repeat(bytes / unit.len())
 }
 
-/// What was read is kept, so that every round has fresh memory: what an allocator gives again is there sooner.
+/// The median time to parse `text`. Results are kept, so that every round gets fresh memory, which takes longer than
+/// memory that the allocator reuses.
 fn timed(setup: &Setup, text: &str, kept: &mut Vec<ParsedReply>) -> Result<Duration> {
     let dialects = [Dialect::ToolBlock, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
     let spoken = AcceptedForms::of(&dialects, None, Parallel::On).context("nothing is read")?;
@@ -56,7 +57,7 @@ fn timed(setup: &Setup, text: &str, kept: &mut Vec<ParsedReply>) -> Result<Durat
     Ok(median(&mut times))
 }
 
-/// A reply with calls in it, and things that look like some.
+/// A reply that contains calls, and text that looks like calls.
 const REPLY: &str = "I read the file first, then I look at what [it](https://example.com) says about `<tool>`.\n\n\
     <tool>\n<server_name>local</server_name>\n<tool_name>read_file</tool_name>\n<arguments>\n\
     {\"path\": \"src/main.rs\", \"offset\": 120, \"note\": \"a text of some length, with \\\"quotes\\\" and </tool> in it\"}\n\

@@ -1,5 +1,4 @@
-//! One session with FULL against the floor that commits as often, and how many syncs a lone batch
-//! costs.
+//! One session with FULL compared with the floor that commits as often, and the number of syncs per single batch.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,7 +16,7 @@ use crate::{ours, trace};
 
 const TURNS: usize = 50;
 const LIMIT: f64 = 1.3;
-/// Runs in the two processes whose syncs are counted: what they have in common falls out.
+/// Runs in the two processes whose syncs are counted: their difference cancels out the fixed part.
 const RUNS: (usize, usize) = (1, 5);
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -70,7 +69,7 @@ fn count(setup: &Setup, server: &BenchServer, runs: usize) -> Result<SyscallCoun
     Ok(SyscallCounts { syncs: finished_calls(&log)?, batches })
 }
 
-/// The calls that came to an end; one that strace shows in two parts ends in the second.
+/// Counts the completed calls; strace prints an interrupted call in two parts, and only the second has the result.
 fn finished_calls(log: &Path) -> Result<u64> {
     let text = std::fs::read_to_string(log).context("strace left no log")?;
     Ok(text.lines().filter(|line| line.contains("sync") && line.contains("= 0")).count() as u64)

@@ -1,5 +1,5 @@
-//! How the cost of a turn grows with the run: the mean of a run of 200 turns against that of a run
-//! of 10, from the message to the end, in a session that is open already.
+//! How the cost of a turn grows with the run: the mean over a run of 200 turns compared with that over a run
+//! of 10, from the message to the end, in a session that is already open.
 
 use anyhow::Result;
 use windlass_store::Durability;
@@ -30,7 +30,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     ])
 }
 
-/// What a turn takes, the floor's and ours, in a run of so many.
+/// The time per turn, the floor's and ours, in a run of this many turns.
 fn per_turn(setup: &Setup, turns: usize, rounds: usize) -> Result<FloorComparison> {
     let server = BenchServer::start(&setup.programs, ModelBehaviour { turns, text_bytes: 0, latency_ms: 0 })?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;

@@ -1,4 +1,4 @@
-//! What a process holds that has one idle session. A program of its own, because this one also holds the
+//! The memory of a process with one idle session. Measured in a separate program, because this one also contains the
 //! floors and the chat.
 
 use std::process::Command;

@@ -29,8 +29,8 @@ pub(super) fn measure(_: &Setup) -> Result<Vec<Measurement>> {
     Ok(lines)
 }
 
-/// The counts in the runner's report: a line that names the bench, then one that begins with
-/// `Instructions:`, the new count before the bar.
+/// Parses the runner's report: a line that names the bench, then one that begins with
+/// `Instructions:`, with the new count before the bar.
 fn counted(report: &str) -> Vec<Measurement> {
     let mut name = String::new();
     let mut lines = Vec::new();
@@ -47,7 +47,7 @@ fn counted(report: &str) -> Vec<Measurement> {
     lines
 }
 
-/// What a line such as `instructions::machine::decide_reply turns_0:(reply_after(10))` names.
+/// The title of a line such as `instructions::machine::decide_reply turns_0:(reply_after(10))`.
 fn title(line: &str) -> Option<String> {
     let (_, bench) = line.split_once("::")?.1.split_once("::")?;
     let (name, arguments) = bench.split_once(' ')?;

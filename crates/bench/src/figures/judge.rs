@@ -1,5 +1,5 @@
-//! What it takes to say whether a call may run, with 200 rules and the grants of a long session: from the arguments of
-//! the call to the ruling. The figure is that of the slowest kind of call.
+//! The time to decide whether a call is permitted, with 200 rules and the grants of a long session: from the arguments
+//! of the call to the verdict. The figure is that of the slowest kind of call.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::pace::median;
 use crate::table::Measurement;
 
 const LIMIT: f64 = 50.0;
-/// Rules in all, a fifth of them about each of commands, reading, writing, pages and servers.
+/// Total number of rules; a fifth each for commands, reading, writing, pages and servers.
 const RULES: usize = 200;
 const GRANTS: usize = 20;
-/// Calls that are timed together, because one is shorter than a clock is exact.
+/// Calls that are timed together, because a single one is shorter than the clock's resolution.
 const TOGETHER: u32 = 200;
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -30,7 +30,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     Ok(vec![Measurement::at_most(&figure, LIMIT, slowest.as_secs_f64() * 1e6, "µs")])
 }
 
-/// Each kind of call, and what judging one takes.
+/// Each kind of call, and the time to check one.
 fn times(rounds: usize, together: u32) -> Result<Vec<(&'static str, Duration)>> {
     let folder = tempfile::tempdir()?;
     std::fs::create_dir_all(folder.path().join("src/parser"))?;

@@ -1,4 +1,4 @@
-//! A call of an MCP server's tool over stdio, from a run's side, against a bare client: one line written,
+//! A call of an MCP server's tool over stdio, as a run makes it, compared with a bare client: one line written,
 //! one line read and parsed. The server is the same program for both, one process each.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -53,7 +53,7 @@ fn arguments(number: usize) -> Value {
     json!({"number": number, "text": "Heave away, haul away."})
 }
 
-/// Ours: what a run does with a tool.
+/// Ours: calls a tool as a run does.
 async fn call(tool: &Arc<dyn Tool>, number: usize) -> Result<()> {
     let session: SessionId = SESSION.parse()?;
     let outcome = tool.run(CallContext::detached(session), arguments(number)).await;

@@ -24,7 +24,7 @@ use anyhow::Result;
 pub use self::setup::{Effort, Setup};
 use crate::table::Measurement;
 
-/// A figure: its name, and how it is measured.
+/// A figure: its name, and the function that measures it.
 pub type Figure = (&'static str, fn(&Setup) -> Result<Vec<Measurement>>);
 
 /// Every figure, in the order of the table.

@@ -1,4 +1,4 @@
-//! How long a long session takes to open: claim, read, fold and take the lease, against a bare read of
+//! How long it takes to open a long session: claim, read, fold and take the lease, compared with a bare read of
 //! its bytes.
 
 use std::path::Path;
@@ -60,14 +60,14 @@ async fn compared(agent: &Agent, dir: &Path, rounds: usize) -> Result<FloorCompa
     Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut all_ours) })
 }
 
-/// Closing it is no part of opening it.
+/// Opens the session and returns the time it took. The caller closes it, so that closing is not measured.
 async fn open(agent: &Agent) -> Result<(Duration, windlass::Session)> {
     let begun = Instant::now();
     let session = agent.open(KEY).await?;
     Ok((begun.elapsed(), session))
 }
 
-/// The floor: every stored byte once, and the records counted.
+/// The floor: reads every stored byte once, and counts the records.
 fn read(bare: &Connection, session: &[u8]) -> Result<u64> {
     let mut statement = bare.prepare_cached("SELECT bytes FROM batches WHERE session = ?1 ORDER BY seq")?;
     let mut rows = statement.query([session])?;

@@ -1,5 +1,5 @@
-//! What the turns of [`super::turn`] cost in peers that are installed here, against the same floor. They
-//! store nothing.
+//! The cost of the turns of [`super::turn`] in other agent frameworks that are installed here, compared with the same
+//! floor. They store nothing.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,10 +17,10 @@ use crate::trace;
 
 const TURNS: usize = 50;
 
-/// A peer: its name, what Python must know for it, and the program beside this crate.
+/// A peer: its name, the Python modules it needs, and its script in this crate.
 const PEERS: &[(&str, &str, &str)] = &[("LangGraph", "langchain.agents, langchain_openai", "langgraph_turns.py")];
 
-/// The Python that may have peers installed.
+/// The variable that names a Python interpreter with peers installed.
 const PYTHON: &str = "WINDLASS_BENCH_PYTHON";
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {

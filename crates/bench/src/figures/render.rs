@@ -1,5 +1,5 @@
-//! What showing a fast stream costs: the chat's screen is given 2,000 tokens a second, and the processor
-//! time it takes is set against the time the stream lasts. The clock the screen sees is the stream's, so
+//! The cost of displaying a fast stream: the chat's screen gets 2,000 tokens a second, and the processor time it uses
+//! is compared with the duration of the stream. The screen is given the stream's times instead of a real clock, so
 //! nothing waits.
 
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::pace::median;
 use crate::table::Measurement;
 
 pub(super) const TOKENS_PER_SECOND: u64 = 2_000;
-/// A token of English, on the average.
+/// Average length of an English token.
 const TOKEN_BYTES: usize = 4;
-/// How often the chat tells the screen the time.
+/// How often the chat passes the time to the screen.
 const TICK_MS: u64 = 50;
 pub(super) const LIMIT: f64 = 20.0;
 
-/// A window of a usual size, on a terminal that can do everything.
+/// A window of a common size, on a terminal with all features.
 const LOOK: TerminalLook = TerminalLook { width: 120, height: 40, colour: Colour::Ansi, glyphs: Glyphs::Unicode };
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -40,7 +40,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     Ok(lines)
 }
 
-/// Tokens and when each comes.
+/// Tokens, and when each arrives.
 struct TimedTokens(Vec<(u64, Event)>);
 
 impl TimedTokens {
@@ -59,7 +59,7 @@ impl TimedTokens {
         Duration::from_millis(self.0.len() as u64 * 1_000 / TOKENS_PER_SECOND)
     }
 
-    /// Shows all of it, and gives the processor time that took.
+    /// Displays all tokens, and returns the processor time that took.
     fn show_all(&self) -> Result<Duration> {
         let begun = processor_time()?;
         let mut screen = Screen::new(Vec::new(), LOOK);
@@ -70,7 +70,7 @@ impl TimedTokens {
                 ticked = *now;
             }
             screen.event(event, *now)?;
-            // As the chat does: what was painted is taken and written.
+            // As the chat does: take the painted bytes and write them.
             written += std::mem::take(screen.out()).len();
         }
         screen.pause()?;
@@ -81,7 +81,7 @@ impl TimedTokens {
     }
 }
 
-/// A text in parts as long as tokens are.
+/// Splits a text into pieces as long as tokens.
 pub(super) fn tokens(mut text: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let (token, rest) = text.split_at(text.ceil_char_boundary(TOKEN_BYTES.min(text.len())));
@@ -90,13 +90,13 @@ pub(super) fn tokens(mut text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What this thread has had of the processor.
+/// The processor time that this thread has used.
 fn processor_time() -> Result<Duration> {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))
 }
 
-/// What an answer is made of: headings, paragraphs with emphasis and links, lists, a table, code.
+/// A typical answer: headings, paragraphs with emphasis and links, lists, a table, code.
 pub(super) fn answer() -> String {
     let section = |number: usize| {
         format!(

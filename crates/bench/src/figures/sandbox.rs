@@ -1,4 +1,4 @@
-//! What the sandbox adds to a command: `true` run by the tool, under the guard, with and without it.
+//! The time that the sandbox adds to a command: `true` run by the tool, under the guard, with and without the sandbox.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::setup::Setup;
 use crate::pace::compare;
 use crate::table::Measurement;
 
-/// Any will do.
+/// An arbitrary session id.
 const SESSION: &str = "00000000-0000-7000-8000-000000000000";
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {

@@ -1,5 +1,5 @@
-//! Many MCP servers, each taking its time to start: what starting them costs a run's first request that does not
-//! wait for them, and how long it takes until all are there (as long as the slowest).
+//! Many MCP servers, each slow to start: how much their start delays a run's first request, which does not wait for
+//! them, and how long it takes until all are connected (as long as the slowest).
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::table::Measurement;
 
 const SERVERS: usize = 13;
 const TOOLS: usize = 67;
-/// The slowest to start; the others are spread evenly below it.
+/// Start time of the slowest server; those of the others are spread evenly below it.
 const SLOWEST_MS: u64 = 1_000;
 
-/// Far below what waiting for the first server would take, above what starting thirteen processes does.
+/// Far below the time to wait for the first server, above the time to start thirteen processes.
 const FIRST_LIMIT: f64 = 1.5;
 const ALL_LIMIT: f64 = 1.5;
 
@@ -37,7 +37,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     Ok(lines)
 }
 
-/// Half of them speak the newest revision, half the one before.
+/// Half of the servers support the newest revision, half the previous one.
 fn script(index: usize) -> (String, McpScript) {
     let tools = TOOLS / SERVERS + usize::from(index < TOOLS % SERVERS);
     let tools = (0..tools).map(|number| FakeTool::new(&format!("tool_{number}"), ToolAction::Echo));
@@ -47,7 +47,7 @@ fn script(index: usize) -> (String, McpScript) {
     (format!("server-{index}"), McpScript { starts_after_ms, ..script })
 }
 
-/// The first request of a run: without servers, with servers never seen, and with servers remembered.
+/// The first request of a run: without servers, with new servers, and with servers whose tools are remembered.
 fn first_requests(setup: &Setup) -> Result<Vec<Measurement>> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
     let base_url = format!("http://{}/v1", listener.local_addr()?);
@@ -90,7 +90,7 @@ fn file_of_servers(setup: &Setup) -> Value {
     json!({"mcpServers": (0..SERVERS).map(script).map(entry).collect::<Map<_, _>>()})
 }
 
-/// From being woken to the last that is there: the slowest alone, and all.
+/// The time from the start until all are connected: of the slowest server alone, and of all.
 fn connected(setup: &Setup) -> Result<FloorComparison> {
     let (mut floors, mut ours) = (Vec::new(), Vec::new());
     alone()?.block_on(async {
@@ -105,7 +105,7 @@ fn connected(setup: &Setup) -> Result<FloorComparison> {
     })
 }
 
-/// Letting them go is no part of it.
+/// The time until these servers are connected. Shutting them down is not measured.
 async fn all_there(setup: &Setup, which: Range<usize>) -> Result<Duration> {
     let servers = Servers::new(configured(setup, which.clone().map(script))?, options(setup));
     let begun = Instant::now();

@@ -1,27 +1,27 @@
-//! What a figure is measured with.
+//! The setup of a measurement.
 
 use crate::programs::Programs;
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Long enough for figures to be kept.
+    /// Long enough for figures that are published.
     Whole,
-    /// Long enough to see that it works.
+    /// Long enough to see that the measurement works.
     Quick,
 }
 
-/// What a figure is measured with.
+/// The setup of a measurement.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The programs.
+    /// The programs to measure.
     pub programs: Programs,
     /// How long to measure.
     pub effort: Effort,
 }
 
 impl Setup {
-    /// So many rounds, or few.
+    /// This many rounds, or few with [`Effort::Quick`].
     pub(crate) fn rounds(&self, whole: usize) -> usize {
         match self.effort {
             Effort::Whole => whole,

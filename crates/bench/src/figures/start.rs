@@ -1,5 +1,5 @@
-//! From the start of the process: `windlass --version` to its end, and the chat to its first prompt, in a
-//! fresh data folder and in one that was used before, against a program that prints a line. Where peers
+//! Time from the start of the process: `windlass --version` to its exit, and the chat to its first prompt, in a
+//! fresh data folder and in one that was used before, compared with a program that prints a line. If peers
 //! are installed, their `--version` too.
 
 use std::io::ErrorKind;
@@ -14,13 +14,13 @@ use crate::pace::{FloorComparison, median};
 use crate::table::Measurement;
 use crate::terminal::until_shown;
 
-/// What stands on the screen when a person may type.
+/// The prompt on the screen when a person may type.
 pub(super) const PROMPT: &str = "› ";
 
-/// A model that is not asked anything.
+/// The address of a model that gets no request.
 const NOBODY: &str = "http://127.0.0.1:9/v1";
 
-/// Programs that do the like, by the names they have when they are installed.
+/// Similar programs, by the names they are installed under.
 const PEERS: &[&str] = &["goose", "codex", "nanobot", "opencode", "crush", "gemini", "claude", "aider"];
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
@@ -45,12 +45,12 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     Ok(lines)
 }
 
-/// The chat with a model at this address.
+/// The command that starts the chat with a model at this address.
 pub(super) fn chat(setup: &Setup, dir: &Path, base_url: &str) -> Command {
     let mut command = Command::new(&setup.programs.windlass);
     command.args(["--session", "start", "--model", "scripted", "--base-url", base_url]);
     command.arg("--workspace").arg(dir).arg("--data-dir").arg(dir.join("data"));
-    // Nobody's own settings, and a terminal that can do everything.
+    // No personal settings, and a terminal with all features.
     command.env("HOME", dir).env("XDG_CONFIG_HOME", dir).env("TERM", "xterm-256color").env("LC_ALL", "C.UTF-8");
     command
 }
@@ -71,7 +71,7 @@ fn by_turns(
     Ok(FloorComparison { floor: median(&mut floors), ours: median(&mut all_ours) })
 }
 
-/// How long `--version` takes, which must be answered.
+/// How long `--version` takes; it must print something.
 fn ended(mut command: Command) -> Result<Duration> {
     command.arg("--version").stdin(Stdio::null());
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! What a turn costs beside its request: zero model latency, 50 turns, one call in each, streaming,
-//! every step journaled with NORMAL, against the bare requests.
+//! The cost of a turn on top of its request: zero model latency, 50 turns, one call in each, streaming,
+//! every step journaled with NORMAL, compared with the bare requests.
 
 use anyhow::Result;
 use windlass_store::Durability;

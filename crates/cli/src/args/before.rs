@@ -1,14 +1,14 @@
-//! Options that stand before a command mean what they mean after it: `windlass --model NAME run "…"`.
+//! Options before a command mean the same as after it: `windlass --model NAME run "…"`.
 
 use super::common::{CommonFlags, RuleFlags};
 use super::{ChatArgs, Cli, CliCommand};
 
-/// Options before a command that it does not take.
+/// Error: the options before a command include one that it does not take.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct MisplacedOptions;
 
 impl Cli {
-    /// The options that stand before the command, taken over by it.
+    /// Moves the options before the command into the command's own.
     pub(crate) fn joined(mut self) -> Result<Self, MisplacedOptions> {
         let Some(command) = &mut self.command else { return Ok(self) };
         let mut before = std::mem::take(&mut self.chat);
@@ -27,7 +27,7 @@ impl Cli {
                 serve.rules.join(std::mem::take(&mut before.rules));
                 serve.common.join(std::mem::take(&mut before.common));
             }
-            // A resumed run keeps its rules.
+            // A resumed run keeps its settings.
             CliCommand::Resume(resume) => resume.common.join(std::mem::take(&mut before.common)),
             CliCommand::Sessions(_)
             | CliCommand::Stop(_)
@@ -52,10 +52,10 @@ impl Cli {
 }
 
 impl ChatArgs {
-    /// Takes over what stands before the command and not after it.
+    /// Takes over the options before the command that are not repeated after it.
     fn join(&mut self, before: Self) {
         let Self { continue_last, resume, session, rules, common } = before;
-        // Each of the three says which session is meant, so one after the command leaves no room for another.
+        // Each of the three selects the session, so one after the command replaces any before it.
         if !self.continue_last && self.resume.is_none() && self.session.is_none() {
             (self.continue_last, self.resume, self.session) = (continue_last, resume, session);
         }
@@ -65,7 +65,7 @@ impl ChatArgs {
 }
 
 impl RuleFlags {
-    /// Takes over what stands before the command and not after it; of lists, both.
+    /// Takes over the options before the command that are not repeated after it; lists are joined.
     fn join(&mut self, before: Self) {
         let Self { preset, max_turns, dialect, tags } = before;
         self.preset = self.preset.take().or(preset);
@@ -76,7 +76,7 @@ impl RuleFlags {
 }
 
 impl CommonFlags {
-    /// Takes over what stands before the command and not after it; of lists, both.
+    /// Takes over the options before the command that are not repeated after it; lists are joined.
     fn join(&mut self, before: Self) {
         let Self {
             model,
@@ -118,7 +118,7 @@ mod tests {
         Cli::try_parse_from([&["windlass"], line].concat()).expect("it parses").joined()
     }
 
-    // proves W2: an option means the same before the command and after it
+    // proves W2: an option means the same before and after the command
     #[test]
     fn options_before_a_command_are_those_of_the_command() {
         let options = [

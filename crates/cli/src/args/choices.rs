@@ -1,9 +1,9 @@
-//! `--mode` and `--durability`: settings of which there are a few, each with a name.
+//! Parsers for `--mode` and `--durability`, which take one of a few names.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use windlass_setup::settings::{DurabilitySetting, ModeSetting};
 
-/// Takes the name of a mode.
+/// Parses the name of a mode.
 pub(super) fn mode() -> impl TypedValueParser<Value = ModeSetting> {
     let help = |mode: ModeSetting| match mode {
         ModeSetting::Bypass => "Nothing is asked",
@@ -14,7 +14,7 @@ pub(super) fn mode() -> impl TypedValueParser<Value = ModeSetting> {
     PossibleValuesParser::new(names).try_map(|name| ModeSetting::parsed(&name))
 }
 
-/// Takes the name of a durability.
+/// Parses the name of a durability.
 pub(super) fn durability() -> impl TypedValueParser<Value = DurabilitySetting> {
     let help = |durability: DurabilitySetting| match durability {
         DurabilitySetting::Full => "A power cut",

@@ -10,7 +10,7 @@ use windlass_vocab::Dialect;
 
 use super::{choices, deadline, dialect, sandbox};
 
-// The rules a new run starts with.
+// The run settings of a new run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct RuleFlags {
     /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
@@ -27,7 +27,7 @@ pub struct RuleFlags {
     pub tags: Vec<String>,
 }
 
-// What every command that talks to a model takes.
+// The flags of every command that uses a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct CommonFlags {
     /// The model, as its server names it

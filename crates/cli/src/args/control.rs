@@ -1,4 +1,4 @@
-//! The arguments of the commands that reach a session which another process has open: stop, answer, follow.
+//! The arguments of the commands for a session that another process has open: stop, answer, follow.
 
 use clap::{Args, ValueEnum};
 use windlass_vocab::QuestionOption;
@@ -73,7 +73,7 @@ pub struct FollowArgs {
     pub json: bool,
 }
 
-/// An answer to the question a run waits with, as `resume --answer` takes it.
+/// An answer to the question that a run waits for, as `resume --answer` takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum AnswerChoice {
     /// Run the interrupted call again

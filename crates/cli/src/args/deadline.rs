@@ -1,10 +1,10 @@
-//! Lengths of time as people write them: `30s`, `5m`, `1h30m`, `500ms`.
+//! Durations as people write them: `30s`, `5m`, `1h30m`, `500ms`.
 
 use std::time::Duration;
 
 const FORMS: &str = "write it like 30s, 5m, 1h30m or 500ms";
 
-/// Reads a length of time. Units are d, h, m, s and ms, each at most once, the larger first.
+/// Parses a duration. Units are d, h, m, s and ms, each at most once, the larger first.
 pub(super) fn parse(text: &str) -> Result<Duration, String> {
     let mut rest = text;
     let mut total: u64 = 0;

@@ -1,4 +1,4 @@
-//! `--dialect`: how calls are written, as the policy's row `dialects` has it.
+//! `--dialect`: how a model writes calls, as in the policy's field `dialects`.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use windlass_vocab::Dialect;
@@ -12,7 +12,7 @@ const DIALECTS: [(&str, Dialect, &str); 6] = [
     ("bare_json", Dialect::BareJson, "JSON without tags"),
 ];
 
-/// Takes one of the names, as they stand in windlass.toml.
+/// Parses a dialect's name, as in windlass.toml.
 pub(super) fn parser() -> impl TypedValueParser<Value = Dialect> {
     let names = DIALECTS.map(|(name, _, help)| PossibleValue::new(name).help(help));
     PossibleValuesParser::new(names).map(|name| dialect_named(&name))

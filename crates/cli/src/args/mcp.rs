@@ -19,10 +19,10 @@ Examples:
 Servers are also taken from `mcpServers` in windlass.toml, from a project's .mcp.json once you agree to
 it, and from files named with --mcp-config.";
 
-// `windlass mcp`. Its flags have ids of their own, or the chat would take them for its own.
+// `windlass mcp`. Its flags have ids of their own, because clap would otherwise merge them with the chat's flags.
 #[derive(Clone, Debug, Args)]
 pub struct McpArgs {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: McpCommand,
     /// Servers to use besides those configured: a JSON file with `mcpServers`; may be repeated
@@ -36,7 +36,7 @@ pub struct McpArgs {
     pub json: bool,
 }
 
-// What to do with MCP servers.
+// The subcommands of `windlass mcp`.
 #[derive(Clone, Debug, Subcommand)]
 #[command(defer = true)]
 pub enum McpCommand {
@@ -142,7 +142,7 @@ pub struct AddArgs {
 }
 
 impl McpArgs {
-    /// The part that competes with the environment and the files.
+    /// Returns the arguments that override the environment and the settings files.
     #[must_use]
     pub fn flags(&self, data_dir: Option<PathBuf>) -> Flags {
         Flags { data_dir, workspace: self.workspace.clone(), mcp_config: self.mcp_config.clone(), ..Flags::default() }

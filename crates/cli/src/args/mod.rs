@@ -1,4 +1,4 @@
-//! What a person may type after `windlass`. Wrong use ends with exit code 2 before anything starts.
+//! The command line arguments. Wrong usage exits with code 2 before anything starts.
 
 mod backup;
 mod before;
@@ -76,7 +76,7 @@ Examples:
   windlass resume
   windlass resume notes --answer run-again";
 
-/// The version with the commit it was built from, where that is known.
+/// The version, with the commit it was built from if that is known.
 pub const VERSION: &str = env!("WINDLASS_VERSION");
 
 const FORK_EXAMPLES: &str = "\
@@ -97,17 +97,17 @@ pub struct Cli {
     /// Write what is done, and how long it takes, to this file; no words of a conversation
     #[arg(long, global = true, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// What to do; without anything, the chat.
+    /// The command; `None` opens the chat.
     #[command(subcommand)]
     pub command: Option<CliCommand>,
-    /// How the chat is opened.
+    /// The chat's arguments, for `windlass` without a command.
     #[command(flatten)]
     pub chat: ChatArgs,
 }
 
-/// What to do. Only the command that is typed is put together: that of all takes longer than the rest of a start
-/// up to the settings. What its arguments' struct says of itself would then stand in its help in place of what is
-/// said here, so those have no doc comments.
+/// The commands. Clap builds only the typed command (`defer`), because building all takes longer than the rest of the
+/// startup up to the settings. A doc comment on the struct of its arguments would then replace the help written here,
+/// so those structs have none.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub enum CliCommand {
@@ -190,7 +190,7 @@ pub struct ChatArgs {
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,
-    /// The rest.
+    /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
 }
@@ -209,7 +209,7 @@ pub struct RunArgs {
     /// The rules of a new run.
     #[command(flatten)]
     pub rules: RuleFlags,
-    /// The rest.
+    /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
 }
@@ -223,7 +223,7 @@ pub struct ResumeArgs {
     /// Answers the question the run waits with
     #[arg(long, value_name = "ANSWER")]
     pub answer: Option<AnswerChoice>,
-    /// The rest.
+    /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
 }
@@ -237,7 +237,7 @@ pub struct RetryArgs {
     /// The rules of the new run.
     #[command(flatten)]
     pub rules: RuleFlags,
-    /// The rest.
+    /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
 }
@@ -327,7 +327,7 @@ pub enum SessionsCommand {
     },
 }
 
-/// The part of the arguments that competes with the environment and the files.
+/// Returns the arguments that override the environment and the settings files.
 #[must_use]
 pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags) -> Flags {
     Flags {

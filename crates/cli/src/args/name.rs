@@ -1,8 +1,8 @@
-//! Names that are typed: of sessions, servers, tools.
+//! Parses names of sessions, servers and tools.
 
 use crate::output::harmless_line;
 
-/// A key or an id: something a person can read back from a list.
+/// Parses a key or an id, which must be displayable in a list.
 pub(crate) fn name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 200;
     if text.trim().is_empty() {

@@ -15,7 +15,7 @@ Examples:
 
 Runs the command as the agent's commands are run, and leaves with its exit code.";
 
-/// Reads a mode.
+/// Parses a sandbox mode.
 pub(super) fn mode() -> impl TypedValueParser<Value = SandboxMode> {
     PossibleValuesParser::new(SandboxMode::ALL.map(SandboxMode::as_str)).try_map(|text| sandbox::parsed(&text))
 }
@@ -38,7 +38,7 @@ pub struct SandboxArgs {
 }
 
 impl SandboxArgs {
-    /// The part that competes with the environment and the files.
+    /// Returns the arguments that override the environment and the settings files.
     #[must_use]
     pub fn flags(&self, data_dir: Option<PathBuf>) -> Flags {
         Flags { data_dir, sandbox: self.sandbox, workspace: self.workspace.clone(), ..Flags::default() }

@@ -1,5 +1,5 @@
-//! A key that was typed where a name belongs: names are written down as they are, so it is refused before anything
-//! starts, and not repeated (X1).
+//! Refuses a secret that was typed where a name belongs: names are stored unchanged, so it is refused before anything
+//! starts, and not printed (X1).
 
 use std::ffi::OsStr;
 
@@ -11,7 +11,7 @@ use super::Cli;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// What is no name: a request or an answer, which are scrubbed; paths, which are what they are; and what a server's entry holds.
+/// Arguments that are not names: requests and answers, which are scrubbed; paths; and the fields of a server's entry.
 const FREE: [&str; 17] = [
     "prompt",
     "answer",
@@ -32,7 +32,7 @@ const FREE: [&str; 17] = [
     "header",
 ];
 
-/// What is typed without a flag, or under another name than ours.
+/// Descriptions of arguments that have no flag, or a flag that differs from the field's name.
 const NAMED: [(&str, &str); 6] = [
     ("key", "the key of the session"),
     ("server", "the name of the server"),
@@ -42,7 +42,7 @@ const NAMED: [(&str, &str); 6] = [
     ("continue_last", "--continue"),
 ];
 
-/// What the process was started with. Wrong use is told, without the secrets in it, and ends the process.
+/// Parses the process's arguments. Wrong usage is reported without the secrets in it, and ends the process.
 pub(crate) fn of_process(known: &[KnownSecret], scrub: impl Fn(&str) -> String) -> Result<Cli, CommandError> {
     let parsed = Cli::command().try_get_matches().and_then(|mut matches| {
         let secret = secret_in(&matches, &|text| is_secret(known, text));
@@ -55,15 +55,15 @@ pub(crate) fn of_process(known: &[KnownSecret], scrub: impl Fn(&str) -> String) 
             let text = scrub(&error.render().to_string());
             Err(CommandError { message: text, ..CommandError::new(Exit::Usage, "") })
         }
-        // Help and the version.
+        // Help and version requests.
         Err(error) => error.exit(),
     }
 }
 
-/// The argument that should be a name and holds a secret.
+/// Returns the argument that should be a name but contains a secret.
 fn secret_in(matches: &ArgMatches, is_secret: &dyn Fn(&str) -> bool) -> Option<String> {
     let holds = |id: &str| {
-        // What holds for a command and those below it is known at one of them only.
+        // A global argument is known to only one of a command and its subcommands.
         let Ok(Some(mut values)) = matches.try_get_raw(id) else { return false };
         let typed = matches.value_source(id) == Some(ValueSource::CommandLine) && !FREE.contains(&id);
         typed && values.any(|value: &OsStr| is_secret(&value.to_string_lossy()))
@@ -90,7 +90,7 @@ mod tests {
         secret_in(&matches.expect("it parses"), &|text| is_secret(&known, text))
     }
 
-    // proves X1: every setting is checked, whichever command it is given to
+    // proves X1: every name is checked, for every command
     #[test]
     fn a_key_where_a_name_belongs_is_found() {
         const PASTED: &str = "sk-proj-0123456789abcdef";

@@ -30,7 +30,7 @@ pub struct McpServeArgs {
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,
-    /// The rest.
+    /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
 }

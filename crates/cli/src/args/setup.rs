@@ -1,4 +1,4 @@
-//! The arguments of the commands that get a person started: demo, doctor, init, completions, man.
+//! The arguments of the setup commands: demo, doctor, init, completions, man.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ pub struct DoctorArgs {
 }
 
 impl DoctorArgs {
-    /// The part that competes with the environment and the files.
+    /// Returns the arguments that override the environment and the settings files.
     #[must_use]
     pub fn flags(&self, data_dir: Option<PathBuf>) -> Flags {
         Flags {

@@ -24,7 +24,7 @@ fn the_definition_is_sound() {
 const RULE: &str = "what is said of a command stands at its variant. A doc comment at the struct or enum of its \
                     arguments would take its place (see `CliCommand`): make that a plain comment, `//`";
 
-// A command is put together when it is typed; what it is about is said before.
+// Subcommands are built lazily (`defer`), but their descriptions must be known before that.
 #[test]
 fn a_command_says_of_itself_what_is_said_of_it_in_the_list() {
     let servers = McpCommand::augment_subcommands(clap::Command::new("mcp"));

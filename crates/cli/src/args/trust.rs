@@ -25,7 +25,7 @@ pub struct TrustArgs {
 }
 
 impl TrustArgs {
-    /// The part that competes with the environment and the files.
+    /// Returns the arguments that override the environment and the settings files.
     #[must_use]
     pub fn flags(&self, data_dir: Option<PathBuf>) -> Flags {
         Flags { data_dir, workspace: self.workspace.clone(), ..Flags::default() }

@@ -62,12 +62,12 @@ pub struct AuditArgs {
     pub json: bool,
 }
 
-/// A moment in the past.
+/// A time in the past.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// So many milliseconds before now.
+    /// This many milliseconds ago.
     Ago(u64),
-    /// This one.
+    /// This time.
     Moment(Timestamp),
 }
 

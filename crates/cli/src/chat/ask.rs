@@ -1,7 +1,7 @@
-//! Asking what only a person can answer, in the middle of a run.
+//! Asks the person a question in the middle of a run.
 //!
-//! An answer is a line, never a single key: whoever is typing when the question comes does not
-//! answer it by accident. What they had typed is put aside until it is answered.
+//! An answer is a line, never a single key, so that a person who is typing when the question appears does not answer
+//! it by accident. The text typed so far is set aside until the question is answered.
 
 use windlass::door::FollowError;
 use windlass_setup::models::DEMO;
@@ -20,34 +20,34 @@ use crate::error::CommandError;
 use crate::form::ElicitationForm;
 use crate::output::harmless_line;
 
-/// What became of a question.
+/// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QuestionOutcome {
-    /// It was answered, by the person or by time.
+    /// It was answered, by the person or by its timeout.
     Answered,
     /// The person stopped the run.
     Stopped,
-    /// The person leaves; the question stays.
+    /// The person leaves the chat; the question stays open.
     Left,
 }
 
-/// What a line is for.
+/// What a typed line is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LinePurpose {
-    /// One of the answers on offer; an empty line is none.
+    /// One of the offered answers; an empty line is ignored.
     Choice,
-    /// A field of a form; an empty line leaves it as it is.
+    /// A field of a form; an empty line leaves the field unchanged.
     Field,
 }
 
-/// What the person did about it.
+/// The person's reply to a prompt.
 enum PersonReply<T> {
     Given(T),
-    /// The question is over without it.
+    /// The question ended without a reply.
     Over(QuestionOutcome),
 }
 
-/// Asks one question.
+/// Asks one question and passes on the answer.
 pub(crate) async fn ask(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -94,8 +94,8 @@ fn question_screen(terminal: &Terminal) -> QuestionScreen {
     QuestionScreen { colour: look.colour, size: (look.width, look.height) }
 }
 
-/// Waits for an answer that can be given. Whoever wants to see all of what is asked about is shown that, and asked
-/// again; so is whoever was not understood.
+/// Waits for a valid answer. Asks again after showing the full preview on request, and after a line that was not
+/// understood.
 async fn choose(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -120,7 +120,7 @@ async fn choose(
     }
 }
 
-/// Shows all of what is asked about, page by page; what became of the question, should it end meanwhile.
+/// Shows the full preview page by page. Returns the question's outcome if the question ends meanwhile.
 async fn view_pages(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -143,15 +143,15 @@ async fn view_pages(
     Ok(None)
 }
 
-/// What became of something that is written before the question is answered.
+/// The result of editing a call or filling in a form before the question is answered.
 enum WrittenAnswer {
     Whole(Json),
-    /// The person left it: the question stands as it was.
+    /// The person gave up: the question stays open unchanged.
     Nothing,
     Over(QuestionOutcome),
 }
 
-/// Lets the person edit the call, shows what it is now, and asks again: nothing runs that was not seen as it runs.
+/// Lets the person edit the call, then asks again with its new preview: no call runs that the person did not see.
 async fn edit_and_confirm(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -175,7 +175,7 @@ async fn edit_and_confirm(
     }
 }
 
-/// Asks field by field.
+/// Asks for the fields of a form one by one.
 async fn fill_form(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -196,7 +196,7 @@ async fn fill_form(
     Ok(WrittenAnswer::Whole(form.content()))
 }
 
-/// Waits for a line, or for the question to pass. What was being typed is put aside meanwhile.
+/// Waits for a line or for the question to end. The text typed so far is set aside meanwhile.
 async fn reply(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -222,7 +222,7 @@ async fn reply(
     })
 }
 
-/// Says what somebody answered at another terminal. That time did, or a stop, the screen says.
+/// Prints an answer given at another terminal. The screen itself reports a timeout or a stop.
 async fn tell_who_answered(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -241,7 +241,7 @@ enum LineRead {
     Line(String),
     Stop,
     Leave,
-    /// The question was answered otherwise.
+    /// The question was answered elsewhere, or by its timeout.
     Past,
 }
 
@@ -287,7 +287,7 @@ fn take_piece(
         }
         InputPiece::Paste(text) => {
             match purpose {
-                // Nobody answers by a paste.
+                // A paste never answers a question.
                 LinePurpose::Choice => {}
                 LinePurpose::Field => terminal.console.typed.insert(text.lines().next().unwrap_or_default()),
             }
@@ -308,7 +308,7 @@ fn take_piece(
     Ok(None)
 }
 
-/// What a line means at a question; nothing when it is empty.
+/// Returns the meaning of a line typed at a question; `None` if the line is empty.
 fn read_entered(line: String, purpose: LinePurpose) -> Option<LineRead> {
     match slash::read(&line) {
         Meaning::Command(SlashCommand::Stop, _) => Some(LineRead::Stop),
@@ -319,7 +319,7 @@ fn read_entered(line: String, purpose: LinePurpose) -> Option<LineRead> {
     }
 }
 
-/// Gives the answer, and says what it means from now on.
+/// Sends the answer to the session and prints its lasting effect.
 async fn give_answer(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -332,7 +332,7 @@ async fn give_answer(
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     let text = match (taken, option, rule, &asked.kind) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),
-        // What is tried out in the demo is not meant for other folders.
+        // A rule that is tried out in the demo must not apply to other folders.
         (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) if talk.model.as_str() != DEMO => {
             talk.allow_always(rule).await
         }

@@ -1,13 +1,13 @@
-//! What Tab offers: slash commands at the start of a line; paths after `@`, and for words with a `/`.
+//! Tab completion: slash commands at the start of a line; paths after `@` and for words that contain a `/`.
 
 use std::path::{Path, PathBuf};
 
 use super::slash::TABLE;
 
-/// More would fill the screen.
+/// Most candidates offered: more would fill the screen.
 const MOST: usize = 200;
 
-/// Where the word begins that is completed, and what it may become.
+/// Returns the offset where the completed word begins, and its candidates.
 pub(crate) fn complete(workspace: &Path, home: Option<&Path>, line: &str, cursor: usize) -> (usize, Vec<String>) {
     let before = &line[..cursor];
     if before.starts_with('/') && !before.contains(char::is_whitespace) {
@@ -25,12 +25,12 @@ pub(crate) fn complete(workspace: &Path, home: Option<&Path>, line: &str, cursor
     }
 }
 
-/// A command that takes something is followed by a blank.
+/// The command's name, followed by a blank if it takes an argument.
 fn spaced(entry: &super::slash::SlashRow) -> String {
     if entry.argument.is_empty() { entry.name.to_owned() } else { format!("{} ", entry.name) }
 }
 
-/// What may stand behind the cursor: the rest of the only command that fits, and what it takes.
+/// Returns the hint shown after the cursor: the rest of the only matching command, or its argument.
 pub(crate) fn hint(line: &str, cursor: usize) -> Option<String> {
     if cursor < line.len() || !line.starts_with('/') {
         return None;
@@ -44,7 +44,7 @@ pub(crate) fn hint(line: &str, cursor: usize) -> Option<String> {
     (more.is_none() && line.len() > 1).then(|| only.name[line.len()..].to_owned())
 }
 
-/// The files and folders that a beginning may stand for; hidden ones only when asked for by their dot.
+/// Returns the files and folders that match a prefix; hidden ones only if the prefix begins with a dot.
 fn paths(workspace: &Path, home: Option<&Path>, begun: &str) -> Vec<String> {
     let (folder, name) = begun.rsplit_once('/').map_or(("", begun), |(folder, name)| (folder, name));
     let shown = &begun[..begun.len() - name.len()];

@@ -1,5 +1,5 @@
-//! What a person sees while a run works: the run, and below it the line they type. The line is taken
-//! away before the run is painted and put back after, all in one write, so that neither tears the
+//! The terminal while a run works: the run's output, and below it the line that the person types. Each frame erases
+//! the typed line, paints the run and writes the typed line again, all in one write, so that the two never tear each
 //! other.
 
 use std::io::{self, Write as _};
@@ -9,18 +9,18 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::screen::{Colour, Glyphs, NEXT_LINE, Screen, TerminalLook, ThinkingFold};
 
-/// Where the typed line stands.
+/// Where the typed line is on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TypedLineRow {
     /// It is not shown.
     Away,
-    /// On the fresh line where the screen goes on.
+    /// On the empty line where the screen's output continues.
     Here,
-    /// On a line of its own below the one where the screen goes on.
+    /// On a line of its own below the one where the screen's output continues.
     Below,
 }
 
-/// Whether the line is to be shown.
+/// Whether the typed line is to be displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineVisibility {
     Hidden,
@@ -38,16 +38,16 @@ impl From<TerminalError> for CommandError {
     }
 }
 
-/// The screen and the line typed on it.
+/// The screen and the line typed below it.
 pub(crate) struct Console {
     pub(crate) typed: TypedLine,
     pub(crate) typing: LineVisibility,
-    /// Before the typed line.
+    /// Displayed before the typed line.
     pub(crate) prompt: &'static str,
     screen: Screen<Vec<u8>>,
     look: TerminalLook,
     row: TypedLineRow,
-    /// What was written last; tells whether the screen goes on at the start of a line.
+    /// The last bytes written; they show whether the screen's output continues at the start of a line.
     tail: Vec<u8>,
     thinking: ThinkingFold,
 }
@@ -70,7 +70,7 @@ impl Console {
         self.look
     }
 
-    /// Lets `paint` change the screen and shows it with the typed line.
+    /// Lets `paint` change the screen, then writes the screen and the typed line.
     pub(crate) fn show(
         &mut self,
         paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>,
@@ -78,13 +78,13 @@ impl Console {
         write(&self.frame(paint)?)
     }
 
-    /// What is to be written for that.
+    /// Returns the bytes to write after `paint` has changed the screen.
     fn frame(&mut self, paint: impl FnOnce(&mut Screen<Vec<u8>>) -> io::Result<()>) -> io::Result<Vec<u8>> {
         let mut frame = Vec::new();
         paint(&mut self.screen)?;
         let painted = std::mem::take(self.screen.out());
         if painted.is_empty() && self.row != TypedLineRow::Away && self.typing == LineVisibility::Shown {
-            // The typed line alone is written over, where it stands.
+            // Nothing was painted: only the typed line is rewritten, in place.
             frame.extend(b"\r\x1b[J");
             self.write_typed(&mut frame);
             return Ok(frame);
@@ -98,12 +98,12 @@ impl Console {
         Ok(frame)
     }
 
-    /// Shows the typed line as it is now.
+    /// Displays the current typed line.
     pub(crate) fn refresh(&mut self) -> Result<(), TerminalError> {
         self.show(|_| Ok(()))
     }
 
-    /// Lines of ours, as they are.
+    /// Prints lines of the program, unwrapped.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), TerminalError> {
         write(&self.print_frame(text)?)
     }
@@ -115,7 +115,7 @@ impl Console {
         })
     }
 
-    /// A text of ours that may be longer than a row.
+    /// Prints a text of the program, which may be longer than a row.
     pub(crate) fn tell(&mut self, text: &str) -> Result<(), TerminalError> {
         self.show(|screen| {
             screen.pause()?;
@@ -124,13 +124,13 @@ impl Console {
         })
     }
 
-    /// Lines of ours, less loud.
+    /// Prints dimmed lines of the program.
     pub(crate) fn print_dimmed(&mut self, text: &str) -> Result<(), TerminalError> {
         let text = dimmed(text, self.look.colour);
         self.print(&text)
     }
 
-    /// Leaves the cursor at the start of a fresh line with nothing below.
+    /// Leaves the cursor at the start of an empty line with nothing below it.
     pub(crate) fn finish_line(&mut self) -> Result<(), TerminalError> {
         self.typing = LineVisibility::Hidden;
         self.show(Screen::pause)
@@ -148,7 +148,7 @@ impl Console {
         })
     }
 
-    /// Shows thinking whole, or folded again; says which.
+    /// Switches between full and folded thinking. Returns a message that says which is now on.
     pub(crate) fn turn_thinking(&mut self) -> &'static str {
         let (fold, text) = match self.thinking {
             ThinkingFold::Folded => (ThinkingFold::Open, "thinking is shown whole from now on"),
@@ -163,8 +163,8 @@ impl Console {
         match self.row {
             TypedLineRow::Away => {}
             TypedLineRow::Here => frame.extend(b"\r\x1b[J"),
-            // By one row and no more: however the terminal has wrapped the line, that never leads above the row
-            // where the screen goes on. A saved place would be wrong once the terminal has another size.
+            // Go up by exactly one row: however the terminal has wrapped the line, that never leads above the row
+            // where the screen's output continues. A saved cursor position would be wrong after a resize.
             TypedLineRow::Below => frame.extend(b"\r\x1b[J\x1b[A"),
         }
         self.row = TypedLineRow::Away;
@@ -176,7 +176,7 @@ impl Console {
         }
         self.row = if begins_a_line(&self.tail) { TypedLineRow::Here } else { TypedLineRow::Below };
         if self.row == TypedLineRow::Below {
-            // A vertical tab goes one line down, and makes the line if need be.
+            // A vertical tab moves one line down, scrolling if necessary.
             frame.extend(b"\x0b");
         }
         self.write_typed(frame);
@@ -191,12 +191,12 @@ impl Console {
     }
 }
 
-/// Rows that are the run's: the typed line has one.
+/// Rows left for the run's output: the typed line takes one.
 fn above(height: usize) -> usize {
     height.saturating_sub(1)
 }
 
-/// What stands before what a person types between runs.
+/// The prompt between runs.
 pub(crate) fn prompt(glyphs: Glyphs) -> &'static str {
     match glyphs {
         Glyphs::Ascii => "> ",
@@ -204,7 +204,7 @@ pub(crate) fn prompt(glyphs: Glyphs) -> &'static str {
     }
 }
 
-/// What stands before what is typed while a run works.
+/// The prompt while a run works.
 pub(crate) fn steering(glyphs: Glyphs) -> &'static str {
     match glyphs {
         Glyphs::Ascii => ">> ",
@@ -212,7 +212,7 @@ pub(crate) fn steering(glyphs: Glyphs) -> &'static str {
     }
 }
 
-/// Text in the fainter of two weights, where there are two.
+/// Text in the dim style, where the terminal has colours.
 pub(crate) fn dimmed(text: &str, colour: Colour) -> String {
     match colour {
         Colour::None => text.to_owned(),
@@ -224,7 +224,7 @@ pub(crate) fn dimmed(text: &str, colour: Colour) -> String {
     }
 }
 
-/// Whether what was written leaves the cursor at the start of an empty line.
+/// Whether the written bytes leave the cursor at the start of an empty line.
 fn begins_a_line(tail: &[u8]) -> bool {
     [NEXT_LINE.as_bytes(), b"\n", b"\r\x1b[K", b"\r\x1b[J", b"\r\x1b[0J"].iter().any(|end| tail.ends_with(end))
 }

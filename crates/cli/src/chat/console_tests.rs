@@ -1,5 +1,5 @@
-//! A window that changes its size while a run is shown: nothing that was finished is ever lost, however the
-//! terminal wraps what it shows, and however late the chat hears of it.
+//! A window that is resized while a run is shown: finished text is never lost, however the terminal wraps its rows,
+//! and however late the chat learns of the new size.
 
 use std::fmt::Write as _;
 
@@ -11,28 +11,28 @@ use crate::emulator::{Emulator, ResizeBehaviour};
 use crate::sample;
 use crate::screen::{Colour, Glyphs, Screen, TerminalLook};
 
-/// Something that happens.
+/// One step of a test.
 #[derive(Clone, Debug)]
 enum ConsoleStep {
-    /// So many words of the answer come.
+    /// This many words of the answer arrive.
     Words(usize),
     /// A paragraph ends, or an item of a list.
     Ends(&'static str),
-    /// A call leaves a line behind, below what was said so far.
+    /// A call prints a line below the text so far.
     Call,
-    /// A line of ours.
+    /// The program prints a line.
     Print,
     Type(char),
     Tick(u64),
-    /// The terminal takes in so many characters of what was written and it has not seen yet.
+    /// The terminal processes this many characters of the unread output.
     Read(usize),
-    /// The terminal has another size.
+    /// The terminal changes its size.
     Resize(usize, usize),
-    /// The chat hears of it.
+    /// The chat learns of the new size.
     Hear,
 }
 
-/// The chat, the terminal, and what is on its way between them.
+/// The chat, the terminal, and the bytes in transit between them.
 struct ConsoleStage {
     console: Console,
     terminal: Emulator,
@@ -40,11 +40,11 @@ struct ConsoleStage {
     size: (usize, usize),
     now: u64,
     turn: u32,
-    /// Of the reply under way.
+    /// Text of the current reply.
     reply: String,
-    /// What was said in all, word by word.
+    /// All words of all replies.
     words: Vec<String>,
-    /// Lines that are finished when they are first shown.
+    /// Lines that are final when they are first displayed.
     lines: Vec<String>,
 }
 
@@ -71,8 +71,8 @@ impl ConsoleStage {
         self.write(frame);
     }
 
-    /// Sends it to the terminal. The line discipline between them makes a carriage return and a line feed of each
-    /// line feed.
+    /// Sends the frame to the terminal. The tty line discipline turns each line feed into a carriage return and a line
+    /// feed.
     fn write(&mut self, frame: Vec<u8>) {
         self.unread.push_str(&String::from_utf8(frame).expect("text").replace('\n', "\r\n"));
     }
@@ -151,7 +151,7 @@ impl ConsoleStage {
         }
     }
 
-    /// The reply ends, and everything is shown.
+    /// Ends the reply and returns everything displayed.
     fn end(&mut self) -> Vec<String> {
         self.hear();
         self.now += 1_000;
@@ -181,7 +181,7 @@ fn kinds() -> impl Strategy<Value = ResizeBehaviour> {
     prop_oneof![Just(ResizeBehaviour::Reflows), Just(ResizeBehaviour::ReflowsAndPads), Just(ResizeBehaviour::Cuts)]
 }
 
-/// Whether the words stand in `text` in their order, whatever stands between them.
+/// Whether `text` contains the words in this order, with anything between them.
 fn are_in_order(words: &[String], text: &str) -> Result<(), String> {
     let mut rest = text;
     for word in words {
@@ -205,7 +205,7 @@ proptest! {
             prop_assert_eq!(text.matches(line.as_str()).count(), 1, "{} in\n{}", line, text);
         }
         prop_assert_eq!(are_in_order(&stage.lines, &text), Ok(()), "{}", text);
-        // A terminal that cuts rows off loses words by itself.
+        // A terminal that cuts rows off loses words itself.
         if kind != ResizeBehaviour::Cuts {
             prop_assert_eq!(are_in_order(&stage.words, &text), Ok(()), "{}", text);
         }
@@ -217,7 +217,7 @@ proptest! {
         let mut width = 40;
         for step in &steps {
             match step {
-                // Wider and wider: no row is ever wrapped by the terminal.
+                // Always wider, so that the terminal never wraps a row.
                 ConsoleStep::Resize(..) | ConsoleStep::Hear | ConsoleStep::Read(_) => {
                     width += 3;
                     stage.read(usize::MAX);
@@ -236,7 +236,7 @@ proptest! {
     }
 }
 
-/// The screen of a full terminal in mid-stream, its size changed as people do.
+/// A full screen in mid-stream is resized, as people do.
 #[test]
 fn a_full_screen_keeps_earlier_answers_through_80x24_50x20_100x30() {
     for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads, ResizeBehaviour::Cuts] {
@@ -263,7 +263,7 @@ fn a_full_screen_keeps_earlier_answers_through_80x24_50x20_100x30() {
     }
 }
 
-/// The terminal becomes narrower when it has taken in the end of a line and not yet the way to the next one.
+/// The terminal becomes narrower after it has processed the end of a line but not yet the move to the next one.
 #[test]
 fn a_size_that_changes_within_a_frame_loses_no_word() {
     use ConsoleStep::{Call, Ends, Hear, Read, Resize, Words};
@@ -280,7 +280,7 @@ fn a_size_that_changes_within_a_frame_loses_no_word() {
     assert_eq!(are_in_order(&stage.words, &text), Ok(()), "{text}");
 }
 
-/// The same at every place in the frames that finish a paragraph, leave a line and type a character.
+/// The same at every position in the frames that finish a paragraph, print a line and type a character.
 #[test]
 fn no_place_in_a_frame_is_unsafe_for_a_narrower_and_then_wider_terminal() {
     for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads, ResizeBehaviour::Cuts] {
@@ -312,7 +312,7 @@ fn no_place_in_a_frame_is_unsafe_for_a_narrower_and_then_wider_terminal() {
     }
 }
 
-/// The typed line never becomes one line with the row above it, which would then be counted twice.
+/// The typed line never merges with the row above it, which would then be counted twice.
 #[test]
 fn typing_while_the_size_changes_erases_nothing_above() {
     for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads] {
@@ -326,7 +326,7 @@ fn typing_while_the_size_changes_erases_nothing_above() {
             stage.read(usize::MAX);
             stage.step(&ConsoleStep::Type('a'));
             stage.read(place);
-            // Narrower than the row that tells what is awaited.
+            // Narrower than the row of the wait status.
             stage.step(&ConsoleStep::Resize(8, 12));
             stage.read(more);
             stage.step(&ConsoleStep::Resize(45, 12));

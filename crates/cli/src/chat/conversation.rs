@@ -1,5 +1,5 @@
-//! The session that is talked with: opened with its first message, so that looking in leaves no
-//! trace; given a title; exchanged for another.
+//! The session of a chat. It is opened with its first message, so that starting the chat without a message creates no
+//! session; the first message gives it a title; the person can switch to another session.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::commands::{always, session};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// A session and everything needed to talk in it.
+/// A session and everything needed to send messages to it.
 pub(crate) struct Conversation {
     pub(crate) prepared_run: PreparedRun,
     pub(crate) store: Arc<dyn Store>,
@@ -27,7 +27,7 @@ pub(crate) struct Conversation {
     pub(crate) key: String,
     agent: Agent,
     live: Option<LiveSession>,
-    /// Whether the agent is that of `model` and of the rules.
+    /// Whether the agent was built for `model` and the current permission rules.
     agent_matches: AgentMatches,
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct LiveSession {
 
 enum TitleState {
     Yes,
-    /// What it would be called after what was said before.
+    /// The session has no title yet; holds the one made from an earlier message.
     No(Option<String>),
 }
 
 impl Conversation {
-    /// A conversation in a session that is known, or in one with this key, or in a new one.
+    /// Creates a conversation in a known session, in one with this key, or in a new one.
     pub(crate) fn new(
         prepared_run: PreparedRun,
         store: Arc<dyn Store>,
@@ -68,17 +68,17 @@ impl Conversation {
         &self.agent
     }
 
-    /// Text without the secrets in it, as the journal has it (X1).
+    /// Returns the text with secrets replaced, as in the journal (X1).
     pub(crate) fn scrubbed<'text>(&self, text: &'text str) -> Cow<'text, str> {
         self.agent.hub().scrub(text)
     }
 
-    /// What the store knows of the session.
+    /// Returns the session's row in the store.
     pub(crate) async fn row(&self) -> Result<Option<SessionRow>, CommandError> {
         session::find(self.store.as_ref(), &self.key).await
     }
 
-    /// The session's records; none before its first message.
+    /// Returns the session's records; none before its first message.
     pub(crate) async fn records(&self) -> Result<Vec<Envelope>, CommandError> {
         match self.row().await? {
             Some(row) => Ok(self.store.read(row.session, 0).await?),
@@ -86,17 +86,17 @@ impl Conversation {
         }
     }
 
-    /// The session, if it is open.
+    /// Returns the session if it is open.
     pub(crate) fn live(&mut self) -> Option<&mut LiveSession> {
         self.live.as_mut()
     }
 
-    /// The job and the open session, for who shows and follows.
+    /// Returns the prepared run, the agent and the open session, for code that follows a run.
     pub(super) fn parts(&mut self) -> (&mut PreparedRun, &Agent, Option<&mut LiveSession>) {
         (&mut self.prepared_run, &self.agent, self.live.as_mut())
     }
 
-    /// Whether a run is open here.
+    /// Whether a run is open in this process.
     fn is_busy(&self) -> bool {
         match self.live.as_ref().map(|live| live.session.activity()) {
             Some(SessionActivity::Working | SessionActivity::Waiting(_)) => true,
@@ -104,7 +104,7 @@ impl Conversation {
         }
     }
 
-    /// Opens the session; a run left unfinished goes on at once.
+    /// Opens the session; an unfinished run continues at once.
     pub(crate) async fn open(&mut self) -> Result<&mut LiveSession, CommandError> {
         if self.agent_matches == AgentMatches::No && !self.is_busy() {
             self.close().await;
@@ -126,7 +126,7 @@ impl Conversation {
         Ok(self.live.insert(live))
     }
 
-    /// Says something; the session is opened for it. Gives what became of it, and its id.
+    /// Sends a message, opening the session if needed. Returns the outcome and the message's id.
     pub(crate) async fn send_message(&mut self, text: String) -> Result<(SendOutcome, MessageId), CommandError> {
         let id = MessageId(uuid::Uuid::now_v7().to_string());
         let live = self.open().await?;
@@ -138,7 +138,7 @@ impl Conversation {
         Ok((sent, id))
     }
 
-    /// Tries the last run again, if it ended badly.
+    /// Retries the last run, if it failed.
     pub(crate) async fn retry(&mut self) -> Result<Option<RunId>, CommandError> {
         if self.row().await?.is_none() {
             return Ok(None);
@@ -147,25 +147,25 @@ impl Conversation {
         Ok(live.session.retry().await.map_err(FollowError::from)?)
     }
 
-    /// Takes another model for the next run.
+    /// Sets the model for the next run.
     pub(crate) fn use_model(&mut self, name: &str) {
         self.model = ModelName(name.to_owned());
         self.agent_matches = AgentMatches::No;
     }
 
-    /// Writes a rule down for good; sessions gone to from here know it too. Says what became of it.
+    /// Stores a permission rule permanently, for later sessions too. Returns a message about the result.
     pub(crate) async fn allow_always(&mut self, rule: &str) -> String {
         self.agent_matches = AgentMatches::No;
         always::keep(rule, &self.prepared_run.setup.env, &mut self.prepared_run.setup.settings).await
     }
 
-    /// Begins a new session.
+    /// Switches to a new session.
     pub(crate) async fn begin_new(&mut self) {
         self.close().await;
         self.key = session::fresh_key("chat");
     }
 
-    /// Goes to another session of this folder.
+    /// Switches to another session of this folder.
     pub(crate) async fn go_to(&mut self, row: &SessionRow) -> Result<(), CommandError> {
         if row
             .workspace
@@ -180,7 +180,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Lets go of the session. An open run stays open and goes on when it is taken up again.
+    /// Closes the session. An open run stays open and continues when the session is opened again.
     pub(crate) async fn close(&mut self) {
         if let Some(live) = self.live.take() {
             live.session.close().await;

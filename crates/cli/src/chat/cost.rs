@@ -1,4 +1,4 @@
-//! What a run and its session cost, from the journal.
+//! The cost of a run and of its session, computed from the journal.
 
 use windlass_vocab::{Envelope, NanoMoney, Record, Usage};
 
@@ -19,7 +19,7 @@ impl Cost {
     }
 }
 
-/// The last run and the session, a line each.
+/// Returns one line for the last run and one for the session.
 pub(crate) fn report(records: &[Envelope]) -> String {
     let (mut run, mut session) = (Cost::default(), Cost::default());
     for envelope in records {

@@ -1,7 +1,7 @@
-//! Editing the arguments of a call before it runs: in $VISUAL or $EDITOR where one is set, else at
-//! the prompt. What does not fit the tool is said and can be mended; who empties it, or hands back
-//! what was refused, has given up and is asked again. Nothing runs for having been written: what was
-//! made of the call is shown, and asked about.
+//! Edits the arguments of a call before it runs: in `$VISUAL` or `$EDITOR` if set, else at the prompt. Arguments that
+//! the tool does not accept are reported and can be corrected. A person who empties the text, or returns a refused
+//! text unchanged, has given up and is asked the question again. An edited call does not run at once: its preview is
+//! shown and needs approval.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -20,18 +20,18 @@ use super::terminal::Terminal;
 use crate::error::CommandError;
 use crate::output::{EditableText, broken_json, harmless_line, harmless_lines};
 
-/// Said before the prompt of the line editor, which Ctrl-C empties first.
+/// Printed before the line editor's prompt, where the first Ctrl-C only clears the line.
 const LEAVING: &str = "Enter shows it as it would run; Ctrl-C twice leaves it as it was\n";
 
-/// A call as a person wrote it.
+/// A call with the arguments that a person wrote.
 pub(crate) struct EditedCall {
-    /// What it would run with.
+    /// The arguments that the call would run with.
     pub(crate) arguments: Json,
-    /// What that would do.
+    /// Preview of the effects of the call.
     pub(crate) preview: String,
 }
 
-/// The call with the arguments the person wrote, beginning with those it has; `None` when they gave up.
+/// Lets the person edit the call's current arguments. Returns `None` if they gave up.
 pub(crate) async fn edit_call(
     terminal: &mut Terminal,
     talk: &Conversation,
@@ -62,7 +62,7 @@ pub(crate) async fn edit_call(
     }
 }
 
-/// Whether the text that is edited was refused before.
+/// Whether the edited text was refused before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EditAttempt {
     Nothing,
@@ -70,13 +70,13 @@ enum EditAttempt {
 }
 
 impl EditAttempt {
-    /// Without this an editor that writes the same whenever it is opened would be opened for ever.
+    /// Also true for a refused text returned unchanged: an editor script could return it again forever.
     fn is_given_up(self, given: &str, written: &str) -> bool {
         written.trim().is_empty() || (self == Self::Refused && written == given)
     }
 }
 
-/// The call as it was asked for, and the tools of its run.
+/// Returns the call as the model requested it, and the tools of its run.
 async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallRequested, Offer)>, CommandError> {
     let records = talk.records().await?;
     let find = |envelope: &Envelope| match &envelope.record {
@@ -92,15 +92,15 @@ async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallReques
     Ok(request.zip(tools.map(|tools| hub.offer(&tools))))
 }
 
-/// What a command is run as.
+/// Name of the argument that holds a command line.
 const COMMAND: &str = "command";
 
-/// How arguments are shown to be edited.
+/// In which form arguments are presented for editing.
 #[derive(Debug, PartialEq, Eq)]
 enum EditFormat {
-    /// The text of one member: the only one, or the line of a command, whatever else is said of it.
+    /// The text of one member, with the other members kept aside: the only member, or the command line.
     Member(String, Map<String, Value>),
-    /// All of them, as JSON.
+    /// All members, as JSON.
     Whole,
 }
 
@@ -136,8 +136,8 @@ impl EditFormat {
     }
 }
 
-/// The call if it may run with these arguments; else what is wrong. What is forbidden stays forbidden, whoever
-/// wrote it.
+/// Returns the call if it may run with these arguments, else the problem. Deny rules apply to the person's arguments
+/// too.
 fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<EditedCall, String> {
     let deny = permissions(&talk.prepared_run.setup.settings.permissions).deny;
     let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
@@ -153,7 +153,7 @@ fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Res
     }
 }
 
-/// Lets the person write; `None` when they leave it.
+/// Lets the person edit the text. Returns `None` if they cancel.
 async fn write(terminal: &mut Terminal, talk: &Conversation, text: &str) -> Result<Option<String>, CommandError> {
     let env = &talk.prepared_run.setup.env;
     let program = env.raw("VISUAL").or_else(|| env.raw("EDITOR")).and_then(|program| program.to_str());
@@ -182,7 +182,7 @@ async fn write(terminal: &mut Terminal, talk: &Conversation, text: &str) -> Resu
     })
 }
 
-/// How an editor was left.
+/// How an editor exited.
 enum EditorOutcome {
     Written(String),
     Failed(ExitStatus),
@@ -192,7 +192,7 @@ fn in_editor(terminal: &mut Terminal, program: &str, text: &str, folder: &Path) 
     let path = folder.join(format!("edit-{}.json", uuid::Uuid::now_v7().simple()));
     let mut file = std::fs::File::options().write(true).create_new(true).mode(0o600).open(&path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| {
-        // The variable may hold arguments too, as a shell reads them.
+        // The variable may contain arguments, with shell quoting.
         let mut command = Command::new("sh");
         command.args(["-c", &format!("{program} \"$1\""), "sh"]).arg(&path);
         let left = terminal.lend(command)?;
@@ -213,7 +213,7 @@ mod tests {
 
     use super::{EditAttempt, EditFormat};
 
-    // proves T8: an editor that goes wrong ends the editing
+    // proves T8: an editor that fails or returns nothing usable ends the editing
     #[test]
     fn emptied_or_refused_and_unchanged_is_given_up() {
         assert!(EditAttempt::Nothing.is_given_up("ls", " \n"));

@@ -1,5 +1,4 @@
-//! Following a run at the terminal: it is shown as it goes, what is typed steers it, what only a
-//! person can answer is asked.
+//! Follows a run at the terminal: shows its events, passes typed lines on to it, and asks its questions.
 
 use std::io::{self, Write as _};
 use std::time::Duration;
@@ -24,24 +23,24 @@ use crate::error::CommandError;
 use crate::output::{harmless_line, short_line};
 use crate::screen::{NEXT_LINE, Screen};
 
-/// How often what moves is painted anew.
+/// How often the live region is repainted.
 const FRAME: Duration = Duration::from_millis(50);
 
-/// Characters of a message that waited, said again when its turn comes.
+/// Characters of a queued message that are printed again when the run takes it up.
 const ECHO: usize = 200;
 
-/// Where following ended.
+/// How following ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FollowEnd {
-    /// No run is open: the person is asked for a line.
+    /// No run is open: the person is asked for the next line.
     Idle,
     /// The person stopped the run with Ctrl-C.
     Stopped,
-    /// The person leaves; what is open stays open.
+    /// The person leaves the chat; an open run stays open.
     Chat,
 }
 
-/// What happened while a run worked.
+/// Something that happens while a run works.
 enum ChatEvent {
     Input(TerminalInput),
     Event(Event),
@@ -85,7 +84,7 @@ async fn follow_until_idle(terminal: &mut Terminal, talk: &mut Conversation) -> 
     }
 }
 
-/// What happens next. Events come before the news that nothing works any more, so that all are shown.
+/// Waits for the next event. Session events come before `Settled`, so that all of them are shown.
 async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Interval) -> ChatEvent {
     let Some(live) = talk.live() else { return ChatEvent::Settled(SessionActivity::Idle) };
     tokio::select! {
@@ -97,7 +96,7 @@ async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Int
     }
 }
 
-/// What the MCP servers have to tell.
+/// Prints the notices of the MCP servers.
 pub(crate) fn tell_news(terminal: &mut Terminal, talk: &Conversation) -> Result<(), CommandError> {
     for news in talk.prepared_run.setup.servers.news() {
         terminal.console.tell(&harmless_line(&wording(&news)))?;
@@ -109,7 +108,7 @@ fn now(talk: &Conversation) -> u64 {
     u64::try_from(talk.agent().hub().now().0).unwrap_or(0)
 }
 
-/// Shows an event and all that came with it: many words are one write.
+/// Shows an event and all further events already received, in one write.
 async fn show(terminal: &mut Terminal, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
     let now = now(talk);
     let Some(live) = talk.live() else { return Ok(()) };
@@ -131,12 +130,12 @@ fn goes_on(event: &Event) -> bool {
     matches!(event, Event::Record(envelope) if matches!(envelope.record, Record::RunResumed(_)))
 }
 
-/// What an event does not say itself.
+/// Facts needed to paint an event that the event does not contain.
 struct PaintContext<'a> {
     prompt: &'a str,
-    /// Messages that had to wait.
+    /// Messages that were queued.
     queued: &'a [MessageId],
-    /// What a run that goes on had asked for before.
+    /// Calls that a resumed run had requested before.
     calls: &'a [CallRequested],
 }
 
@@ -144,7 +143,7 @@ fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &PaintCon
     let Event::Record(envelope) = event else { return screen.event(event, now) };
     match &envelope.record {
         Record::MessageAccepted(message) => {
-            // What is taken up at once was typed right above; what waited is said again over its answer.
+            // A message taken up at once was typed right above; a queued one is printed again above its answer.
             if known.queued.contains(&message.message_id) {
                 screen.pause()?;
                 write!(screen.out(), "{}{}{NEXT_LINE}", known.prompt, short_line(&message.text, ECHO))?;
@@ -212,7 +211,7 @@ async fn take_input(
     Ok(end)
 }
 
-/// Ctrl-C stops the run; another one leaves it as it is.
+/// Handles Ctrl-C: the first stops the run, the second leaves the chat.
 async fn stop_or_leave(talk: &mut Conversation, end: FollowEnd) -> Result<FollowEnd, CommandError> {
     if end == FollowEnd::Stopped {
         return Ok(FollowEnd::Chat);
@@ -236,7 +235,7 @@ async fn take_key(
     }
 }
 
-/// A line typed while a run works: told to the chat, or to the run.
+/// Handles a line typed while a run works: a slash command for the chat, or a message for the run.
 async fn take_line(
     terminal: &mut Terminal,
     talk: &mut Conversation,

@@ -1,10 +1,10 @@
-//! What comes from the keyboard before anybody reads it: pastes are taken out of the stream of keys.
+//! Splits keyboard input into pieces before it is decoded: separates pastes from keys.
 //!
-//! A terminal marks a paste (`ESC [200~ … ESC [201~`). It is one thing, however long: what is in it
-//! is never a key, and a long one is not shown again at every keystroke.
+//! A terminal marks a paste (`ESC [200~ … ESC [201~`). A paste is one piece, however long: its bytes are never read as
+//! keys, and a long paste is not redrawn at every keystroke.
 //!
-//! A sequence of a key (`ESC [ D`) leaves here whole. Where nothing follows its beginning for a moment
-//! it was the Escape key, which means nothing here, and must not take the next key with it.
+//! An escape sequence of a key (`ESC [ D`) is passed on whole. If nothing follows its first bytes for a moment, it was
+//! the Escape key, which has no function here and must not swallow the next key.
 
 const BEGIN: &[u8] = b"\x1b[200~";
 const END: &[u8] = b"\x1b[201~";
@@ -12,28 +12,28 @@ const ESCAPE: u8 = 0x1b;
 /// Ctrl-Z.
 const SUSPEND: u8 = 0x1a;
 
-/// A part of what came.
+/// A piece of the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputPiece {
     /// Keys, as bytes.
     Keys(Vec<u8>),
-    /// A paste, its line breaks made `\n`.
+    /// A paste, with line breaks normalised to `\n`.
     Paste(String),
     /// Ctrl-Z.
     Suspend,
 }
 
-/// Divides bytes, wherever they are cut, into pieces.
+/// Splits a byte stream, read in chunks of any size, into pieces.
 #[derive(Debug, Default)]
 pub(crate) struct InputSplitter {
-    /// The paste under way.
+    /// The bytes of an unfinished paste.
     paste: Option<Vec<u8>>,
-    /// The beginning of a mark or of the sequence of a key.
+    /// The beginning of a paste mark or of a key's escape sequence.
     pending: Vec<u8>,
 }
 
 impl InputSplitter {
-    /// The pieces that are complete with these bytes. What may be a beginning waits for the next.
+    /// Returns the pieces completed by these bytes. A possible beginning of a sequence waits for more bytes.
     pub(crate) fn pieces(&mut self, bytes: &[u8]) -> Vec<InputPiece> {
         let mut input = std::mem::take(&mut self.pending);
         input.extend_from_slice(bytes);
@@ -59,19 +59,19 @@ impl InputSplitter {
         pieces
     }
 
-    /// Whether the beginning of a key is held back, which may also be the Escape key.
+    /// Whether an incomplete sequence is pending, which may also be the Escape key.
     pub(crate) fn may_be_escape(&self) -> bool {
         self.paste.is_none() && !self.pending.is_empty()
     }
 
-    /// Nothing followed: it was the Escape key.
+    /// Drops a pending sequence after its timeout: it was the Escape key.
     pub(crate) fn drop_escape(&mut self) {
         if self.paste.is_none() {
             self.pending.clear();
         }
     }
 
-    /// Takes the keys up to the next paste; gives what follows its mark.
+    /// Pushes the keys before the next paste mark. Returns the bytes after that mark.
     fn keys<'a>(&mut self, rest: &'a [u8], pieces: &mut Vec<InputPiece>) -> &'a [u8] {
         let (keys, after) = match find(rest, BEGIN) {
             Some(at) => {
@@ -97,7 +97,7 @@ impl InputSplitter {
 }
 
 fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
-    // Marks begin with ESC, which is rare in what is pasted.
+    // Marks begin with ESC, which is rare in pasted text.
     let mut from = 0;
     while let Some(at) = bytes[from..].iter().position(|byte| *byte == mark[0]) {
         if bytes[from + at..].starts_with(mark) {
@@ -108,12 +108,12 @@ fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
     None
 }
 
-/// How many bytes at the end of `bytes` may be the beginning of `mark`.
+/// Returns how many bytes at the end of `bytes` may be the beginning of `mark`.
 fn partial_mark_length(bytes: &[u8], mark: &[u8]) -> usize {
     (1..mark.len()).rev().find(|length| bytes.ends_with(&mark[..*length])).unwrap_or(0)
 }
 
-/// How many bytes at the end of `bytes` are the beginning of the sequence of a key.
+/// Returns how many bytes at the end of `bytes` are an incomplete escape sequence of a key.
 fn unfinished(bytes: &[u8]) -> usize {
     let Some(last) = bytes.iter().rposition(|byte| *byte == ESCAPE) else { return 0 };
     let is_unfinished = match &bytes[last + 1..] {

@@ -1,6 +1,6 @@
-//! Keys from bytes, for the line that is typed while a run works.
+//! Decodes bytes into keys, for the line that is typed while a run works.
 
-/// A key that means something in that line.
+/// A key with a function in that line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KeyPress {
     Char(char),
@@ -22,7 +22,7 @@ pub(crate) enum KeyPress {
     EndOfInput,
 }
 
-/// Divides bytes, wherever they are cut, into keys.
+/// Decodes a byte stream, read in chunks of any size, into keys.
 #[derive(Debug, Default)]
 pub(crate) struct KeyDecoder {
     pending: Vec<u8>,
@@ -35,7 +35,7 @@ enum KeyStep {
 }
 
 impl KeyDecoder {
-    /// The keys that are complete with these bytes.
+    /// Returns the keys completed by these bytes.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Vec<KeyPress> {
         self.pending.extend_from_slice(bytes);
         let (mut keys, mut at) = (Vec::new(), 0);
@@ -86,7 +86,7 @@ fn character(bytes: &[u8]) -> KeyStep {
     };
     let Some(encoded) = bytes.get(..length) else { return KeyStep::More };
     match std::str::from_utf8(encoded).ok().and_then(|text| text.chars().next()) {
-        // Signs of control in the upper half are no text.
+        // C1 control characters (U+0080 to U+009F) are not text.
         Some(c) if !c.is_control() => KeyStep::Key(KeyPress::Char(c), length),
         Some(_) | None => KeyStep::Skip(1),
     }
@@ -113,7 +113,7 @@ fn sequence(bytes: &[u8]) -> KeyStep {
         (_, b'H') | (b"1" | b"7", b'~') => KeyPress::Home,
         (_, b'F') | (b"4" | b"8", b'~') => KeyPress::End,
         (b"3", b'~') => KeyPress::Delete,
-        // Shift-Enter and its like, where the terminal tells them apart.
+        // Shift-Enter and similar, if the terminal reports them separately.
         (b"13;2" | b"13;3" | b"13;5", b'u') => KeyPress::Newline,
         _ => return KeyStep::Skip(length),
     };

@@ -1,5 +1,4 @@
-//! The prompt between runs: a line editor with history, completion and hints, over as many lines as
-//! a message needs.
+//! The prompt between runs: a line editor with history, completion and hints. A message may span several lines.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -22,13 +21,13 @@ use crate::screen::Colour;
 
 /// A message longer than this is not kept in the history.
 const KEPT: usize = 10_000;
-/// Messages kept.
+/// Most messages kept in the history.
 const MOST: usize = 2_000;
 
-/// What a prompt gave.
+/// The result of a prompt.
 #[derive(Debug)]
 pub(crate) enum PromptLine {
-    /// A line.
+    /// The entered line.
     Text(String),
     /// Ctrl-C on an empty line.
     Interrupted,
@@ -42,7 +41,7 @@ pub(crate) struct LineEditor {
     history: PathBuf,
 }
 
-/// Where paths are looked up, and how hints look.
+/// Where paths are completed, and how hints are styled.
 pub(crate) struct LineCompletion {
     pub(crate) workspace: PathBuf,
     pub(crate) home: Option<PathBuf>,
@@ -50,7 +49,7 @@ pub(crate) struct LineCompletion {
 }
 
 impl LineEditor {
-    /// An editor whose history is in the data folder.
+    /// Creates an editor whose history is a file in the data folder.
     pub(crate) fn new(completion: LineCompletion, data_dir: &Path) -> rustyline::Result<Self> {
         let colour = match completion.colour {
             Colour::None => ColorMode::Disabled,
@@ -69,12 +68,12 @@ impl LineEditor {
         editor.bind_sequence(KeyEvent::ctrl('J'), Cmd::Newline);
         editor.bind_sequence(KeyEvent::ctrl('C'), EventHandler::Conditional(Box::new(ClearLineFirst)));
         let history = data_dir.join("history");
-        // The first time there is none, and one that can't be read is not worth stopping for.
+        // The file does not exist at first, and an unreadable history is not worth stopping for.
         let _ = editor.load_history(&history);
         Ok(Self { editor, history })
     }
 
-    /// Asks for a line, beginning with what was typed before: left and right of the cursor.
+    /// Reads a line that starts with the text typed before: left and right of the cursor.
     pub(crate) fn read(
         &mut self,
         prompt: &(String, String),
@@ -88,7 +87,7 @@ impl LineEditor {
         }
     }
 
-    /// Keeps a line for the next time; one that begins with a blank is not kept.
+    /// Adds a line to the history; one that begins with a blank is not kept.
     pub(crate) fn keep(&mut self, line: &str) {
         let line = line.trim_end();
         if line.is_empty() || line.len() > KEPT {
@@ -101,7 +100,7 @@ impl LineEditor {
     }
 }
 
-/// Ctrl-C clears the line; on an empty one it is the editor's to answer.
+/// Ctrl-C clears the line; on an empty line the editor's default applies.
 struct ClearLineFirst;
 
 impl ConditionalEventHandler for ClearLineFirst {
@@ -110,7 +109,7 @@ impl ConditionalEventHandler for ClearLineFirst {
     }
 }
 
-/// What is typed so far with its line breaks: a backslash at the end of a line breaks it.
+/// Replaces each backslash at the end of a line by a plain line break.
 pub(crate) fn joined(line: &str) -> String {
     line.replace("\\\n", "\n")
 }
@@ -134,7 +133,7 @@ impl Completer for LineCompletion {
     }
 }
 
-/// Shown behind the cursor; what it stands for is typed out by the right arrow only where it is text.
+/// A hint after the cursor. The right arrow inserts it only if it is literal text, not an argument placeholder.
 pub(crate) struct Suggestion(String);
 
 impl Hint for Suggestion {

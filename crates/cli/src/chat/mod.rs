@@ -1,10 +1,10 @@
-//! The chat: a person and an agent, turn by turn.
+//! The chat between a person and an agent.
 //!
-//! The protocol: a [`Conversation`] is the session that is talked with. At a terminal a [`terminal`] has
-//! the keyboard and the screen; between runs a line is asked for ([`line`]), and while a run works it
-//! is followed ([`follow`]): shown, steered by what is typed, asked about ([`ask`]). Without a
-//! terminal each line of standard input is a message ([`plain`]). What a line means is a table
-//! ([`slash`]), what it does is in [`performing`].
+//! The protocol: a [`Conversation`] is the session of the chat. At a terminal, [`terminal`] owns the keyboard and the
+//! screen; between runs the line editor reads a line ([`line`]), and while a run works the chat follows it
+//! ([`follow`]): shows it, passes typed lines on to it and asks its questions ([`ask`]). Without a terminal each line
+//! of standard input is a message ([`plain`]). A table defines the slash commands ([`slash`]); [`performing`] executes
+//! them.
 
 mod ask;
 mod complete;
@@ -50,16 +50,16 @@ use crate::output::{harmless_line, quoted, short_line};
 use crate::screen::{Glyphs, TerminalLook};
 use crate::tty;
 
-/// Two Ctrl-C within this time leave, though the first one was for the run.
+/// Two presses of Ctrl-C within this time leave the chat, even if the first one stopped a run.
 const TWICE: Duration = Duration::from_secs(2);
 
-/// Said where a chat opens without any model.
+/// Printed when a chat opens without any model.
 const DEMO_BEGINS: &str = "\
 No model is configured or found, so a scripted one shows a job.
 The loop, the journal, the tools and the files are real; nothing leaves this machine.
 ";
 
-/// What the terminal can do; `None` where there is none to talk at.
+/// Returns the terminal's capabilities; `None` if there is no usable terminal.
 pub(crate) fn look(env: &Env) -> Option<TerminalLook> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() || tty::is_dumb(env) {
         return None;
@@ -68,13 +68,13 @@ pub(crate) fn look(env: &Env) -> Option<TerminalLook> {
     Some(TerminalLook { width, height, colour: tty::colour(env), glyphs: tty::glyphs(env) })
 }
 
-/// Talks at a terminal until the person leaves. `opening` is what they would say first.
+/// Runs the chat at a terminal until the person leaves. `opening` is the suggested first message.
 pub(crate) async fn at_terminal(mut talk: Conversation, look: TerminalLook, opening: Option<&str>) -> CommandResult {
     let place = &talk.prepared_run.setup.settings.place;
     let home = talk.prepared_run.setup.env.raw("HOME").map(Into::into);
     let mut terminal = Terminal::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
     let done = match converse(&mut terminal, &mut talk, opening).await {
-        // Whoever closes the window leaves.
+        // Closing the window leaves the chat.
         Err(_) if terminal.is_gone() => Ok(Exit::Done),
         done => done,
     };
@@ -84,13 +84,13 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: TerminalLook, open
     };
     talk.close().await;
     talk.prepared_run.setup.servers.close().await;
-    // A terminal that is gone can't be told anything.
+    // Nothing can be printed on a closed terminal.
     let _ = terminal.end_typing().and_then(|()| terminal.console.print_dimmed(&bye));
     done
 }
 
 async fn converse(terminal: &mut Terminal, talk: &mut Conversation, opening: Option<&str>) -> CommandResult {
-    // While the person types, servers have time to come up.
+    // Servers start while the person types.
     if let Some(servers) = talk.prepared_run.setup.servers.servers() {
         servers.wake();
     }
@@ -124,7 +124,7 @@ async fn converse(terminal: &mut Terminal, talk: &mut Conversation, opening: Opt
     }
 }
 
-/// A line said between runs.
+/// Handles a line entered between runs.
 async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str) -> Result<FollowEnd, CommandError> {
     if line.trim().is_empty() {
         return Ok(FollowEnd::Idle);
@@ -150,7 +150,7 @@ async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str)
     }
 }
 
-/// What is left of a command to do at the terminal.
+/// Does the part of a command that needs the terminal.
 async fn after(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -172,7 +172,7 @@ async fn after(
     Ok(FollowEnd::Idle)
 }
 
-/// Follows what works in the session.
+/// Follows the session's run.
 async fn follow_run(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
     match follow(terminal, talk).await {
         Ok(end) => Ok(end),
@@ -183,7 +183,7 @@ async fn follow_run(terminal: &mut Terminal, talk: &mut Conversation) -> Result<
     }
 }
 
-/// A session that can't be had is said and left; the chat goes on, while there is a store to have others of.
+/// Reports a session that can't be opened and closes it; the chat continues unless the error concerns the whole store.
 async fn survive(
     terminal: &mut Terminal,
     talk: &mut Conversation,
@@ -197,7 +197,7 @@ async fn survive(
     Ok(FollowEnd::Idle)
 }
 
-/// Shows what was said before in the session, and goes on with a run that was left.
+/// Shows the last messages of the session, and continues a run that was left open.
 async fn take_up(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(FollowEnd::Idle) };
     let before = recap(&talk.records().await?, terminal.prompt());
@@ -212,7 +212,7 @@ async fn take_up(terminal: &mut Terminal, talk: &mut Conversation) -> Result<Fol
     }
 }
 
-/// Model, folder, session, and what is held less than usual.
+/// Model, folder, session, and protections that are switched off.
 async fn banner(talk: &Conversation, look: TerminalLook) -> Result<String, CommandError> {
     let dot = match look.glyphs {
         Glyphs::Ascii => "-",
@@ -232,7 +232,7 @@ async fn banner(talk: &Conversation, look: TerminalLook) -> Result<String, Comma
     Ok(lines.iter().map(|line| format!("{}\n", short_line(line, look.width.saturating_sub(1)))).collect())
 }
 
-/// How to come back.
+/// Says how to resume the session.
 async fn farewell(talk: &mut Conversation) -> String {
     let Ok(Some(row)) = talk.row().await else { return String::new() };
     let key = quoted(&harmless_line(&row.key));

@@ -1,17 +1,16 @@
-//! Long pastes stand in the line as `[paste 1: 120 lines]` and are put back when it is sent: a
-//! megabyte is typed over as quickly as a word.
+//! A long paste appears in the line as `[paste 1: 120 lines]` and is put back when the line is sent, so that editing
+//! stays fast even with a pasted megabyte.
 
-/// A paste up to this long, on so many lines, is shown as it is.
+/// A paste of at most this length and this many lines is displayed in full.
 const SHOWN_CHARS: usize = 800;
 const SHOWN_LINES: usize = 8;
 
-/// The long pastes of a line.
+/// The long pastes of a line, each with its mark.
 #[derive(Debug, Default)]
 pub(crate) struct Pastes(Vec<(String, String)>);
 
 impl Pastes {
-    /// What stands in the line for a paste: the paste, or its mark. Signs that steer a terminal are no
-    /// part of a message.
+    /// Returns the text to insert in the line: the paste or its mark. Control characters are removed.
     pub(crate) fn take(&mut self, text: &str) -> String {
         let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let lines = text.lines().count();
@@ -28,7 +27,7 @@ impl Pastes {
         mark
     }
 
-    /// The line with its pastes put back; they are forgotten.
+    /// Returns the line with its pastes put back, and forgets them.
     pub(crate) fn put_back(&mut self, line: &str) -> String {
         let mut whole = String::with_capacity(line.len());
         let mut rest = line;

@@ -1,4 +1,4 @@
-//! What each slash command does to the conversation.
+//! The effect of each slash command on the conversation.
 
 use windlass::door::FollowError;
 use windlass_machine::Force;
@@ -16,26 +16,26 @@ use crate::error::CommandError;
 use crate::output::wording::stopped_runs;
 use crate::output::{harmless_line, short_line, undone};
 
-/// What is left to do for whoever shows the conversation.
+/// What the caller, which displays the conversation, has to do next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CommandFollowUp {
-    /// Show this, whole lines.
+    /// Print this text, in whole lines.
     Tell(String),
-    /// Show this and what was said before: another session is talked with now.
+    /// Print this text and the recap: the chat switched to another session.
     Moved(String),
-    /// A run was begun: follow it.
+    /// A run was started: follow it.
     Follow,
-    /// Show thinking otherwise.
+    /// Switch between full and folded thinking.
     TurnThinking,
-    /// Leave.
+    /// Leave the chat.
     Leave,
 }
 
-/// Said to whoever wants a model where only the demo is.
+/// Printed if a person chooses a model while only the demo is available.
 const NO_SERVER: &str =
     "there is no server to ask for it: connect one, then start windlass again\n`windlass doctor` says how\n";
 
-/// Does it.
+/// Executes a slash command.
 pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> Result<CommandFollowUp, CommandError> {
     match command {
         SlashCommand::Help => Ok(CommandFollowUp::Tell(slash::help())),
@@ -82,7 +82,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
     }
 }
 
-/// Stops the open run, overtaking what waits (L8).
+/// Stops the open run, ahead of queued messages (L8).
 pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError> {
     let stopped = match talk.live() {
         Some(live) => live.session.stop(StopBy::Person).await.map_err(FollowError::from)?,
@@ -150,7 +150,7 @@ pub(super) fn sandbox(mode: SandboxMode) -> &'static str {
     }
 }
 
-/// More would fill the screen.
+/// Most sessions listed: more would fill the screen.
 const LISTED: usize = 20;
 
 async fn list(talk: &Conversation) -> Result<String, CommandError> {

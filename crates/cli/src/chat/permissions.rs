@@ -1,4 +1,4 @@
-//! `/permissions`: what calls are judged by now, by where it was said, and what this session allows besides.
+//! `/permissions`: the permission rules in force, with the origin of each, and the grants of this session.
 
 use windlass_tools::Rule;
 use windlass_vocab::{Envelope, Record};
@@ -31,7 +31,7 @@ fn of_settings(word: &str, rule: &Sourced<Rule>) -> String {
     format!("{word:<7}  {} ({})", rule.value, rule.origin)
 }
 
-/// The rules the person granted for this session, each once. What came with an import does not count (X6).
+/// Returns the rules that the person granted for this session, without duplicates. Imported grants do not count (X6).
 pub(crate) fn grants(records: &[Envelope]) -> Vec<String> {
     let mut grants: Vec<String> = Vec::new();
     for envelope in records {

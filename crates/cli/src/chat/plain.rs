@@ -1,5 +1,5 @@
-//! Without a terminal to paint on: each line of standard input is a message, its answer goes to
-//! standard output as it is, and the exit code is that of the last run.
+//! The chat without a terminal: each line of standard input is a message, its answer goes unstyled to standard output,
+//! and the exit code is that of the last run.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::prompt::{LONGEST, PromptError};
 use crate::streams::tell;
 
-/// Talks line by line until standard input ends.
+/// Runs the chat line by line until standard input ends.
 pub(crate) async fn by_lines(mut talk: Conversation) -> CommandResult {
     let done = converse(&mut talk).await;
     talk.close().await;
@@ -39,7 +39,7 @@ async fn converse(talk: &mut Conversation) -> CommandResult {
         let line = tokio::select! {
             biased;
             line = next_line() => line?,
-            // A run has its own answer to Ctrl-C; here it leaves.
+            // A run handles Ctrl-C itself; between runs Ctrl-C leaves the chat.
             _ = tokio::signal::ctrl_c() => return Ok(exit.unwrap_or(Exit::Cancelled)),
         };
         let Some(line) = line else { break };
@@ -59,11 +59,11 @@ async fn converse(talk: &mut Conversation) -> CommandResult {
     }
 }
 
-/// What a line led to.
+/// The result of a line.
 enum LineOutcome {
-    /// A run ended like this.
+    /// A run ended with this exit code.
     RunEnded(Exit),
-    /// The chat itself answered.
+    /// The chat itself handled the line.
     Answered,
     Leave,
 }
@@ -74,7 +74,7 @@ async fn take_line(talk: &mut Conversation, line: &str) -> Result<LineOutcome, C
             let (sent, id) = talk.send_message(text).await?;
             return Ok(LineOutcome::RunEnded(follow_run(talk, AwaitedEnd::after(sent, id)).await?));
         }
-        // Whoever types can type it again; a script can't, and what follows may depend on it.
+        // A person can type the line again; a script can't, and its next lines may depend on this one.
         Meaning::Wrong(text) if io::stdin().is_terminal() => {
             tell(&text);
             return Ok(LineOutcome::Answered);
@@ -84,7 +84,7 @@ async fn take_line(talk: &mut Conversation, line: &str) -> Result<LineOutcome, C
     };
     match performing::perform(talk, command).await? {
         CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => {
-            // Nobody is left to tell when standard error is gone.
+            // If standard error is closed, nobody reads the text.
             let _ = io::stderr().write_all(text.as_bytes());
             Ok(LineOutcome::Answered)
         }
@@ -104,12 +104,12 @@ async fn follow_run(talk: &mut Conversation, awaited: AwaitedEnd) -> CommandResu
     follow::follow(prepared_run, agent, &live.session, &mut live.events, awaited).await
 }
 
-/// Whether anything stands on standard input. A keyboard is not waited for.
+/// Whether standard input has a line. Does not wait for a keyboard.
 pub(crate) async fn has_input() -> Result<bool, CommandError> {
     Ok(!io::stdin().is_terminal() && next_line().await?.is_some())
 }
 
-/// The next line of standard input, without its line break; `None` at its end.
+/// Returns the next line of standard input, without its line break; `None` at the end of input.
 async fn next_line() -> Result<Option<String>, CommandError> {
     let read = tokio::task::spawn_blocking(read_line).await;
     Ok(read.unwrap_or_else(|error| Err(PromptError::Unreadable(io::Error::other(error))))?)
@@ -117,7 +117,7 @@ async fn next_line() -> Result<Option<String>, CommandError> {
 
 fn read_line() -> Result<Option<String>, PromptError> {
     if io::stdin().is_terminal() {
-        // Nobody is left to tell when standard error is gone.
+        // If standard error is closed, nobody reads the prompt.
         let _ = io::stderr().write_all(b"> ");
     }
     let mut bytes = Vec::new();

@@ -1,9 +1,9 @@
-//! The terminal while the chat has it.
+//! The person's terminal while the chat owns it.
 //!
-//! The keyboard has one reader, this one, from the first prompt to the last: nothing typed is lost
-//! between the prompt and a run. The line editor reads standard input, so while the chat lasts
-//! standard input is the far end of a terminal of ours that is fed with what the editor may see.
-//! Leaving puts everything back, whatever way.
+//! Only this reader reads the keyboard, from the first prompt to the last, so that no key is lost between the prompt
+//! and a run. The line editor reads standard input; for the duration of the chat, standard input is therefore a
+//! pseudo-terminal to which the chat writes the keys meant for the editor. Dropping the value restores everything, on
+//! every exit path.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -18,25 +18,25 @@ use tokio::sync::mpsc;
 
 use super::input_splitter::{InputPiece, InputSplitter};
 
-/// As much of the keyboard's queue as is read at once.
+/// Most bytes read from the keyboard at once.
 const READ: usize = 64 * 1024;
-/// The bytes of a key come together; after this long without the next it was the Escape key.
+/// The bytes of one key arrive together; if none follows an ESC within this time, it was the Escape key.
 const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// The person's terminal, in raw mode.
 #[derive(Debug)]
 pub(crate) struct RawTerminal {
     keyboard: Arc<OwnedFd>,
-    /// Held by whoever may read the keyboard.
+    /// Locked by the thread that may read the keyboard.
     reading: Arc<Mutex<()>>,
     typed: mpsc::Receiver<Vec<InputPiece>>,
     original: Termios,
-    /// Where the line editor's keys go in.
+    /// The pseudo-terminal side where the line editor's keys are written.
     feed: OwnedFd,
 }
 
 impl RawTerminal {
-    /// Takes the terminal on standard input.
+    /// Takes over the terminal on standard input.
     pub(crate) fn take() -> io::Result<Self> {
         let stdin = rustix::stdio::stdin();
         let original = tcgetattr(stdin)?;
@@ -47,8 +47,8 @@ impl RawTerminal {
         unlockpt(&feed)?;
         let path = ptsname(&feed, Vec::new())?;
         let far = open(path.as_c_str(), OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty())?;
-        // What the editor takes for the terminal's own mode is raw too: keys typed before it is ready
-        // must not be echoed or gathered into lines.
+        // The pseudo-terminal, whose mode the editor takes as the original one, is raw too: keys typed before the
+        // editor is ready must not be echoed or buffered into lines.
         tcsetattr(&far, OptionalActions::Now, &raw(&tcgetattr(&far)?))?;
         rustix::stdio::dup2_stdin(&far)?;
         let (sender, typed) = mpsc::channel(16);
@@ -68,17 +68,17 @@ impl RawTerminal {
         Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &self.original)?)
     }
 
-    /// What was typed; `None` when the terminal is gone. Nothing is lost when the future is dropped.
+    /// Returns typed input; `None` if the terminal is closed. Cancel-safe: dropping the future loses nothing.
     pub(crate) async fn read(&mut self) -> Option<Vec<InputPiece>> {
         self.typed.recv().await
     }
 
-    /// Whether it hung up.
+    /// Whether the terminal hung up.
     pub(crate) fn is_gone(&self) -> bool {
         tcgetattr(&self.keyboard).is_err()
     }
 
-    /// Gives the line editor keys.
+    /// Passes keys to the line editor.
     pub(crate) fn feed(&self, mut keys: &[u8]) -> io::Result<()> {
         while !keys.is_empty() {
             let written = rustix::io::retry_on_intr(|| rustix::io::write(&self.feed, keys))?;
@@ -87,14 +87,14 @@ impl RawTerminal {
         Ok(())
     }
 
-    /// Lets the shell have the terminal until it gives it back (Ctrl-Z).
+    /// Suspends the process and gives the terminal to the shell until the process is resumed (Ctrl-Z).
     pub(crate) fn suspend(&self) -> io::Result<()> {
         self.restore()?;
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         self.raw()
     }
 
-    /// Runs a program that has the terminal to itself.
+    /// Runs a program with exclusive use of the terminal.
     pub(crate) fn lend(&self, mut program: std::process::Command) -> io::Result<std::process::ExitStatus> {
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         self.restore()?;
@@ -106,14 +106,14 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
-        // Nothing can be done about a terminal that is gone.
+        // A closed terminal can't be restored.
         let _ = self.restore();
         let _ = rustix::stdio::dup2_stdin(&*self.keyboard);
     }
 }
 
-/// Reads the keyboard until it or the reader of `sender` is gone. How long nothing follows an Escape is
-/// measured here, however busy whoever waits for the keys may be.
+/// Reads the keyboard until it or the receiver of `sender` is closed. Measures the Escape timeout in this thread, so
+/// that a busy receiver does not distort it.
 fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<InputPiece>>) {
     let (mut input_splitter, mut bytes) = (InputSplitter::default(), vec![0; READ]);
     loop {
@@ -128,7 +128,7 @@ fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<Inpu
         }
         let read = {
             let _reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
-            // Another program may have had the keyboard in the meantime.
+            // Another program may have read the keyboard in the meantime.
             if waits(Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) == Ok(0) {
                 continue;
             }
@@ -147,7 +147,7 @@ fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<Inpu
     }
 }
 
-/// `mode` without echo, lines and keys that make signals; what is written is still ended with CR LF.
+/// Returns `mode` without echo, line buffering and signal keys; output still ends lines with CR LF.
 fn raw(mode: &Termios) -> Termios {
     let mut raw = mode.clone();
     raw.input_modes -=

@@ -1,4 +1,4 @@
-//! The end of what was said before, shown again when a session is taken up.
+//! The last messages and answers of a session, shown again when a person resumes it.
 
 use windlass_vocab::{Envelope, Record};
 
@@ -8,7 +8,7 @@ use crate::output::harmless_lines;
 const SAID: usize = 4;
 const LINES: usize = 6;
 
-/// The last few messages and answers; empty where nothing was said.
+/// Returns the last few messages and answers; empty if there are none.
 pub(crate) fn recap(records: &[Envelope], prompt: &str) -> String {
     let said = records.iter().rev().filter_map(|envelope| match &envelope.record {
         Record::MessageAccepted(message) => Some(shortened(&message.text, prompt)),

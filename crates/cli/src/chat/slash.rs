@@ -1,8 +1,8 @@
-//! What a person may tell the chat itself: one table that the parser, the help, the completion and
-//! the hints are made from.
+//! The slash commands of the chat: one table from which the parser, the help, the completion and the hints are
+//! generated.
 //!
-//! A line is a command if it is one line that begins with `/` and a word without another `/` in it (W6). One
-//! that is not in the table is refused, since a slip of the finger is not meant for the model; `//` sends it.
+//! An input is a command if it is a single line that begins with `/` and a word without another `/` (W6). An unknown
+//! command is refused, since a typo is not meant for the model; `//` sends the line as a message.
 
 use windlass_machine::Force;
 use windlass_setup::settings::near;
@@ -10,10 +10,10 @@ use windlass_vocab::Undoable;
 
 use crate::output::short_line;
 
-/// Characters of what was typed that are repeated in an answer.
+/// Characters of the typed text that an error message repeats.
 const BRIEF: usize = 60;
 
-/// Something told to the chat.
+/// A command to the chat itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SlashCommand {
     New,
@@ -31,7 +31,7 @@ pub(crate) enum SlashCommand {
     Quit,
 }
 
-/// When a command may be given.
+/// When a command is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlashTiming {
     Always,
@@ -39,10 +39,10 @@ pub(crate) enum SlashTiming {
     Idle,
 }
 
-/// A row of the table.
+/// A row of the command table.
 pub(crate) struct SlashRow {
     pub(crate) name: &'static str,
-    /// What may follow the name, as the help writes it; empty when nothing may.
+    /// Argument of the command as the help writes it; empty if it takes none.
     pub(crate) argument: &'static str,
     pub(crate) when: SlashTiming,
     pub(crate) help: &'static str,
@@ -93,18 +93,18 @@ fn undo(given: Option<&str>) -> Option<SlashCommand> {
     }
 }
 
-/// What a line means.
+/// The meaning of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
-    /// It is for the chat.
+    /// A command to the chat.
     Command(SlashCommand, SlashTiming),
-    /// It is for the chat, but can't be understood.
+    /// An invalid command; holds the error message.
     Wrong(String),
-    /// This is for the model.
+    /// A message for the model.
     Message(String),
 }
 
-/// Reads what was typed, which may have several lines.
+/// Parses the typed text, which may have several lines.
 pub(crate) fn read(text: &str) -> Meaning {
     let line = text.trim();
     if let Some(escaped) = line.strip_prefix('/').filter(|rest| split(rest).is_some()) {
@@ -116,7 +116,7 @@ pub(crate) fn read(text: &str) -> Meaning {
     }
 }
 
-/// The name of a command, with its slash, and what follows it.
+/// Splits a command line into the name, with its slash, and the argument.
 fn split(line: &str) -> Option<(&str, Option<&str>)> {
     let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let word = name.strip_prefix('/')?;
@@ -153,12 +153,12 @@ fn unknown(name: &str) -> String {
     }
 }
 
-/// What was typed, as far as a message repeats it.
+/// The typed text, shortened for an error message.
 fn brief(text: &str) -> String {
     short_line(text, BRIEF)
 }
 
-/// The list `/help` shows.
+/// Returns the list that `/help` prints.
 pub(crate) fn help() -> String {
     let usage = |entry: &SlashRow| format!("{} {}", entry.name, entry.argument).trim_end().to_owned();
     let width = TABLE.iter().map(|entry| usage(entry).len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What a person sits at: a keyboard, a screen, and the signals the system sends them.
+//! The person's terminal: keyboard, screen and signals.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,14 @@ use super::raw_terminal::RawTerminal;
 use crate::screen::{Colour, TerminalLook};
 use crate::tty;
 
-/// What the system says about the terminal or the process.
+/// A signal about the terminal or the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TerminalSignal {
-    /// The window has another size.
+    /// The window was resized.
     Resized,
-    /// As Ctrl-C.
+    /// SIGINT, handled as Ctrl-C.
     Interrupt,
-    /// The terminal is closed, or the process is asked to go.
+    /// The terminal was closed, or the process was asked to terminate.
     End,
 }
 
@@ -59,28 +59,28 @@ pub(crate) struct Terminal {
     pub(crate) console: Console,
     pub(crate) pastes: Pastes,
     pub(crate) keys: KeyDecoder,
-    /// Messages typed here that had to wait.
+    /// Messages typed here that were queued.
     pub(crate) queued: Vec<MessageId>,
     raw: RawTerminal,
     signals: Signals,
-    /// Typed ahead: not for the line that is being read.
+    /// Input typed ahead, after the end of the line that is being read.
     ahead: Vec<InputPiece>,
-    /// Away while it reads.
+    /// `None` while the editor is reading a line.
     editor: Option<LineEditor>,
 }
 
-/// Whether the line may be at its end. What is typed after it belongs to whatever comes next, unless
-/// the editor goes on with the line.
+/// Whether the line may be complete. Input after a complete line belongs to the next reader, unless the editor
+/// continues the line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineComplete {
     Yes,
     No,
 }
 
-/// A line that was not taken by then is gone on with.
+/// If the editor has not returned the line within this time, it continues the line.
 const NOT_TAKEN: Duration = Duration::from_millis(40);
 
-/// What came from the person or the system.
+/// Input from the person or the system.
 #[derive(Debug)]
 pub(crate) enum TerminalInput {
     /// Keys and pastes.
@@ -89,7 +89,7 @@ pub(crate) enum TerminalInput {
 }
 
 impl Terminal {
-    /// Takes the terminal.
+    /// Takes over the terminal.
     pub(crate) fn take(
         look: TerminalLook,
         workspace: PathBuf,
@@ -110,7 +110,7 @@ impl Terminal {
         })
     }
 
-    /// Waits for the person or the system.
+    /// Waits for input from the person or the system.
     pub(crate) async fn next_input(&mut self) -> TerminalInput {
         if !self.ahead.is_empty() {
             return TerminalInput::Typed(std::mem::take(&mut self.ahead));
@@ -125,21 +125,21 @@ impl Terminal {
         }
     }
 
-    /// Begins to take typing while a run works.
+    /// Starts to accept typing while a run works.
     pub(crate) fn begin_typing(&mut self) -> Result<(), TerminalError> {
         self.console.typing = LineVisibility::Shown;
-        // Pastes are marked as such.
+        // Turns bracketed paste on.
         self.write("\u{1b}[?2004h")?;
         self.console.refresh()
     }
 
-    /// Leaves a clean line for the prompt.
+    /// Leaves an empty line for the prompt.
     pub(crate) fn end_typing(&mut self) -> Result<(), TerminalError> {
         self.console.finish_line()?;
         self.write("\u{1b}[?2004l")
     }
 
-    /// The window has another size, or has it again.
+    /// Applies the current window size.
     pub(crate) fn resize(&mut self) -> Result<(), TerminalError> {
         match tty::size() {
             Some(size) => self.console.resize(size),
@@ -147,7 +147,7 @@ impl Terminal {
         }
     }
 
-    /// Lets the shell have the terminal for a while.
+    /// Suspends the process and gives the terminal to the shell.
     pub(crate) fn suspend(&mut self) -> Result<(), TerminalError> {
         let typing = self.console.typing;
         self.end_typing()?;
@@ -163,12 +163,12 @@ impl Terminal {
         self.raw.is_gone()
     }
 
-    /// Runs a program that has the terminal to itself.
+    /// Runs a program with exclusive use of the terminal.
     pub(crate) fn lend(&mut self, program: std::process::Command) -> io::Result<std::process::ExitStatus> {
         self.raw.lend(program)
     }
 
-    /// Asks for a line with the line editor, beginning with what was typed before.
+    /// Reads a line with the line editor, starting with the text typed before.
     pub(crate) async fn line(
         &mut self,
         prompt: &'static str,
@@ -196,7 +196,7 @@ impl Terminal {
                 () = tokio::time::sleep(NOT_TAKEN), if entered == LineComplete::Yes => entered = LineComplete::No,
                 input = self.next_input(), if entered == LineComplete::No => match input {
                     TerminalInput::Signal(TerminalSignal::End) => return Ok(PromptLine::Ended),
-                    // The editor hears of these itself.
+                    // The editor handles these signals itself.
                     TerminalInput::Signal(TerminalSignal::Interrupt | TerminalSignal::Resized) => self.resize()?,
                     TerminalInput::Typed(pieces) => entered = self.pass_on(pieces)?,
                 },
@@ -204,8 +204,7 @@ impl Terminal {
         }
     }
 
-    /// Gives the line editor what it may see: of a long paste its mark, and nothing beyond the key
-    /// that may end the line.
+    /// Passes input to the line editor: for a long paste only its mark, and nothing after a key that may end the line.
     fn pass_on(&mut self, pieces: Vec<InputPiece>) -> Result<LineComplete, TerminalError> {
         let mut pieces = pieces.into_iter();
         while let Some(piece) = pieces.next() {
@@ -236,14 +235,14 @@ impl Terminal {
         Ok(self.raw.feed(format!("\u{1b}[200~{shown}\u{1b}[201~").as_bytes())?)
     }
 
-    /// Keeps a line in the history.
+    /// Adds a line to the history.
     pub(crate) fn keep(&mut self, line: &str) {
         if let Some(editor) = &mut self.editor {
             editor.keep(line);
         }
     }
 
-    /// What stands before what a person types.
+    /// Returns the prompt between runs.
     pub(crate) fn prompt(&self) -> &'static str {
         console::prompt(self.console.look().glyphs)
     }

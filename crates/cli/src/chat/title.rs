@@ -1,9 +1,9 @@
-//! A session's title: the beginning of what was said first.
+//! A session's title: the beginning of its first message.
 
-/// Characters of a title.
+/// Most characters of a title.
 const LONGEST: usize = 60;
 
-/// The first line of `text` that says something, cut at a word where it is long.
+/// Returns the first non-empty line of `text`; a long one is cut at a word.
 pub(crate) fn title(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let Some((end, _)) = line.char_indices().nth(LONGEST) else { return line.to_owned() };

@@ -1,43 +1,43 @@
-//! The line that is typed while a run works: its text, its cursor, and the part of it that fits.
+//! The line typed while a run works: its text, its cursor, and the part of it that fits on the screen.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use super::keys::KeyPress;
 
-/// A line under way.
+/// A line being typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypedLine {
-    /// Before the cursor.
+    /// Text before the cursor.
     left: String,
-    /// After it.
+    /// Text after the cursor.
     right: String,
 }
 
-/// What a key came to.
+/// The effect of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyEffect {
-    /// The line goes on.
+    /// The line may have changed and is still being typed.
     Edited,
-    /// The line was sent; another begins.
+    /// The line was entered; a new one begins.
     Entered(String),
     /// Ctrl-C.
     Interrupt,
-    /// Ctrl-D where nothing is typed.
+    /// Ctrl-D on an empty line.
     Leave,
 }
 
 impl TypedLine {
-    /// What is before and after the cursor; the line is empty then.
+    /// Returns the text before and after the cursor, and empties the line.
     pub(crate) fn take(&mut self) -> (String, String) {
         (std::mem::take(&mut self.left), std::mem::take(&mut self.right))
     }
 
-    /// Puts text in at the cursor.
+    /// Inserts text at the cursor.
     pub(crate) fn insert(&mut self, text: &str) {
         self.left.push_str(text);
     }
 
-    /// Does what a key says, where it is about the text.
+    /// Applies an editing key to the line, and returns the effect.
     pub(crate) fn press(&mut self, key: KeyPress) -> KeyEffect {
         match key {
             KeyPress::Interrupt => return KeyEffect::Interrupt,
@@ -71,7 +71,7 @@ impl TypedLine {
         KeyEffect::Edited
     }
 
-    /// The part around the cursor that fits `width` columns, and the cursor's column in it.
+    /// Returns the part around the cursor that fits `width` columns, and the cursor's column in it.
     pub(crate) fn window(&self, width: usize, newline: char) -> (String, usize) {
         let shown = |c: char| if c == '\n' { newline } else { c };
         let columns = |c: char| c.width().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! "Always": a rule that a person agreed to for good is written into their own settings (T8). For the
-//! session the recorded answer is the grant, whatever becomes of the file.
+//! Handles the answer "always": writes the permission rule into the person's own settings file (T8). Within the
+//! session the recorded answer grants the permission, even if writing the file fails.
 
 use windlass_setup::settings::file_edit::{self, SettingsWrite};
 use windlass_setup::settings::{self, Env, SettingOrigin, Settings, Sourced};
@@ -7,8 +7,8 @@ use windlass_tools::Rule;
 
 use crate::output::harmless_lines;
 
-/// Writes the rule down, takes it into the settings of this process, and says what became of it, in
-/// whole lines.
+/// Saves the rule in the settings file, adds it to the settings of this process, and returns the result as a message
+/// in whole lines.
 pub(crate) async fn keep(rule: &str, env: &Env, settings: &mut Settings) -> String {
     let (path, text) = (settings::user_file(env), rule.to_owned());
     let kept = tokio::task::spawn_blocking(move || file_edit::allow(&text, path.as_deref())).await;

@@ -1,4 +1,4 @@
-//! `windlass answer`: answers what a session asks that another process has open.
+//! `windlass answer`: answers the questions of a session that another process has open.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::form::ElicitationForm;
 use crate::output::{harmless_line, harmless_lines};
 use crate::streams::{print, tell};
 
-/// Columns of what is shown where nobody is asked.
+/// Columns of a printed question when nobody is asked interactively.
 const WIDTH: usize = 100;
 
 pub(super) fn answer(data_dir: Option<PathBuf>, args: &AnswerArgs, env: Env) -> CommandResult {
@@ -52,7 +52,7 @@ pub(super) fn answer(data_dir: Option<PathBuf>, args: &AnswerArgs, env: Env) -> 
     })
 }
 
-/// What it takes to answer.
+/// Everything that answering a session's questions needs.
 struct AnswerContext {
     store: Arc<dyn Store>,
     row: SessionRow,
@@ -63,7 +63,7 @@ struct AnswerContext {
 }
 
 impl AnswerContext {
-    /// What the session waits with, or the one of these that is meant.
+    /// Returns the unanswered questions of the session, or only the one with the number `wanted`.
     async fn waiting_questions(&self, wanted: Option<u32>) -> Result<Vec<QuestionAsked>, CommandError> {
         let (store, row) = (self.store.as_ref(), &self.row);
         if !store.is_claimed(row.session).await? {
@@ -83,7 +83,7 @@ impl AnswerContext {
         Ok(open)
     }
 
-    /// Asks here what is not answered elsewhere meanwhile.
+    /// Asks each question on this terminal; skips a question that is answered elsewhere meanwhile.
     async fn ask_each(&self, open: &[QuestionAsked]) -> CommandResult {
         for asked in open {
             tokio::select! {
@@ -105,7 +105,7 @@ impl AnswerContext {
         Ok(Exit::Done)
     }
 
-    /// Waits until the question is open no more.
+    /// Waits until the question is no longer open.
     async fn wait_until_closed(&self, question: QuestionId) -> Result<(), CommandError> {
         let (store, session) = (&self.store, self.row.session);
         let head = store.head(session).await?.seq;
@@ -116,7 +116,7 @@ impl AnswerContext {
         Ok(())
     }
 
-    /// Gives the answer, and says what it means from now on.
+    /// Sends the answer to the session, and prints what it means from now on.
     async fn give(&self, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
         let (key, option) = (&self.row.key, answer.option);
         let control = Control::Answer { question: asked.question, answer };
@@ -137,7 +137,7 @@ impl AnswerContext {
         Err(CommandError::new(Exit::Failed, refused))
     }
 
-    /// "Always" is kept in the settings of whoever said so.
+    /// Saves the rule of an "always" in the settings of the person who gave that answer.
     async fn keep_rule(&self, asked: &QuestionAsked, option: QuestionOption) -> Result<(), CommandError> {
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
         if let (QuestionOption::Always, Some(rule)) = (option, rule) {
@@ -147,7 +147,7 @@ impl AnswerContext {
     }
 }
 
-/// The question an answer on the command line is for.
+/// Returns the question that an answer on the command line is for; an error where several are open.
 fn only_question<'a>(open: &'a [QuestionAsked], key: &str) -> Result<&'a QuestionAsked, CommandError> {
     if let [asked] = open {
         return Ok(asked);
@@ -157,7 +157,7 @@ fn only_question<'a>(open: &'a [QuestionAsked], key: &str) -> Result<&'a Questio
     Err(CommandError::new(Exit::Usage, text.trim_end()))
 }
 
-/// What the words on the command line answer. A form is filled in field by field, unless the one word says no.
+/// Parses the words on the command line as an answer. A form takes a word per field, unless one word declines it.
 fn parse_answer(asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
     let choices = choices(asked);
     let on_offer: Vec<_> = choices.iter().copied().filter(|choice| choice.option != QuestionOption::Edit).collect();
@@ -175,15 +175,15 @@ fn parse_answer(asked: &QuestionAsked, words: &[String]) -> Result<Answer, Comma
     }
 }
 
-/// `run-again`, as `resume --answer` has it.
+/// Accepts the hyphenated option names of `resume --answer`, such as `run-again`.
 fn hyphenated(choices: &[question::AnswerOption], line: &str) -> Option<Answer> {
     question::chosen_option(choices, &line.replace('-', " ")).map(Answer::plain)
 }
 
-/// The form with these values, one for each field.
+/// Fills in the form with these values, one for each field.
 fn fill_form(mut form: ElicitationForm, asked: &QuestionAsked, words: &[String]) -> Result<Answer, CommandError> {
     let fields = form.questions().len();
-    // `answer no` fills in a "no" where that alone would decline.
+    // `answer no` fills in a "no"; the word `no` alone would decline the form.
     let submits = |word: &String| question::chosen_option(&choices(asked), word) == Some(QuestionOption::Submit);
     let values = match words.split_first() {
         Some((first, rest)) if rest.len() == fields && submits(first) => rest,
@@ -205,12 +205,12 @@ fn fill_form(mut form: ElicitationForm, asked: &QuestionAsked, words: &[String])
     Ok(Answer::with(QuestionOption::Submit, form.content()))
 }
 
-/// What is asked, and what can be answered.
+/// Renders the question and its possible answers.
 fn question_text(asked: &QuestionAsked) -> String {
     let text =
         asked.preview.as_ref().map_or_else(|| about(&asked.kind).to_owned(), |preview| preview_text(preview, "  "));
     let mut choices = choices(asked);
-    // Editing is for whoever sits at the session.
+    // Only a person at the session's own terminal can edit the call.
     choices.retain(|choice| choice.option != QuestionOption::Edit);
     let lasting_permission = lasting_permission(asked, &choices, by_letter)
         .map(|lasting_permission| lasting_permission + "\n")

@@ -1,6 +1,6 @@
-//! `windlass audit`: every call the model asked for, whether it was allowed and by what, and how it came
-//! out (T11). A fold of the journals, and the lines kept of sessions that were removed; newest last. What a call was
-//! about is shown as long as its journal is there; kept is a digest.
+//! `windlass audit`: lists every call the model requested, whether it was allowed and by which rule or person, and its
+//! outcome (T11). Folds the journals, and adds the audit lines kept of removed sessions; newest last. The subject of a
+//! call can be displayed only while its journal exists; afterwards only a digest is kept.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -55,24 +55,24 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Comm
     })
 }
 
-/// What calls were asked for with, as far as there is a journal that has it.
+/// Arguments of the calls whose session still has a journal.
 type ArgumentsByCall = HashMap<(SessionId, CallId), Json>;
 
-/// What is known of calls.
+/// The calls found in the journals and in the kept audit lines.
 struct AuditedCalls {
     entries: Vec<AuditEntry>,
     arguments: ArgumentsByCall,
-    /// Whether something is missing.
+    /// Not `Done` where a session could not be read, so that calls are missing.
     exit: Exit,
 }
 
-/// The calls of all sessions that are there, and of those that were. A session that can't be read is told,
-/// and costs the others nothing; the exit code says that something is missing.
+/// Collects the calls of all existing and removed sessions. A session that can't be read is reported and skipped; the
+/// exit code then says that something is missing.
 async fn gather_calls(store: &dyn Store, data: &Path, key: Option<&str>) -> Result<AuditedCalls, CommandError> {
     let (mut entries, mut arguments, mut exit) = (Vec::new(), ArgumentsByCall::new(), Exit::Done);
     let rows = store.sessions(session::OWNER).await?;
     for row in &rows {
-        // Lines of the others are not shown, but must not be taken for those of sessions that are gone.
+        // With a key, the other sessions are skipped, but their lines must not pass for those of removed ones.
         if key.is_none_or(|key| key == row.key) {
             match store.read(row.session, 0).await {
                 Ok(records) => {
@@ -101,7 +101,7 @@ async fn gather_calls(store: &dyn Store, data: &Path, key: Option<&str>) -> Resu
     Ok(AuditedCalls { entries, arguments, exit })
 }
 
-/// What a call was asked for with, or what a person had it run with instead.
+/// Returns the arguments of a requested call, or those a person replaced them with before it ran.
 fn arguments_in(envelope: Envelope) -> Option<((SessionId, CallId), Json)> {
     let session = envelope.session;
     if let Record::CallRequested(requested) = envelope.record {
@@ -113,7 +113,7 @@ fn arguments_in(envelope: Envelope) -> Option<((SessionId, CallId), Json)> {
     }
 }
 
-/// Nothing is told of a session without calls; one that was never there is a slip.
+/// Fails if no session, present or removed, ever had this key. A session without calls is fine and prints nothing.
 fn check_session(key: &str, known: &[&str]) -> Result<(), CommandError> {
     if known.contains(&key) {
         return Ok(());
@@ -122,7 +122,7 @@ fn check_session(key: &str, known: &[&str]) -> Result<(), CommandError> {
     Err(CommandError::new(Exit::Usage, format!("there is no session `{key}`, nor was there one; {hint}")))
 }
 
-/// Those of the tools a name means, as rules name them.
+/// Keeps the calls of the tools that `tool` names, with the name syntax of permission rules.
 fn of_tool(entries: Vec<AuditEntry>, tool: &str) -> Result<Vec<AuditEntry>, CommandError> {
     let usage = |problem: String| CommandError::new(Exit::Usage, problem);
     let rule: Rule = tool.parse().map_err(|error: ParseRuleError| usage(error.to_string()))?;
@@ -146,7 +146,7 @@ fn rule_name(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-/// A tool of ours without its server.
+/// Drops the server prefix of our own tools.
 fn display_tool(tool: &str) -> &str {
     tool.strip_prefix("local.").unwrap_or(tool)
 }
@@ -158,15 +158,15 @@ fn is_recent(entry: &AuditEntry, since: Option<Since>, now: Timestamp) -> bool {
     })
 }
 
-/// Characters of a digest that people are shown.
+/// Characters of a digest in the output for people.
 const DIGEST: usize = 12;
 
-/// Characters of what a call is about, in a pipe and in JSON.
+/// Characters of a call's subject, in a pipe and in JSON.
 const ABOUT: usize = 120;
-/// Characters of a name, a path or a rule in what decided about a call: the answer after it is never cut off.
+/// Characters of a name, path or rule in the description of the decision. Capped so that the answer behind it fits.
 const NAMED: usize = 60;
 
-/// An entry with what the call was about and how far it reached, as far as its journal is there.
+/// Returns an entry as JSON, with the call's subject and its sandbox use where its journal still exists.
 fn json_line(entry: &AuditEntry, arguments: Option<&Json>) -> serde_json::Result<String> {
     let mut line = serde_json::to_value(entry)?;
     if let Some(arguments) = arguments {
@@ -180,7 +180,7 @@ fn json_line(entry: &AuditEntry, arguments: Option<&Json>) -> serde_json::Result
     serde_json::to_string(&line)
 }
 
-/// These calls for a screen of so many columns: a line each where that is wide enough, else two. In a pipe a line each.
+/// Renders the calls for a screen of so many columns: a line each if it is wide enough, else two. In a pipe a line.
 fn rendered(entries: &[AuditEntry], arguments: &ArgumentsByCall, columns: Option<usize>) -> String {
     let of = |entry: &AuditEntry, room| about(entry, arguments.get(&(entry.session, entry.call)), room);
     let rows: Vec<[String; 7]> = entries
@@ -199,8 +199,8 @@ fn rendered(entries: &[AuditEntry], arguments: &ArgumentsByCall, columns: Option
     }
 }
 
-/// A call on two lines: which, and below it how it was judged and came out; on three where what it was about does not fit
-/// beside its number. Whose it was is left out.
+/// Renders a call on two lines: first which call, then the decision and the outcome. Uses three lines where the subject
+/// does not fit beside the call's number. The owner is left out.
 fn two_lines(row: &[String; 7], about: impl Fn(usize) -> String, columns: usize) -> String {
     const INDENT: usize = 4;
     let [at, _, key, call, _, verdict, came_out] = row;
@@ -250,7 +250,7 @@ fn widths<const COLUMNS: usize>(rows: &[[String; COLUMNS]]) -> [usize; COLUMNS] 
     widths
 }
 
-/// `run_command cargo test (with the network)`. Where the session was removed nothing but the digest is left.
+/// Renders `run_command cargo test (with the network)`. For a removed session only the digest is left.
 fn about(entry: &AuditEntry, arguments: Option<&Json>, room: usize) -> String {
     let tool = short_line(display_tool(&entry.tool), 40);
     match arguments {
@@ -266,7 +266,7 @@ fn about(entry: &AuditEntry, arguments: Option<&Json>, room: usize) -> String {
     }
 }
 
-/// When a call was asked for, for whom, in which session, and which one it is.
+/// Returns the time of a call's request, its owner, its session, and its number.
 fn origin(entry: &AuditEntry) -> [String; 4] {
     let at = entry.at.to_string();
     [
@@ -277,7 +277,7 @@ fn origin(entry: &AuditEntry) -> [String; 4] {
     ]
 }
 
-/// How a call was judged, and how it came out.
+/// Returns the decision about a call, and its outcome.
 fn result(entry: &AuditEntry) -> [String; 2] {
     let undone = entry.undone.map(|undo| format!(", undone by {undo}")).unwrap_or_default();
     let came_out = match entry.outcome {
@@ -293,7 +293,7 @@ fn result(entry: &AuditEntry) -> [String; 2] {
     ]
 }
 
-/// How long it took; one that was cut off from outside has no time of its own.
+/// Returns how long the call took; none for a call that was cancelled or interrupted before a time was recorded.
 fn time_of(entry: &AuditEntry) -> Option<u64> {
     let cut_off = matches!(entry.outcome, Some(OutcomeKind::Cancelled | OutcomeKind::Interrupted));
     entry.took_ms.filter(|ms| !cut_off || *ms > 0)
@@ -361,7 +361,7 @@ mod tests {
         }
     }
 
-    // proves T11: who said what is never cut off, and no word is broken, however narrow the screen
+    // proves T11: however narrow the screen, the decision is never cut off, and no word is broken
     #[test]
     fn a_call_takes_two_lines_where_the_screen_is_narrow() {
         let arguments = Json::from(&serde_json::json!({"command": "x ".repeat(99), "sandbox": "off"}));
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(rendered(&[entry], &known, None).lines().count(), 1, "a line each in a pipe");
     }
 
-    // proves T11: a program finds what left the sandbox
+    // proves T11: a program can find the calls that left the sandbox
     #[test]
     fn json_says_what_a_call_was_about_and_how_far_it_reached() {
         let arguments = Json::from(&serde_json::json!({"command": "curl x", "network": true}));

@@ -1,4 +1,4 @@
-//! `windlass` and `windlass chat`: finds the session that is meant and hands it to the chat.
+//! `windlass` and `windlass chat`: finds the requested session and starts the chat with it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,10 +60,10 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
     })
 }
 
-/// Nobody named a model and there is none: the demo's job shows what would happen if there were.
+/// No model is named and none is available: runs the demo's job to show what a model would do.
 async fn show(prepared_run: PreparedRun, store: Arc<dyn Store>, look: Option<TerminalLook>) -> CommandResult {
     let Some(look) = look else {
-        // Whoever wants an answer must not take the demo's for it.
+        // Piped input expects an answer of a model, and must not get the demo's.
         return if chat::has_input().await? {
             Err(SettingsError::NoServer.into())
         } else {
@@ -77,7 +77,7 @@ async fn show(prepared_run: PreparedRun, store: Arc<dyn Store>, look: Option<Ter
     chat::at_terminal(talk, look, Some(PROMPT)).await
 }
 
-/// The session to go on with, if one is meant and there.
+/// Returns the session to continue, if the arguments name one and it exists.
 async fn find_session(
     store: &dyn Store,
     args: &ChatArgs,

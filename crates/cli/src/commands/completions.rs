@@ -1,4 +1,4 @@
-//! `windlass completions`: what a shell needs to complete our arguments.
+//! `windlass completions`: prints the completion script for a shell.
 
 use clap::CommandFactory;
 

@@ -1,8 +1,8 @@
-//! `windlass demo`: a real job without a model, and with `--crash` killed in the middle and resumed.
+//! `windlass demo`: runs a real job without a model; with `--crash` the job is killed halfway and resumed.
 //!
-//! The crash is no pretence: another process of this program does the job and sends itself SIGKILL once
-//! its third rename is recorded. This process then takes the session up as `windlass resume` would, and
-//! counts in the journal and on the disk what was done how often.
+//! The crash is real: a second process of this program does the job and sends itself SIGKILL once its third rename
+//! is recorded. This process then resumes the session as `windlass resume` would, and counts in the journal and on the
+//! disk how often each rename was done.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -40,11 +40,11 @@ use crate::exit::Exit;
 use crate::output::quoted;
 use crate::streams::{print, tell};
 
-/// Names the session of a demo that is to die, to the process that does it. No flag: people and their
-/// completions need not know.
+/// Environment variable that gives the second process the key of the demo session to run and crash. It is not a flag,
+/// so that it stays out of the help and the completions.
 const DIES: &str = "WINDLASS_DEMO_DIES";
 
-/// Renames that are recorded before the process dies.
+/// Number of renames recorded before the process kills itself.
 const SURVIVED: usize = 3;
 
 pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> CommandResult {
@@ -60,7 +60,7 @@ pub(super) fn demo(data_dir: Option<PathBuf>, args: &DemoArgs, env: Env) -> Comm
     })
 }
 
-/// A demo begins a session; it does not go on with one.
+/// Fails if the key is in use: a demo begins a new session.
 async fn refuse_taken(store: &dyn Store, key: Option<&str>) -> Result<(), CommandError> {
     let Some(key) = key else { return Ok(()) };
     match session::find(store, key).await? {
@@ -73,7 +73,7 @@ async fn refuse_taken(store: &dyn Store, key: Option<&str>) -> Result<(), Comman
     }
 }
 
-/// The demo in place of what a job without a model would do.
+/// Runs the demo in place of a job for which there is no model.
 pub(super) async fn watch(prepared_run: PreparedRun, store: Arc<dyn Store>) -> CommandResult {
     play(prepared_run.setup.settings.place, prepared_run.setup.env, store, None).await
 }
@@ -86,14 +86,14 @@ fn announce(key: Option<&str>) -> Result<DemoStart, CommandError> {
     Ok(beginning)
 }
 
-/// A session that is to play the demo, and the folder made for it.
+/// A demo session that has not begun yet, and the folder made for it.
 pub(super) struct DemoStart {
     pub(super) key: String,
     pub(super) folder: PathBuf,
 }
 
-/// Makes a folder with the demo's files. What then begins the job is [`PROMPT`], sent to a session with
-/// this key that was built from [`prepare`].
+/// Makes a folder with the demo's files. The job begins when [`PROMPT`] is sent to a session with this key that was
+/// built from [`prepare`].
 pub(super) fn begin(key: Option<&str>) -> Result<DemoStart, CommandError> {
     let (name, parent) = (session::fresh_key("demo"), std::env::temp_dir());
     let folder = make_scratch(&parent, &name).map_err(|error| {
@@ -106,7 +106,7 @@ pub(super) fn begin(key: Option<&str>) -> Result<DemoStart, CommandError> {
     Ok(DemoStart { key: key.map_or(name, str::to_owned), folder })
 }
 
-/// Everything the demo needs, whatever is configured for real runs.
+/// Prepares the demo's run; ignores what is configured for real runs.
 pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<PreparedRun, CommandError> {
     let policy = preset("default").ok_or_else(|| CommandError::new(Exit::Failed, "the preset `default` is missing"))?;
     let mode = Sourced::new(ModeSetting::Default, SettingOrigin::Default);
@@ -153,7 +153,7 @@ async fn send(session: &Session) -> Result<AwaitedEnd, CommandError> {
     Ok(AwaitedEnd::after(sent, id))
 }
 
-/// The other process: does the job in the current folder until it kills itself.
+/// Runs in the second process: does the job in the current folder until it kills itself.
 async fn die(place: PlaceSettings, env: Env, key: &str) -> CommandResult {
     let store = store::open(&place)?;
     let folder = place.workspace.clone();
@@ -164,7 +164,7 @@ async fn die(place: PlaceSettings, env: Env, key: &str) -> CommandResult {
     let mut renames = RecordedRenames::default();
     let ended = agent
         .follow(&session, &mut events, awaited, |event| {
-            // What can't be shown does not hold up the end.
+            // A display error must not prevent the planned crash.
             let _ = prepared_run.view.event(event);
             if renames.after(event) == SURVIVED {
                 let _ = kill_process(getpid(), Signal::KILL);
@@ -174,7 +174,7 @@ async fn die(place: PlaceSettings, env: Env, key: &str) -> CommandResult {
     Ok(Exit::from(&ended))
 }
 
-/// Counts the renames that are recorded.
+/// Counts the recorded renames.
 #[derive(Default)]
 struct RecordedRenames {
     asked: BTreeSet<CallId>,
@@ -232,7 +232,7 @@ async fn resume(
     done
 }
 
-/// Lets another process do the job, and waits for its end; its number and the signal it died of.
+/// Starts the second process and waits for its end; returns its process id and the signal that killed it.
 fn start_and_lose(place: &PlaceSettings, key: &str, folder: &Path) -> Result<(u32, i32), CommandError> {
     let failed = |what: &str| CommandError::new(Exit::Failed, format!("the demo's other process {what}"));
     let program = std::env::current_exe().map_err(|error| failed(&format!("can't be started: {error}")))?;

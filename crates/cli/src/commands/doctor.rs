@@ -1,5 +1,4 @@
-//! `windlass doctor`: looks at everything a run needs and says what to do. Leaves with 0 only when
-//! nothing failed.
+//! `windlass doctor`: checks everything a run needs and says what to do. Exits with 0 only if no check failed.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -27,7 +26,7 @@ pub(super) fn doctor(data_dir: Option<PathBuf>, args: &DoctorArgs, env: &Env) ->
         let mut checks = examine(args.flags(data_dir), env.clone()).await;
         checks.push(doctor::terminal(size, env));
         let text = if args.json { as_json(&checks) } else { as_text(&checks, colour) };
-        // No check shows a secret; this is for texts that come from elsewhere.
+        // No check prints a secret itself; this scrubs texts from elsewhere, such as error messages of servers.
         print(&secrets::scrubber(&secrets::known_secrets(env, None)).scrub(&text))?;
         let failed = checks.iter().any(|check| check.state == CheckState::Fail);
         Ok(if failed { Exit::Failed } else { Exit::Done })
@@ -44,7 +43,7 @@ async fn examine(flags: Flags, env: Env) -> Vec<Check> {
         Ok(place) => {
             let data_dir = &place.data_dir.value;
             let store = doctor::store(&place).await;
-            // Where the data folder can't be used, that is said once.
+            // A data folder that can't be used is reported once, by the store check.
             let locks = if store.state == CheckState::Fail { std::env::temp_dir() } else { data_dir.join("guards") };
             checks.push(doctor::tools(&place.workspace, &locks).await);
             checks.push(store);

@@ -1,5 +1,4 @@
-//! Following a run to its end: show every event, ask the person what only a person can answer, stop
-//! on Ctrl-C.
+//! Follows a run to its end: displays every event, asks the person the run's questions, and stops the run on Ctrl-C.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -28,8 +27,9 @@ use crate::screen::Colour;
 use crate::streams::tell;
 use crate::tty;
 
-/// Follows this run and those that the messages behind it begin, until none waits or somebody is needed who is not
-/// here; lets go of everything. The exit code is that of the first run that did not end well, if any.
+/// Follows this run and those begun by the messages queued behind it, until no message waits or a question needs a
+/// person who is not here; then closes the session and the servers. Returns the exit code of the first run that did not
+/// end well, if any.
 pub(crate) async fn until_nothing_waits(
     prepared_run: &mut PreparedRun,
     agent: &Agent,
@@ -56,7 +56,7 @@ pub(crate) async fn until_nothing_waits(
     done
 }
 
-/// Whether a run of this number has begun, or is about to: a message leaves the inbox in the batch that begins its run.
+/// Whether this run has begun or is about to: one batch removes a message from the inbox and begins its run.
 async fn is_begun(agent: &Agent, session: &Session, run: RunId) -> Result<bool, CommandError> {
     let store = agent.hub().store();
     if !store.waiting(session.id()).await?.is_empty() {
@@ -65,8 +65,8 @@ async fn is_begun(agent: &Agent, session: &Session, run: RunId) -> Result<bool, 
     Ok(store.row(session.id()).await?.is_some_and(|row| row.runs >= run.0))
 }
 
-/// Follows until the run ends or waits for somebody who is not here, and lets go of everything. Says what is left in
-/// the inbox.
+/// Follows until the run ends or waits for a person who is not here, then closes the session and the servers. Prints
+/// how many messages are left in the inbox.
 pub(crate) async fn to_its_end(
     prepared_run: &mut PreparedRun,
     agent: &Agent,
@@ -78,7 +78,7 @@ pub(crate) async fn to_its_end(
     let (id, store) = (session.id(), agent.hub().store());
     session.close().await;
     prepared_run.setup.servers.close().await;
-    // What can't be read now is nothing the run should fail for.
+    // A read error here must not fail the run.
     if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
         && let Some(text) = still_waiting(&row.key, waiting.len(), &prepared_run.setup.settings.place)
     {
@@ -87,7 +87,7 @@ pub(crate) async fn to_its_end(
     done
 }
 
-/// Says that messages wait in a session, if any does, and what takes them up.
+/// Returns a notice that messages wait in the session, with the command that processes them; none if no message waits.
 pub(crate) fn still_waiting(key: &str, waiting: usize, place: &PlaceSettings) -> Option<String> {
     let messages = match waiting {
         0 => return None,
@@ -97,7 +97,7 @@ pub(crate) fn still_waiting(key: &str, waiting: usize, place: &PlaceSettings) ->
     Some(format!("{messages} to be taken up: `{}` goes on", command_for("resume", key, "", place)))
 }
 
-/// Follows until the run ends or waits for somebody who is not here.
+/// Follows until the run ends or waits for a person who is not here.
 pub(crate) async fn follow(
     prepared_run: &mut PreparedRun,
     agent: &Agent,
@@ -144,7 +144,7 @@ async fn follow_and_ask(
                 for asked in &questions {
                     tokio::select! {
                         biased;
-                        // Time answers too, and other terminals.
+                        // The question may also expire or be answered from another terminal.
                         () = session.wait_past_question(asked.question) => tell_how_it_ended(agent, session, asked).await?,
                         _ = tokio::signal::ctrl_c() => {
                             tell("");
@@ -165,7 +165,7 @@ async fn follow_and_ask(
     }
 }
 
-/// The run waits with these, for whoever answers later.
+/// Returns the error for a run that stays waiting for answers to these questions.
 async fn left_waiting(
     prepared_run: &PreparedRun,
     agent: &Agent,
@@ -177,20 +177,20 @@ async fn left_waiting(
     Ok(waiting(questions, named))
 }
 
-/// Says why nobody needs to answer any more, on a line of its own.
+/// Prints, on a line of its own, why the question no longer needs an answer.
 async fn tell_how_it_ended(agent: &Agent, session: &Session, asked: &QuestionAsked) -> Result<(), CommandError> {
     let store = agent.hub().store().as_ref();
     tell(&format!("\n{}", how_it_ended(store, session.id(), asked.question).await?));
     Ok(())
 }
 
-/// What the end of input means: mostly no. What follows begins on a line of its own.
+/// Returns the question's default answer, mostly no, for the end of input. Ends the prompt's line first.
 fn nobody_answers(asked: &QuestionAsked) -> Answer {
     tell("");
     Answer::plain(asked.default)
 }
 
-/// Gives the answer, and says what it means from now on.
+/// Gives the answer to the session, and prints what it means from now on.
 async fn give_answer(
     prepared_run: &mut PreparedRun,
     session: &Session,
@@ -207,7 +207,7 @@ async fn give_answer(
     Ok(())
 }
 
-/// Shows an end that was recorded before.
+/// Displays the end of a run that was recorded earlier.
 pub(crate) fn show_end(prepared_run: &mut PreparedRun, event: &Event, ended: &RunEnded) -> Result<(), CommandError> {
     prepared_run
         .view
@@ -216,7 +216,7 @@ pub(crate) fn show_end(prepared_run: &mut PreparedRun, event: &Event, ended: &Ru
         .map_err(|error| CommandError::output(&error))
 }
 
-/// A run that waits: what for, and how it is answered in the session of this key.
+/// Returns the error for a waiting run: its questions, and the commands that answer them in the session with this key.
 pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &PlaceSettings)>) -> CommandError {
     let mut text = String::from("the run waits for a person:");
     for asked in questions {
@@ -244,7 +244,7 @@ fn flag_word(option: QuestionOption) -> Option<&'static str> {
     }
 }
 
-/// Stops the run at Ctrl-C. At a question it is not for the run: whoever asks leaves, and the question stays.
+/// Stops the run at Ctrl-C. While a question is displayed Ctrl-C only leaves the question, which stays open.
 async fn stop_on_ctrl_c(session: Session, asking: Arc<AtomicBool>) {
     while tokio::signal::ctrl_c().await.is_ok() {
         if !asking.load(Ordering::SeqCst) {
@@ -252,7 +252,7 @@ async fn stop_on_ctrl_c(session: Session, asking: Arc<AtomicBool>) {
             break;
         }
     }
-    // A second one means it: the run stays as it is and can be resumed.
+    // A second Ctrl-C exits at once; the run can be resumed.
     if tokio::signal::ctrl_c().await.is_ok() {
         std::process::exit(i32::from(Exit::Cancelled.code()));
     }
@@ -262,10 +262,10 @@ pub(super) fn colour(env: &Env) -> Colour {
     if tty::is_dumb(env) { Colour::None } else { tty::colour(env) }
 }
 
-/// Asks on the terminal; no answer at the end of input.
+/// Asks on the terminal. Returns no answer at the end of input.
 pub(super) async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Option<Answer>, CommandError> {
     let asked = asked.clone();
-    // Whoever gives up asking drops this, and the wait for a line is left to the next question.
+    // Dropping this gives up the question; its pending read of a line passes to the next question.
     let asking = TerminalQuestion::default();
     let lines = asking.lines();
     let answer = tokio::task::spawn_blocking(move || ask_on_terminal(&asked, colour, &lines)).await;
@@ -276,7 +276,7 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour, lines: &TypedLines) ->
     lines.forget_earlier();
     let mut err = io::stderr();
     let size = tty::size_of(&err).unwrap_or(tty::USUAL_SIZE);
-    // Editing needs more than a line, and is the chat's.
+    // Editing needs more than one line of input; only the chat offers it.
     let can_be_given = |option| option != QuestionOption::Edit;
     let mut open = OpenQuestion::new(asked, can_be_given, QuestionScreen { colour, size });
     writeln!(err, "\n{}", open.beginning())?;
@@ -296,7 +296,7 @@ fn ask_on_terminal(asked: &QuestionAsked, colour: Colour, lines: &TypedLines) ->
     Ok(None)
 }
 
-/// Shows all of what is asked about, page by page.
+/// Displays the whole preview, page by page.
 fn view_all(open: &mut OpenQuestion<'_>, lines: &TypedLines, err: &mut impl Write) -> io::Result<()> {
     let mut reading = open.reading();
     writeln!(err, "{}", reading.text())?;
@@ -312,7 +312,7 @@ fn view_all(open: &mut OpenQuestion<'_>, lines: &TypedLines, err: &mut impl Writ
     Ok(())
 }
 
-/// Asks field by field. The end of input leaves the form.
+/// Asks for each field of the form. The end of input abandons the form.
 fn fill(mut form: ElicitationForm, lines: &TypedLines, err: &mut impl Write) -> io::Result<Option<Answer>> {
     while let Some(question) = form.question() {
         write!(err, "  {question}")?;
@@ -329,7 +329,7 @@ impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         let (exit, hint) = match error {
             StoreError::Missing | StoreError::KeyTaken { .. } | StoreError::Exists { .. } => (Exit::Usage, ""),
-            // Their sentences end with the advice to choose another data folder.
+            // The messages of these errors end with the advice to choose another data folder.
             StoreError::ReadOnly { .. } | StoreError::Damaged { .. } | StoreError::Foreign { .. } => {
                 (Exit::Store, " (--data-dir)")
             }
@@ -374,7 +374,7 @@ impl From<FollowError> for CommandError {
             }
             FollowError::Waiting(questions) => waiting(&questions, None),
             FollowError::Dropped => Self::new(Exit::Cancelled, error.to_string()),
-            // The library may grow errors of its own.
+            // The library may add error variants.
             error => Self::new(Exit::Failed, error.to_string()),
         }
     }

@@ -1,4 +1,4 @@
-//! `windlass follow`: a session from its journal, then what happens in it, whichever process drives it.
+//! `windlass follow`: prints a session from its journal, then its new events, whichever process drives it.
 
 use std::cell::Cell;
 use std::io::{self, IsTerminal as _, Stdout, Write};
@@ -24,7 +24,7 @@ use crate::output::{RunProgress, RunView, StreamTarget, command_for};
 use crate::streams::tell;
 use crate::tty;
 
-/// How long nothing must have happened before it is looked whether anybody is still at it.
+/// Time without events after which we check whether a process still has the session open.
 const SILENCE: Duration = Duration::from_millis(500);
 
 pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: &Env) -> CommandResult {
@@ -66,24 +66,24 @@ enum FollowUntil {
     WithTheRun,
 }
 
-/// Who has the session open while one of its runs is.
+/// Whether a process has the session open while one of its runs is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerPresence {
     Unknown,
-    /// Nobody, at the last look; at the next it is said.
+    /// No process had it open at the last check; if the next check agrees, that is reported.
     Missed,
-    /// That was said.
+    /// That no process has it open was reported.
     Missing,
 }
 
-/// Whether what is printed is read.
+/// Whether anybody still reads our standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OutputReader {
     Reads,
     Gone,
 }
 
-/// Standard output that notices when its reader goes away: following has no other end then.
+/// Standard output that notices when its reader goes away: nothing else would end the following then.
 struct Pipe {
     out: Stdout,
     reader: Rc<Cell<OutputReader>>,
@@ -110,24 +110,24 @@ impl Write for Pipe {
     }
 }
 
-/// What is shown, and where notices go.
+/// The view of the events; notices go to its second writer.
 type FollowView = RunView<Pipe, Box<dyn Write>>;
 
 fn json_view(reader: &Rc<Cell<OutputReader>>) -> FollowView {
     RunView::Json { out: Pipe { out: io::stdout(), reader: Rc::clone(reader) }, err: Box::new(io::stderr()) }
 }
 
-/// All of it on standard output: it is what was asked for.
+/// Writes everything to standard output, progress included: the whole conversation is the requested output.
 fn conversation_view(reader: &Rc<Cell<OutputReader>>, env: &Env) -> FollowView {
     let pipe = || Pipe { out: io::stdout(), reader: Rc::clone(reader) };
     let stream = if io::stdout().is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped };
-    // A terminal that can't write over what it wrote gets whole lines.
+    // A dumb terminal, which can't overwrite what it printed, gets whole lines.
     let lines = if tty::is_dumb(env) { StreamTarget::Piped } else { stream };
     let progress: RunProgress<Box<dyn Write>> = RunProgress::new(Box::new(pipe()), lines);
     RunView::Answer { out: pipe(), stream, progress: progress.for_onlookers() }
 }
 
-/// A session that is watched.
+/// A session that is being followed.
 struct FollowedSession {
     store: Arc<dyn Store>,
     row: SessionRow,
@@ -138,7 +138,7 @@ struct FollowedSession {
     ends: FollowUntil,
     /// The last record when following began.
     head: u64,
-    /// The end of the last run that was seen.
+    /// The end of the last run seen so far.
     last: Option<RunEnded>,
     owner: OwnerPresence,
 }
@@ -164,7 +164,7 @@ impl FollowedSession {
         }
     }
 
-    /// Shows what happened; says how to leave if it was the last.
+    /// Displays an event; returns the exit code if it was the last one to follow.
     async fn show(&mut self, followed: FollowedEvent) -> Result<Option<Exit>, CommandError> {
         self.owner = OwnerPresence::Unknown;
         let FollowedEvent::Event(event) = followed else { return Ok(None) };
@@ -174,7 +174,7 @@ impl FollowedSession {
         if let Record::RunEnded(end) = &envelope.record {
             self.last = Some(end.clone());
         }
-        // A question that was the last record when following began is open still.
+        // A question that was the last record when following began is still open.
         let asks = seq >= self.head && matches!(envelope.record, Record::QuestionAsked(_));
         match show_record(&mut self.view, envelope) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(CommandError::output(&error)),
@@ -187,7 +187,7 @@ impl FollowedSession {
         if was_past || !(ended || seq == self.head) { Ok(None) } else { self.over().await }
     }
 
-    /// How to leave, where that is wanted and no run is open any more.
+    /// Returns the exit code if following should end with the run and no run is open any more.
     async fn over(&mut self) -> Result<Option<Exit>, CommandError> {
         let (store, session) = (self.store.as_ref(), self.row.session);
         let Some(row) = store.row(session).await?.filter(|_| self.ends == FollowUntil::WithTheRun) else {
@@ -210,7 +210,7 @@ impl FollowedSession {
         Ok(Some(last.as_ref().map_or(Exit::Done, Exit::from)))
     }
 
-    /// Nothing has happened for a while: says so where nobody is at the run any more.
+    /// Called after a while without events: reports a run that no process works on any more.
     async fn look_after(&mut self) -> Result<Option<Exit>, CommandError> {
         if let Some(exit) = self.over().await? {
             return Ok(Some(exit));

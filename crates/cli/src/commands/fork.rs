@@ -1,5 +1,5 @@
-//! `windlass fork`: another session that begins with what one said up to some record. Both work in the
-//! same folder, whose files are left as they are.
+//! `windlass fork`: creates a session that begins with a copy of another one's records up to some record. Both work in
+//! the same folder, whose files stay as they are.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, quoted, same_folders};
 use crate::streams::{print, tell};
 
-/// Characters of the old key that the new one keeps: what is added must leave it one a person can type.
+/// Characters of the old key that the new one keeps, so that the key with its suffix stays short enough to type.
 const KEPT: usize = 180;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> CommandResult {
@@ -34,8 +34,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Comma
     })
 }
 
-/// Forks a session at the end of the batch that holds the record `at`, or at its end, under a new key, or
-/// one made from the old.
+/// Forks a session after the batch that holds record `at`, or at its end. The fork gets `new_key`, or a key derived
+/// from the old one.
 pub(crate) async fn fork(
     store: &dyn Store,
     origin: &SessionRow,
@@ -55,11 +55,11 @@ async fn under_a_free_key(store: &dyn Store, origin: &SessionRow, at: Option<u64
     let mut number = 1;
     loop {
         let key = if number == 1 { format!("{base}-fork") } else { format!("{base}-fork-{number}") };
-        // A look first: sealing a long journal only to be refused is dear.
+        // Check first: sealing a long journal only to be refused is expensive.
         let taken = store.find(&origin.owner, &key).await?.is_some();
         if !taken {
             match windlass_runtime::fork(store, origin.session, at, &key, SystemClock.now()).await {
-                // Somebody was faster.
+                // Another process took the key in between.
                 Err(ForkError::Store(StoreError::KeyTaken { .. })) => {}
                 forked => return forked,
             }
@@ -68,7 +68,7 @@ async fn under_a_free_key(store: &dyn Store, origin: &SessionRow, at: Option<u64
     }
 }
 
-/// The key without what an earlier fork added.
+/// Returns the key without the suffix of an earlier fork.
 fn unforked(key: &str) -> &str {
     let unnumbered = match key.rsplit_once("-fork-") {
         Some((base, number)) if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) => base,
@@ -77,7 +77,7 @@ fn unforked(key: &str) -> &str {
     if unnumbered.is_empty() { key } else { unnumbered }
 }
 
-/// Where the fork left its origin and how one goes on.
+/// Describes where the fork branches off, and how to continue it.
 async fn hint(store: &dyn Store, origin: &SessionRow, forked: &SessionRow, data: &str) -> Result<String, CommandError> {
     let last = store.read_before(forked.session, u64::MAX, 1).await?;
     let (origin, key) = (quoted(&origin.key), quoted(&forked.key));

@@ -1,4 +1,4 @@
-//! `windlass init`: writes a windlass.toml by a few questions. Never over one that is there.
+//! `windlass init`: writes a windlass.toml from the answers to a few questions. Never overwrites an existing file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -57,7 +57,7 @@ fn unanswered(error: &io::Error) -> CommandError {
     }
 }
 
-/// What is configured already or runs here.
+/// Drafts the settings from those that exist and from the model servers running on this machine.
 async fn find_draft(sources: &Sources, scope: SettingsScope) -> Result<SettingsDraft, CommandError> {
     let settings = sources.resolve()?;
     let chosen =
@@ -65,7 +65,7 @@ async fn find_draft(sources: &Sources, scope: SettingsScope) -> Result<SettingsD
     let (endpoint, model) = match chosen.map(|chosen| chosen.choice) {
         Ok(ModelChoice::Server { endpoint, model }) => (Some(endpoint), Some(model.value.0)),
         Ok(ModelChoice::Demo) => (None, None),
-        // Something is named that does not answer yet; it is written down all the same.
+        // The configured server does not answer yet; write it down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
     let server =
@@ -95,7 +95,7 @@ fn write(path: &Path, scope: SettingsScope, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     if scope == SettingsScope::User {
-        // A key may be added to one's own file later.
+        // The person may later add an API key to their own settings file.
         options.mode(0o600);
         if let Some(folder) = path.parent() {
             create_data_dir(folder)?;

@@ -1,4 +1,4 @@
-//! `windlass man`: the manual page, and with a folder a page for each command too.
+//! `windlass man`: prints the manual page; with a folder, writes it there with a page for each command.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::streams::print;
 
 pub(super) fn man(args: &ManArgs) -> CommandResult {
-    // Built, so that flags of all commands and the names of the pages are in their places.
+    // `build` propagates the global flags to all commands and sets the names of the pages.
     let mut command = Cli::command();
     command.build();
     match &args.dir {

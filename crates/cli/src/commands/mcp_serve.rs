@@ -1,4 +1,4 @@
-//! `windlass mcp-serve`: the agent and its sessions for other programs (P5). [`crate::serve`] answers their requests.
+//! `windlass mcp-serve`: offers the agent and its sessions to other programs (P5). [`crate::serve`] handles requests.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;

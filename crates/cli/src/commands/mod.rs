@@ -1,5 +1,4 @@
-//! One file per command. A command takes its arguments and the environment and says how the process
-//! should leave.
+//! One file per command. A command takes its arguments and the environment and returns the exit code of the process.
 
 pub(crate) mod always;
 mod answer;
@@ -47,7 +46,7 @@ use crate::args::{Cli, CliCommand, MisplacedOptions};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 
-/// Does what the arguments say.
+/// Runs the command that the arguments name.
 pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
     let cli = cli.joined().map_err(|MisplacedOptions| {
         let text =

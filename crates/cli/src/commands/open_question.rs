@@ -1,7 +1,7 @@
-//! A question as it stands on a terminal: what is shown of it, and what may be answered by now.
+//! A question displayed on a terminal: its visible part, and the answers that count so far.
 //!
-//! Whoever says yes has seen all of it (T8): while part of a preview is below the screen, only the answers that let
-//! nothing run are taken.
+//! A person can say yes only after seeing the whole preview (T8): while part of it is below the screen, only answers
+//! that let nothing run are accepted.
 
 use windlass_narrate::{about, preview_text};
 use windlass_vocab::{Answer, QuestionAsked, QuestionOption};
@@ -10,10 +10,10 @@ use super::preview::{PagedPreview, PreviewPager, wants_view};
 use super::question::{AnswerOption, EDITED, answer, by_letter, choices, lasting_permission, offer_text};
 use crate::screen::{Colour, text_width};
 
-/// Before each line below a title.
+/// Precedes each line below a title.
 const INDENT: &str = "  ";
 
-/// The screen a question stands on.
+/// The screen that displays a question.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QuestionScreen {
     pub(crate) colour: Colour,
@@ -26,24 +26,24 @@ pub(crate) struct QuestionScreen {
 pub(crate) struct OpenQuestion<'a> {
     asked: &'a QuestionAsked,
     choices: Vec<AnswerOption>,
-    /// What the answers that hold for longer would allow.
+    /// Describes what the answers that hold longer than once would allow.
     lasting_permission: Option<String>,
     preview: PagedPreview,
     screen: QuestionScreen,
 }
 
-/// What a line that was typed comes to.
+/// What a typed line means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TypedAnswer {
-    /// All of it is to be shown.
+    /// The person wants to see the whole preview.
     View,
     Answer(Answer),
-    /// It answers nothing: what to say about it.
+    /// The line is no answer; holds the message to print.
     Nothing(String),
 }
 
 impl<'a> OpenQuestion<'a> {
-    /// The question, with those of its answers that can be given here.
+    /// Creates the question with those of its answers that can be given here.
     pub(crate) fn new(
         asked: &'a QuestionAsked,
         can_be_given: impl Fn(QuestionOption) -> bool,
@@ -57,7 +57,7 @@ impl<'a> OpenQuestion<'a> {
         Self::laid_out(asked, choices, lasting_permission, &text, screen)
     }
 
-    /// The same about the call as a person edited it.
+    /// Creates the question about the call as the person edited it.
     pub(crate) fn edited(asked: &'a QuestionAsked, preview: &str, screen: QuestionScreen) -> Self {
         Self::laid_out(asked, EDITED.to_vec(), None, preview, screen)
     }
@@ -70,7 +70,7 @@ impl<'a> OpenQuestion<'a> {
         screen: QuestionScreen,
     ) -> Self {
         let (columns, _) = screen.size;
-        // Long terms must not push the beginning of the preview off the screen.
+        // A long description of the lasting permission must not push the beginning of the preview off the screen.
         let extra = lasting_permission
             .as_deref()
             .map_or(0, |lasting_permission| text_width(lasting_permission).div_ceil(columns.max(1)).saturating_sub(1));
@@ -78,12 +78,12 @@ impl<'a> OpenQuestion<'a> {
         Self { asked, choices, lasting_permission, preview, screen }
     }
 
-    /// As much of it as fits on the screen together with the answers.
+    /// Returns as much of the preview as fits on the screen together with the answers.
     pub(crate) fn beginning(&self) -> String {
         self.preview.beginning()
     }
 
-    /// The answers that can be given by now, on lines of their own.
+    /// Returns the answers that count so far, on lines of their own.
     pub(crate) fn offer(&self) -> String {
         let (columns, _) = self.screen.size;
         let by_now: Vec<AnswerOption> =
@@ -98,7 +98,7 @@ impl<'a> OpenQuestion<'a> {
         lasting_permission.unwrap_or_default() + &view + &answers
     }
 
-    /// What this line comes to.
+    /// Interprets a typed line.
     pub(crate) fn read(&self, line: &str) -> TypedAnswer {
         if wants_view(line) && self.preview.offer().is_some() {
             return TypedAnswer::View;
@@ -110,7 +110,7 @@ impl<'a> OpenQuestion<'a> {
         }
     }
 
-    /// Whether this may be answered by now.
+    /// Whether this answer counts yet.
     fn counts(&self, option: QuestionOption) -> bool {
         self.preview.is_fully_shown() || !lets_run(option)
     }
@@ -127,7 +127,7 @@ impl<'a> OpenQuestion<'a> {
         }
     }
 
-    /// Begins to show all of it.
+    /// Starts displaying the whole preview.
     pub(crate) fn reading(&mut self) -> PreviewPager<'_> {
         self.preview.reading()
     }
@@ -137,7 +137,7 @@ impl<'a> OpenQuestion<'a> {
     }
 }
 
-/// Whether something is done, or sent, because of this answer as the preview shows it. What is edited is shown anew.
+/// Whether this answer does or sends what the preview shows. An edited call gets a preview of its own.
 fn lets_run(option: QuestionOption) -> bool {
     match option {
         QuestionOption::Once
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    // proves T8: what was not shown can't be agreed to
+    // proves T8: a person can't agree to what they were not shown
     #[test]
     fn a_yes_counts_only_once_every_page_was_shown() {
         let asked = approval(&"echo\n".repeat(60), "run_command(x)");
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(open.read("v"), TypedAnswer::View, "it can be read again");
     }
 
-    // proves T8: a long rule can't push what is asked about off the screen
+    // proves T8: a long rule can't push the preview off the screen
     #[test]
     fn the_terms_take_their_room_from_the_preview() {
         let lines = "echo\n".repeat(12);
@@ -219,7 +219,7 @@ mod tests {
         assert!(!open(&long).offer().contains("[y]") && open(&long).offer().contains("[v]"));
     }
 
-    // proves T8: an answer that is not understood is told so, and what can be answered
+    // proves T8: a line that is not understood is reported together with the possible answers
     #[test]
     fn what_is_not_understood_is_said() {
         let asked = approval("", "run_command(x)");

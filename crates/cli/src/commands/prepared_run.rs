@@ -1,4 +1,4 @@
-//! What the commands that talk to a model have in common, made ready before the runtime starts.
+//! Shared preparation of the commands that talk to a model, done before the async runtime starts.
 
 use std::io::{self, IsTerminal, Stderr, Stdout};
 
@@ -18,23 +18,22 @@ use crate::output::wording::loosened;
 use crate::output::{RunProgress, RunView, StreamTarget};
 use crate::tty;
 
-/// A run that is made ready, and how it is shown.
+/// A prepared run, and how it is displayed.
 #[derive(Debug)]
 pub struct PreparedRun {
-    /// Everything it is given from outside.
+    /// The settings, servers, secrets and environment of the run.
     pub setup: RunSetup,
-    /// How it is shown.
+    /// How it is displayed.
     pub view: RunView<Stdout, Stderr>,
 }
 
 impl PreparedRun {
-    /// Resolves the settings that hold in the session's folder and tells the person what they should
-    /// know of them.
+    /// Resolves the settings that apply in the session's folder, and prints their notices.
     pub fn prepare(sources: Sources, common: &CommonFlags, place: PlaceSettings) -> Result<Self, CommandError> {
         Self::prepare_for(sources, common, place, attendance())
     }
 
-    /// The same where it is known whether the terminal's person can be asked.
+    /// Like `prepare`, but the caller says whether a person at the terminal can be asked.
     pub(crate) fn prepare_for(
         sources: Sources,
         common: &CommonFlags,
@@ -46,7 +45,7 @@ impl PreparedRun {
         } else {
             settle_trust(sources.for_folder(&place.workspace)?, attendance)?
         };
-        // Where the session was found is where it stays, whatever its folder's file names.
+        // The session stays in the store where it was found, whatever data folder its project file names.
         let settings = Settings { place, ..sources.resolve()? };
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
         for notice in &settings.notices {
@@ -62,7 +61,7 @@ impl PreparedRun {
         Ok(Self { setup, view })
     }
 
-    /// Names are found by what they are, so they are recorded as they are; none may tell a secret (X1).
+    /// Refuses a name that is a secret (X1): names are recorded unscrubbed, because they are looked up.
     pub(crate) fn refuse_secret(&self, flag: &str, name: Option<&str>) -> Result<(), CommandError> {
         match name {
             Some(name) if is_secret(&self.setup.secrets, name) => Err(CommandError::secret_in(flag)),
@@ -70,26 +69,26 @@ impl PreparedRun {
         }
     }
 
-    /// The text as it is recorded.
+    /// Returns the text with secrets replaced, as it is recorded.
     pub(crate) fn scrub(&self, text: &str) -> String {
         scrubber(&self.setup.secrets).scrub(text).into_owned()
     }
 
-    /// Tells what is held less than usual.
+    /// Prints which restrictions are looser than usual.
     pub(crate) fn tell_loosened(&mut self) {
         for text in loosened(&self.setup.settings) {
             self.view.notice(text);
         }
     }
 
-    /// Tells what the servers had to tell since.
+    /// Prints the servers' pending notices.
     pub(crate) fn tell_news(&mut self) {
         for news in self.setup.servers.news() {
             self.view.notice(&wording(&news));
         }
     }
 
-    /// Chooses the model, and tells the person what nobody named.
+    /// Chooses the model, and prints which choices were made by default.
     pub(crate) async fn choose(&mut self, preference: ModelPreference) -> Result<ModelName, CommandError> {
         let (model, notices) = self.setup.choose(preference, &mut TerminalPerson).await?;
         for notice in &notices {
@@ -99,18 +98,18 @@ impl PreparedRun {
     }
 }
 
-/// Every event on standard output.
+/// Prints every event on standard output.
 pub(crate) fn json_view() -> RunView<Stdout, Stderr> {
     RunView::Json { out: io::stdout(), err: io::stderr() }
 }
 
-/// The answer on standard output, progress on standard error.
+/// Prints the answer on standard output and progress on standard error.
 pub(crate) fn answer_view(env: &Env) -> RunView<Stdout, Stderr> {
     let progress = RunProgress::new(io::stderr(), progress_stream(env));
     RunView::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
 }
 
-/// Where sessions are kept, and the folder the command was typed in or for. Makes the data folder.
+/// Returns the data folder, which it creates if missing, and the folder the command was typed in or for.
 pub(crate) fn place(sources: &Sources) -> Result<PlaceSettings, CommandError> {
     let place = sources.place()?;
     make_data_dir(&place)?;
@@ -121,20 +120,20 @@ pub(crate) fn gather(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     settle_trust(sources(flags, env)?, attendance())
 }
 
-/// The same for a command that looks at things, or is itself about what the person agrees to: nobody is asked whether
-/// they trust the project.
+/// Like `gather`, for a command that only reads, or that manages consent itself: does not ask whether the person trusts
+/// the project.
 pub(crate) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     settle_trust(sources(flags, env)?, Attendance::Unattended)
 }
 
-/// What is outside, with nobody asked about it.
+/// Reads settings files and environment without asking about trust.
 pub(super) fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
     let cwd = std::env::current_dir()
         .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))?;
     Ok(Sources::gather(flags, env, cwd)?)
 }
 
-/// With the trust in the project settled.
+/// Settles whether the project is trusted, asking the person if need be.
 fn settle_trust(sources: Sources, attendance: Attendance) -> Result<Sources, CommandError> {
     trusting::settle_trust(sources, attendance, &mut TerminalPerson).map_err(|error| CommandError::output(&error))
 }
@@ -151,7 +150,7 @@ pub(crate) fn make_data_dir(place: &PlaceSettings) -> Result<(), CommandError> {
     })
 }
 
-/// A terminal that can't write over what it wrote gets whole lines, as a file does.
+/// A dumb terminal, which can't overwrite what it printed, gets whole lines, as a file does.
 fn progress_stream(env: &Env) -> StreamTarget {
     if tty::is_dumb(env) { StreamTarget::Piped } else { stream(&io::stderr()) }
 }
@@ -160,7 +159,7 @@ fn stream(end: &impl IsTerminal) -> StreamTarget {
     if end.is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped }
 }
 
-/// Somebody can be asked when both the keyboard and the screen are there.
+/// A person can be asked if both standard input and standard error are terminals.
 fn attendance() -> Attendance {
     if io::stdin().is_terminal() && io::stderr().is_terminal() { Attendance::Attended } else { Attendance::Unattended }
 }

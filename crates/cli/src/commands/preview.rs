@@ -1,20 +1,20 @@
-//! A preview on a terminal: the beginning of a long one, and all of it page by page for whoever wants to read it
-//! before they answer (T8).
+//! A preview on a terminal: displays the beginning of a long one, and the whole page by page for a person who wants to
+//! read it before answering (T8).
 
 use std::collections::BTreeSet;
 
 use crate::output::harmless_lines;
 use crate::screen::{Colour, painted, text_width};
 
-/// Rows of the screen that are left for what stands around a preview: the answers, and what they mean.
+/// Rows of the screen reserved for the text around a preview: the answers and what they mean.
 const AROUND: usize = 8;
-/// Rows of a preview that are shown on the smallest screen, though the first may be gone when the answers stand below.
+/// Rows of a preview displayed on even the smallest screen, though the answers may scroll the first ones away.
 const LEAST: usize = 5;
 
-/// What a person types to read all of it.
+/// What a person types to read the whole preview.
 pub(crate) const VIEW: &str = "v";
 
-/// A preview, and how it is laid out.
+/// A preview, its layout, and which of its pages were displayed.
 #[derive(Clone, Debug)]
 pub(crate) struct PagedPreview {
     text: String,
@@ -22,9 +22,9 @@ pub(crate) struct PagedPreview {
     colour: Colour,
     /// Columns and rows of the screen.
     size: (usize, usize),
-    /// Rows of it that are left for what stands around.
+    /// Rows of the screen reserved for the text around the preview.
     around: usize,
-    /// The pages a person was shown.
+    /// The pages displayed so far.
     shown_pages: BTreeSet<usize>,
 }
 
@@ -34,13 +34,13 @@ impl PagedPreview {
         Self { text, indent, colour, size, around: AROUND, shown_pages: BTreeSet::new() }
     }
 
-    /// The same where so many more rows stand around it.
+    /// Reserves so many more rows for the text around the preview.
     pub(crate) fn with_more_around(mut self, rows: usize) -> Self {
         self.around += rows;
         self
     }
 
-    /// What is shown with the question: as much as fits on the screen together with the answers.
+    /// Returns what is displayed with the question: as much as fits on the screen together with the answers.
     pub(crate) fn beginning(&self) -> String {
         let mut rows = self.rows();
         let shown = self.room().max(LEAST);
@@ -54,38 +54,38 @@ impl PagedPreview {
         }
     }
 
-    /// What is offered with the answers, where something was left out.
+    /// Returns the offer to view the whole preview; none if all of it fits on the screen.
     pub(crate) fn offer(&self) -> Option<String> {
         let rows = self.rows().len();
         let why = if self.is_fully_shown() { "" } else { ": only then can you say yes" };
         (rows > self.room()).then(|| format!("[{VIEW}] view all {rows} rows{why}"))
     }
 
-    /// Whether all of it was on the screen.
+    /// Whether the person has seen the whole preview.
     pub(crate) fn is_fully_shown(&self) -> bool {
         self.rows().len() <= self.room() || self.shown_pages.len() == self.pages().len()
     }
 
-    /// Begins to show all of it, with the first page.
+    /// Starts displaying the whole preview with its first page.
     pub(crate) fn reading(&mut self) -> PreviewPager<'_> {
         let mut reading = PreviewPager { pages: self.pages(), shown: self, page: 1 };
         reading.go_to(1);
         reading
     }
 
-    /// All of it, in pages for the screen.
+    /// Splits the whole preview into pages for the screen.
     fn pages(&self) -> Vec<String> {
         let painted = painted(&self.rows().join("\n"), self.indent, self.colour);
         let lines: Vec<&str> = painted.lines().collect();
         lines.chunks(self.size.1.max(4) - 2).map(|page| page.join("\n")).collect()
     }
 
-    /// Rows of it that are on the screen for certain while the question is answered.
+    /// Rows of the preview that surely stay on the screen while the person answers.
     fn room(&self) -> usize {
         self.size.1.saturating_sub(self.around)
     }
 
-    /// Its lines. One that is too wide goes on in the next row.
+    /// Returns the lines as rows: a line that is too wide continues in the next row.
     fn rows(&self) -> Vec<String> {
         self.text.lines().flat_map(|line| self.wrapped(line)).collect()
     }
@@ -95,24 +95,24 @@ impl PagedPreview {
     }
 }
 
-/// Whether a line asks for all of it.
+/// Whether a typed line asks for the whole preview.
 pub(crate) fn wants_view(line: &str) -> bool {
     let line = line.trim();
     line.eq_ignore_ascii_case(VIEW) || line.eq_ignore_ascii_case("view")
 }
 
-/// What a line that was typed below a page comes to.
+/// What a line typed below a page means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageTurn {
-    /// A page is to be shown: the next, the one before, or another.
+    /// Display a page: the next, the previous, or one by its number.
     Page,
-    /// Back to the question.
+    /// Return to the question.
     Leave,
-    /// It is none of the ways to go on.
+    /// The line is none of the accepted inputs.
     NotUnderstood,
 }
 
-/// A preview that is being read page by page.
+/// A preview being read page by page.
 #[derive(Debug)]
 pub(crate) struct PreviewPager<'a> {
     shown: &'a mut PagedPreview,
@@ -122,22 +122,22 @@ pub(crate) struct PreviewPager<'a> {
 }
 
 impl PreviewPager<'_> {
-    /// The page to be shown.
+    /// Returns the text of the current page.
     pub(crate) fn text(&self) -> &str {
         self.pages.get(self.page - 1).map_or("", String::as_str)
     }
 
-    /// What is said below a page.
+    /// Returns the prompt below a page.
     pub(crate) fn note(&self) -> String {
         format!("[page {} of {}: Enter next, b back, a number that page, q the question]", self.page, self.pages.len())
     }
 
-    /// Whether the question follows the page on the screen: every page was shown, and none comes after this one.
+    /// Whether the question follows the current page: every page was displayed, and this is the last one.
     pub(crate) fn is_over(&self) -> bool {
         self.shown.is_fully_shown() && self.page == self.pages.len()
     }
 
-    /// Does what a line says that was typed below a page.
+    /// Interprets a line typed below a page, and turns to the page it names.
     pub(crate) fn turn(&mut self, line: &str) -> PageTurn {
         let page = match line.trim().to_lowercase().as_str() {
             "" => self.next(),
@@ -152,7 +152,7 @@ impl PreviewPager<'_> {
         PageTurn::Page
     }
 
-    /// The page after this one; after the last, the first that was left out.
+    /// Returns the page after this one; after the last, the first that was not displayed yet.
     fn next(&self) -> usize {
         let unseen = (1..=self.pages.len()).find(|page| !self.shown.shown_pages.contains(page));
         if self.page < self.pages.len() { self.page + 1 } else { unseen.unwrap_or(self.page) }
@@ -164,18 +164,18 @@ impl PreviewPager<'_> {
     }
 }
 
-/// Begins a row in which the line above goes on. No ellipsis: nothing was left out.
+/// Begins a row that continues the line above. Not an ellipsis: nothing is left out.
 const GOES_ON: char = '↳';
 
-/// `line` in rows of at most `width` columns, broken after blanks where there are any. Rows that go on begin with a
-/// mark, so that none passes for a line.
+/// Wraps `line` into rows of at most `width` columns, after blanks where possible. Continuation rows begin with a mark,
+/// so that none can pass for a line of its own.
 fn wrapped(line: &str, width: usize, indent: &str) -> Vec<String> {
     let mark = format!("{indent}{GOES_ON}");
     let (mut rows, mut row, mut used) = (Vec::new(), String::new(), 0);
     let mut lead = line.len() - line.trim_start().len();
     for c in line.chars() {
         let columns = text_width(c.encode_utf8(&mut [0; 4]));
-        // A blank may stand in the last column, which is left free otherwise.
+        // A blank may occupy the last column, which is otherwise left free.
         if used + columns > width && !(c == ' ' && used == width) {
             let rest = split_at_word(&mut row, lead, width - text_width(&mark));
             rows.push(std::mem::replace(&mut row, format!("{mark}{rest}")));
@@ -188,7 +188,7 @@ fn wrapped(line: &str, width: usize, indent: &str) -> Vec<String> {
     rows
 }
 
-/// Takes the last word off the row, if it is not the first and fits the next row.
+/// Takes the last word off the row, if it is not the first and fits into the next row.
 fn split_at_word(row: &mut String, lead: usize, room: usize) -> String {
     match row.rfind(' ').map(|blank| blank + 1) {
         Some(start) if start > lead && text_width(&row[start..]) < room => row.split_off(start),
@@ -205,7 +205,7 @@ mod tests {
         PagedPreview::new(text, "  ", Colour::None, size)
     }
 
-    // proves T8: what is too long to be shown at once is offered whole
+    // proves T8: a preview too long for the screen is offered as a whole
     #[test]
     fn of_a_long_preview_what_fits_the_screen_is_shown_and_the_whole_is_offered() {
         let short = shown("Run `x`\n  x", (80, 24));
@@ -220,7 +220,7 @@ mod tests {
         assert!(wants_view(" V\n") && wants_view("view") && !wants_view("very"));
     }
 
-    // proves T8: on a screen too small for the question the first rows are gone before they are read
+    // proves T8: on a screen too small for the question the first rows scroll away before they can be read
     #[test]
     fn on_a_small_screen_even_a_short_preview_is_viewed_first() {
         let short = |rows: usize| shown("Run `x`\n  not in a sandbox\n  in the folder", (80, rows));
@@ -233,7 +233,7 @@ mod tests {
         assert!(crowded.is_fully_shown());
     }
 
-    // proves T8: the reader goes on, back and to any page, and whatever else is typed turns no page
+    // proves T8: the reader can go forward, back and to any page; other input turns no page
     #[test]
     fn pages_are_turned_both_ways() {
         let mut long = shown(&"  +line\n".repeat(60), (80, 24));
@@ -257,7 +257,7 @@ mod tests {
         assert!(long.is_fully_shown());
     }
 
-    // proves T8: what is read is not broken inside words
+    // proves T8: rows are not broken inside words
     #[test]
     fn a_line_that_is_too_wide_goes_on_at_a_word() {
         let text = "Run it\n  cargo test --workspace --all-features\n  averyveryverylongwordalone";
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(shown(text, (20, 24)).beginning(), expected);
     }
 
-    // proves T8: the pages hold every line of it, whatever the size of the screen
+    // proves T8: the pages contain every line, whatever the size of the screen
     #[test]
     fn the_pages_join_to_the_whole_and_fit_the_screen() {
         let text = format!(

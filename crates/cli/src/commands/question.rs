@@ -1,24 +1,24 @@
-//! What a question looks like on a terminal, and what a person may answer.
+//! The possible answers to a question, how they are offered on a terminal, and how typed lines are parsed.
 
 use windlass_vocab::{Answer, ElicitationKind, QuestionAsked, QuestionKind, QuestionOption};
 
 use crate::form::ElicitationForm;
 use crate::output::harmless_line;
 
-/// What is said of a no that may go on with a reason.
+/// Follows a "no" that may be given with a reason.
 const REASON: &str = ", or n and why";
 
-/// An answer as a person may type it: the letter or the words.
+/// An answer as a person may type it: by its letter or by its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerOption {
     pub(crate) letter: &'static str,
     pub(crate) words: &'static str,
-    /// What may be typed besides.
+    /// Hint printed behind the words.
     more: &'static str,
     pub(crate) option: QuestionOption,
 }
 
-/// The answers on offer, in the order they were offered.
+/// Returns the possible answers, in the order in which the question lists them.
 pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
     let approval = matches!(asked.kind, QuestionKind::Approval { .. });
     let visits = asked
@@ -43,7 +43,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
         };
         let more = match option {
             QuestionOption::No if approval => REASON,
-            // It is kept in the person's own settings, not in the project's.
+            // The rule goes into the person's own settings, not into the project's.
             QuestionOption::Always => ", everywhere",
             QuestionOption::No
             | QuestionOption::Once
@@ -56,7 +56,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
         };
         AnswerOption { letter, words, more, option: *option }
     };
-    // A form that can't be filled in by lines is not offered to be.
+    // Filling in is not offered for a form that can't be filled in line by line.
     let fillable = |option: &&QuestionOption| **option != QuestionOption::Submit || is_fillable(asked);
     asked.options.iter().filter(fillable).map(of).collect()
 }
@@ -65,8 +65,8 @@ fn is_fillable(asked: &QuestionAsked) -> bool {
     asked.form().is_none() || ElicitationForm::of(asked).is_some()
 }
 
-/// What the answers that hold for longer would allow, which may be more than this call: whoever chooses one
-/// has read it. The answers are named as they are on offer.
+/// Describes what the answers that hold longer than once would allow, which may be more than this call: a person must
+/// read it before choosing one. `named` names the answers as they are offered.
 pub(crate) fn lasting_permission(
     asked: &QuestionAsked,
     choices: &[AnswerOption],
@@ -78,12 +78,12 @@ pub(crate) fn lasting_permission(
     (!lasting.is_empty()).then(|| harmless_line(&format!("{} allow: {rule}", lasting.join(" and "))))
 }
 
-/// An answer by its letter, as it is offered on a terminal.
+/// Names an answer by its letter, as it is offered on a terminal.
 pub(crate) fn by_letter(choice: &AnswerOption) -> String {
     format!("[{}]", choice.letter)
 }
 
-/// `[n] no  [y] yes, once`, on lines of at most `width` columns where that can be.
+/// Renders `[n] no  [y] yes, once`, on lines of at most `width` columns where possible.
 pub(crate) fn offer_text(choices: &[AnswerOption], width: usize) -> String {
     let (mut text, mut used) = (String::new(), 0);
     for choice in choices {
@@ -99,14 +99,14 @@ pub(crate) fn offer_text(choices: &[AnswerOption], width: usize) -> String {
     text
 }
 
-/// What may be answered about a call as a person edited it.
+/// The possible answers about a call as a person edited it.
 pub(crate) const EDITED: [AnswerOption; 3] = [
     AnswerOption { letter: "y", words: "run as edited", more: "", option: QuestionOption::Once },
     AnswerOption { letter: "e", words: "edit again", more: "", option: QuestionOption::Edit },
     AnswerOption { letter: "n", words: "back to the question", more: "", option: QuestionOption::No },
 ];
 
-/// The answer a line gives: a letter, its word, the words on offer, or the first of them.
+/// Returns the option a line names: by a letter, its word, the offered words, or the first of these.
 pub(crate) fn chosen_option(choices: &[AnswerOption], line: &str) -> Option<QuestionOption> {
     let line = line.trim().to_lowercase();
     let means = |choice: &&AnswerOption| {
@@ -118,11 +118,11 @@ pub(crate) fn chosen_option(choices: &[AnswerOption], line: &str) -> Option<Ques
         };
         line == choice.letter || line == word || line == choice.words || line == first
     };
-    // Where two begin alike ("yes") the first offered is the lesser.
+    // Where two options begin alike ("yes"), the first one offered permits less.
     choices.iter().find(means).map(|choice| choice.option)
 }
 
-/// The answer a line gives. A no to a call may go on with a reason, which the model is told: `n use pnpm`.
+/// Parses a line as an answer. A no to a call may have a reason, which the model receives: `n use pnpm`.
 pub(crate) fn answer(choices: &[AnswerOption], line: &str) -> Option<Answer> {
     if let Some(option) = chosen_option(choices, line) {
         return Some(Answer::plain(option));
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(offer_text(&choices, 20), narrow);
     }
 
-    // proves T8: a no can say what to do instead, a yes can't be followed by anything
+    // proves T8: a no can say what to do instead; a yes can't be followed by anything
     #[test]
     fn a_no_may_go_on_with_a_reason() {
         let choices = choices(&approval());
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(answer(&super::choices(&cycle), "n because"), None, "nobody would be told");
     }
 
-    // proves T8: what would be allowed is shown before it is
+    // proves T8: a lasting permission is displayed before it is granted
     #[test]
     fn the_rule_that_an_answer_would_make_is_shown_with_the_answers() {
         let letters = |asked: &QuestionAsked| lasting_permission(asked, &choices(asked), by_letter);

@@ -1,4 +1,4 @@
-//! The data folder, for whoever shows what is in it.
+//! Opens the data folder for commands that display its contents.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use windlass_store::{SessionLog as _, SqliteStore};
 use crate::error::CommandError;
 use crate::streams::tell;
 
-/// Opens the data folder, for reading where it can't be written; where commits are missing the person is told that it is
-/// not all.
+/// Opens the data folder, read-only where it can't be written. Warns that the output is incomplete if commits are
+/// missing.
 pub(super) fn open_to_show(place: &PlaceSettings) -> Result<Arc<SqliteStore>, CommandError> {
     let store = store::open_to_read(place)?;
     if let Some(loss) = store.loss() {

@@ -1,4 +1,4 @@
-//! Asking something of a session that another process has open, and what is said where that fails.
+//! Sends commands to a session that another process has open, and reports failures.
 
 use windlass_runtime::{ControlDelivery, send_control};
 use windlass_setup::secrets::{self, KnownSecret};
@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::command_for;
 
-/// Sends a command and waits for what became of it.
+/// Sends a command and waits for its result.
 pub(super) async fn send(
     store: &dyn Store,
     row: &SessionRow,
@@ -41,13 +41,13 @@ pub(super) async fn send(
     }
 }
 
-/// No process has the session open: what to do with it depends on where it stands.
+/// Returns the error for a session that no process has open; the advice depends on the session's status.
 pub(super) async fn nobody_there(
     store: &dyn Store,
     row: &SessionRow,
     place: &PlaceSettings,
 ) -> Result<CommandError, CommandError> {
-    // It may have come to its end since it was looked up.
+    // The run may have ended since the row was read.
     let row = store.row(row.session).await?.unwrap_or_else(|| row.clone());
     let key = &row.key;
     let text = if session::is_open(&row) {

@@ -1,4 +1,4 @@
-//! The same line again: what was answered is answered at once, and what was cut short goes on.
+//! Handles a repeated command line: a finished message returns its recorded answer, an interrupted run continues.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use windlass_vocab::{MessageId, Record, RunEnded};
 use super::session;
 use crate::error::CommandError;
 
-/// The end of a finished message's run, as it was recorded. The session is not opened for it: another
-/// process may have it, and a run of its own may be open.
+/// Returns the recorded end of a finished message's run. Does not open the session: another process may have it open
+/// with another run.
 pub(crate) async fn end_of(
     store: &dyn Store,
     row: &SessionRow,
@@ -21,8 +21,8 @@ pub(crate) async fn end_of(
     Ok(end.map(|(envelope, ended)| (Event::Record(envelope), ended)))
 }
 
-/// The session of this folder with a run that is not over, that nobody is at, and that was told these words, the last
-/// used first, and the id of the message. One that can't be read is nobody's.
+/// Returns the last used session of this folder with an open run that no process works on and that got this prompt,
+/// and the id of that message. Skips sessions that can't be read.
 pub(crate) async fn unfinished_in(
     store: &dyn Store,
     folder: &Path,
@@ -42,7 +42,7 @@ pub(crate) async fn unfinished_in(
     Ok(None)
 }
 
-/// The id of the message with these words that waits, or that a run has which is not over.
+/// Returns the id of the message with this text that is waiting or belongs to an open run.
 pub(crate) async fn unfinished_message(
     store: &dyn Store,
     row: &SessionRow,
@@ -52,8 +52,8 @@ pub(crate) async fn unfinished_message(
     Ok(message.map(|(id, _)| id))
 }
 
-/// The words that a message of this id had when it was sent before: of one whose run is over, else of one that is
-/// not finished.
+/// Returns the text with which the message of this id was sent before: from its ended run, else from the inbox or the
+/// open run.
 pub(crate) async fn words_of(
     store: &dyn Store,
     row: &SessionRow,
@@ -71,7 +71,7 @@ pub(crate) async fn words_of(
     Ok(words.await?)
 }
 
-/// The message that waits, or that a run has which is not over, and is the one looked for.
+/// Returns the message that `is_it` accepts, among those waiting and those of the open run.
 async fn unfinished(
     store: &dyn Store,
     row: &SessionRow,
@@ -91,7 +91,7 @@ async fn unfinished(
             Record::MessageAccepted(accepted) if is_it(&accepted.message_id, &accepted.text) => {
                 return Ok(Some((accepted.message_id, accepted.text)));
             }
-            // The message that began the run stands right before its start. One that ended meanwhile is not open.
+            // The message that began a run precedes its `RunStarted`. A run that ended meanwhile is not open.
             _ if begun => break,
             Record::RunEnded(_) => break,
             record => begun = matches!(record, Record::RunStarted(_)),

@@ -1,5 +1,5 @@
-//! `windlass replay`: a session again, from its journal alone. It is shown by what shows a run live, with
-//! the words of the person in between; `--check` shows whether the loop would decide it all the same.
+//! `windlass replay`: displays a session again from its journal alone, with the code that displays a live run, and the
+//! person's messages in between; `--check` tells whether the loop would make the same decisions again.
 
 use std::io::{self, Stderr, Stdout, Write};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::output::{RunView, harmless_line};
 use crate::streams::print;
 
-/// The longest pause that is waited for.
+/// The longest pause between records that is reproduced.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) -> CommandResult {
@@ -43,7 +43,7 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) ->
     })
 }
 
-/// How fast a session is shown.
+/// How fast a session is displayed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pace {
     AtOnce,
@@ -70,14 +70,14 @@ async fn show(store: &dyn Store, row: &SessionRow, mut view: RunView<Stdout, Std
 
 const READ_ONLY: &str = "the session is read-only here, and what such records mean is not shown";
 
-/// Shows a record, and how a run ended with the one that ends it.
+/// Displays a record; if it ends a run, also the run's end.
 pub(super) fn show_record<Out: Write, Err: Write>(view: &mut RunView<Out, Err>, envelope: Envelope) -> io::Result<()> {
     let envelope = Arc::new(envelope);
     view.event(&Event::Record(Arc::clone(&envelope)))?;
     if let Record::RunEnded(ended) = &envelope.record { view.ended(ended) } else { Ok(()) }
 }
 
-/// Decides everything again.
+/// Replays the journal, and reports whether every decision is the same.
 async fn check(store: &dyn Store, row: &SessionRow) -> CommandResult {
     let records = store.read(row.session, 0).await?;
     let key = harmless_line(&row.key);

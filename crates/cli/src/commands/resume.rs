@@ -1,4 +1,4 @@
-//! `windlass resume`: goes on with a run that was cut short or waits for an answer.
+//! `windlass resume`: continues a run that was interrupted or waits for an answer.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ use crate::exit::Exit;
 use crate::output::command_for;
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> CommandResult {
-    // A resumed run keeps the rules it began with.
+    // A resumed run keeps the permission rules it began with.
     let flags = flags(data_dir, &RuleFlags::default(), &args.common);
     let sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
@@ -30,13 +30,13 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let place = session::in_session_folder(place, &row, args.common.workspace.as_deref())?;
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
-        // Whoever gives an answer on the command line can give another: the run waits for it, if not this process.
+        // A person who gives an answer on the command line can give another: further questions make the run wait.
         let here = prepared_run.setup.attendance;
         if args.answer.is_some() {
             prepared_run.setup.attendance = Attendance::Attended;
         }
         let session = session::model_of_last_run(store.as_ref(), row.session).await?;
-        // What is configured since is for new runs.
+        // Settings changed since then apply to new runs only.
         if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
@@ -58,13 +58,13 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             session.close().await;
             return Err(error);
         }
-        // Without an open run it is a message that waits which begins the next.
+        // Without an open run, a waiting message begins the next one.
         let run = if session::is_open(&row) { RunId(row.runs) } else { RunId(row.runs + 1) };
         follow::until_nothing_waits(&mut prepared_run, &agent, session, &mut events, run).await
     })
 }
 
-/// Says that no run is open, and how to go on with the session all the same.
+/// Returns the message that no run is open, with the commands that continue the session.
 fn nothing_open(key: &str, place: &PlaceSettings) -> String {
     let (chat, run) =
         (command_for("chat --resume", key, "", place), command_for("run --session", key, " \"…\"", place));
@@ -73,8 +73,8 @@ fn nothing_open(key: &str, place: &PlaceSettings) -> String {
     )
 }
 
-/// Gives the answer to every question that is there when the session is opened: to one that comes
-/// later nobody has said yes. A yes to a question of an earlier process counts if the same would be shown now.
+/// Answers every question that is open when the session is opened; nobody has said yes to later ones. A yes to a
+/// question of an earlier process counts only if the same preview would be displayed now.
 async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: QuestionOption) -> Result<(), CommandError> {
     let mut questions = asked_before;
     if let SessionActivity::Waiting(asked) = session.activity() {

@@ -1,4 +1,4 @@
-//! `windlass retry`: a new run on the history of a failed one, with a fresh cap.
+//! `windlass retry`: starts a new run on the history of a failed one, with fresh limits.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let store = store::open(&place)?;
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let nothing = |why| CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key));
-        // Opening it would take the run up. Whoever works on it is told of first.
+        // Opening the session would continue the open run. A process that works on it is reported first.
         if session::is_open(&row) {
             store.claim(row.session).await?;
             return Err(nothing("a run is still open; use `windlass resume`"));

@@ -1,5 +1,5 @@
-//! `windlass run`: one request, its answer on standard output. The same line again after a crash goes
-//! on where it was.
+//! `windlass run`: sends one request and prints its answer on standard output. Repeating the command after a crash
+//! continues the run.
 
 use std::io;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::piped::{self, StdinWait};
 use crate::prompt;
 use crate::streams::tell;
 
-/// Said where standard input is open and silent beside a prompt.
+/// Printed when there is a prompt but standard input is open and silent.
 const READING_INPUT: &str = "windlass: reading standard input to its end, to join it to the prompt; Ctrl-D ends what is typed, `< /dev/null` stands for none";
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> CommandResult {
@@ -75,7 +75,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         let recorded = agent.hub().scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &prepared_run, &recorded).await?;
         let opened = match agent.session_saying(&key, message_id, prompt.as_str(), Interest::Everything).await {
-            // The same line elsewhere was faster to go on with what was cut short; this one begins.
+            // A process with the same command line was faster to continue the interrupted run; begin a new one here.
             Err(OpenError::Store(StoreError::Busy { .. })) if session_key(args).is_none() => {
                 let (key, message_id) = fresh();
                 agent.session_saying(&key, message_id, prompt, Interest::Everything).await
@@ -87,7 +87,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
     })
 }
 
-/// A run that failed or was stopped stays so for its message.
+/// Reports that this message was sent before: its run stays failed or stopped, and only a retry tries it again.
 fn say_it_is_known(exit: Exit, key: &str, place: &PlaceSettings) -> Exit {
     if matches!(exit, Exit::Failed | Exit::Cancelled) {
         let line = command_for("retry", key, "", place);
@@ -96,7 +96,7 @@ fn say_it_is_known(exit: Exit, key: &str, place: &PlaceSettings) -> Exit {
     exit
 }
 
-/// The words of this line go nowhere.
+/// Warns that this message id was used with another text, and that the text given now is ignored.
 fn say_words_differ(id: &str) {
     let id = quoted(id);
     tell(&format!(
@@ -104,14 +104,14 @@ fn say_words_differ(id: &str) {
     ));
 }
 
-/// The key the line names. Without a session the message's id names one: it holds for the whole data
-/// folder.
+/// Returns the session key from the arguments. Without one the message's id determines the key, so that the id holds
+/// for the whole data folder.
 fn session_key(args: &RunArgs) -> Option<String> {
     args.session.clone().or_else(|| args.message_id.as_ref().map(|id| format!("message:{id}")))
 }
 
-/// The session the message goes to, and the id it goes under. The same words to a run that is not over
-/// mean the same message.
+/// Returns the session the message goes to, and the message's id. The same text as that of an unfinished run means the
+/// same message.
 async fn place_in_line(
     store: &dyn Store,
     args: &RunArgs,
@@ -135,7 +135,7 @@ async fn place_in_line(
     }
 }
 
-/// A session of its own, and a message.
+/// Returns a new session key and a new message id.
 fn fresh() -> (String, MessageId) {
     (session::fresh_key("run"), fresh_id())
 }

@@ -1,5 +1,5 @@
-//! `windlass sessions salvage` and `accept-loss`: what can be done about a session that does not verify, and about a
-//! store that lost what was stored last.
+//! `windlass sessions salvage` and `accept-loss`: copies the intact part of a session that does not verify, and accepts
+//! that a store lost its last commits.
 
 use windlass_runtime::{Clock, SalvageError, SalvagedSession, SystemClock};
 use windlass_store::{ForkError, SessionRow, Store, StoreError};

@@ -1,4 +1,4 @@
-//! `windlass sandbox -- COMMAND`: what the sandbox does to a command, tried by hand.
+//! `windlass sandbox -- COMMAND`: runs a command in the sandbox, to try its effect by hand.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn tell_cleared(cleared: &CleanupReport) {
     }
 }
 
-/// A path on one line: a command names its files as it likes.
+/// Renders a path on one line: a command may create files with any name.
 fn display_path(path: &Path) -> String {
     shown_path(&path.to_string_lossy()).into_owned()
 }

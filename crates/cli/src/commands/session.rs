@@ -1,4 +1,4 @@
-//! Finding the session a command means.
+//! Finds the session that a command names.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use windlass_vocab::{Record, SessionId};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// Whose sessions the command line works on.
+/// Owner of the sessions that the command line works on.
 pub(crate) const OWNER: &str = "local";
 
-/// This folder's sessions, the last used first.
+/// Returns this folder's sessions, the last used first.
 pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
     let mut rows = store.sessions(OWNER).await?;
     let folder = folder.display().to_string();
@@ -22,7 +22,7 @@ pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<Se
     Ok(rows)
 }
 
-/// The session with this key, or this folder's last.
+/// Returns the session with this key, or this folder's last used one.
 pub(crate) async fn by_key_or_last(
     store: &dyn Store,
     key: Option<&str>,
@@ -39,7 +39,7 @@ pub(crate) async fn by_key_or_last(
     }
 }
 
-/// The session with this key, or with this id.
+/// Returns the session with this key or id.
 pub(crate) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, CommandError> {
     let missing =
         || CommandError::new(Exit::Usage, format!("there is no session `{key}`; `windlass sessions list` shows them"));
@@ -53,7 +53,7 @@ pub(crate) async fn by_key(store: &dyn Store, key: &str) -> Result<SessionRow, C
     by_id.ok_or_else(missing)
 }
 
-/// The session with this key, if there is one.
+/// Returns the session with this key, if there is one.
 pub(crate) async fn find(store: &dyn Store, key: &str) -> Result<Option<SessionRow>, CommandError> {
     Ok(match store.find(OWNER, key).await? {
         Some(session) => store.row(session).await?,
@@ -61,14 +61,14 @@ pub(crate) async fn find(store: &dyn Store, key: &str) -> Result<Option<SessionR
     })
 }
 
-/// The key of a new session that nobody named; `what` it is for stands before its random end.
+/// Makes up a key for a session that nobody named: `what` it is for, and a random suffix.
 pub(crate) fn fresh_key(what: &str) -> String {
     let id = uuid::Uuid::now_v7().simple().to_string();
     format!("{what}-{}", &id[id.len() - 12..])
 }
 
-/// The place with the folder the session was begun in: it works there, wherever the command is typed.
-/// `named` is the folder the person asked for.
+/// Returns the place settings with the folder the session was begun in: a session works there, wherever the command is
+/// typed. `named` is the folder the person asked for.
 pub(crate) fn in_session_folder(
     place: PlaceSettings,
     row: &SessionRow,
@@ -86,12 +86,12 @@ pub(crate) fn in_session_folder(
             "works in {home}, not in {}; leave --workspace out, or take another session",
             named.display()
         )),
-        // Its folder was moved, or the session came from another machine.
+        // The session's folder was moved, or the session came from another machine.
         (Some(_), false) => Ok(place),
     }
 }
 
-/// Whether a run of the session is not over.
+/// Whether the session has an open run.
 pub(crate) fn is_open(row: &SessionRow) -> bool {
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
@@ -99,7 +99,7 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
     }
 }
 
-/// What a session's last run began with.
+/// Returns the model of the session's last run.
 pub(crate) async fn model_of_last_run(
     store: &dyn Store,
     session: SessionId,

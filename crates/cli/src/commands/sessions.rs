@@ -1,4 +1,4 @@
-//! `windlass sessions`: looks at, moves and checks what is stored. Calls no model.
+//! `windlass sessions`: lists, exports, imports, verifies and removes stored sessions. Calls no model.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -67,7 +67,7 @@ async fn list(store: &dyn Store, place: &PlaceSettings) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// What nobody is at, and what goes on with it: a run that needs no person, or messages in the inbox.
+/// Describes work that no process does (an open run that needs no person, waiting messages), and how to continue it.
 async fn unattended_work(
     store: &dyn Store,
     row: &SessionRow,
@@ -76,7 +76,7 @@ async fn unattended_work(
     if store.is_claimed(row.session).await? {
         return Ok(None);
     }
-    // Whoever was at it may have come to the end since the list was read.
+    // The process that had the session open may have finished since the list was read.
     let Some(row) = store.row(row.session).await? else { return Ok(None) };
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop => {
@@ -125,10 +125,10 @@ async fn export_to(store: &dyn Store, key: &str, output: Option<&Path>) -> Comma
             exported => exported?,
         },
         Some(path) => {
-            // Never over something that is there: an export is a copy to keep.
+            // Never overwrite a file: an export is a copy to keep.
             let file = File::create_new(path).map_err(|error| not_made(path, &error))?;
             if let Err(error) = export_into(store, row.session, file).await {
-                // Half a copy is none.
+                // Half a copy is useless.
                 let _ = std::fs::remove_file(path);
                 return Err(CommandError { message: format!("{}: {}", path.display(), error.message), ..error });
             }
@@ -156,7 +156,7 @@ fn at_path(path: &Path, error: &io::Error) -> CommandError {
     CommandError::new(Exit::Usage, format!("{}: {error}", path.display()))
 }
 
-/// A session from elsewhere works in the folder it is imported in, with nothing allowed and nothing open (X6).
+/// Imports a session. It then works in the current folder, with no permissions and no open run (X6).
 async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place: &PlaceSettings) -> CommandResult {
     let here = place.workspace.display().to_string();
     let (arrival, now) = (ImportOptions { key, workspace: Some(here.clone()) }, SystemClock.now());
@@ -172,7 +172,7 @@ async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place:
     Ok(Exit::Done)
 }
 
-/// What became of a session that was brought in.
+/// Describes what changed in the imported session.
 fn import_notice(arrived: &ImportedSession, here: &str) -> String {
     let ImportedSession { came_from, grants, run, calls, .. } = arrived;
     let mut told = format!("it works in {here} from now on");
@@ -203,7 +203,7 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
         exit = Exit::Store;
         print(&format!("{loss}\n"))?;
     }
-    // Before any session is looked up: that trusts the indexes.
+    // Before any session is looked up, since lookups trust the indexes.
     for inconsistency in store.check().await? {
         exit = Exit::Store;
         print(&format!("BROKEN: {}\n", harmless_line(&inconsistency.to_string())))?;
@@ -222,7 +222,7 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
                 exit = Exit::Store;
                 print(&format!("{key}: BROKEN: {broken}\n"))?;
             }
-            // Removed since the list was read.
+            // The session was removed since the list was read.
             Err(VerifyError::Store(StoreError::Missing)) if store.row(row.session).await?.is_none() => {}
             Err(VerifyError::Store(error @ (StoreError::Missing | StoreError::Damaged { .. }))) => {
                 exit = Exit::Store;
@@ -234,7 +234,7 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
     Ok(exit)
 }
 
-/// What was called in it stays known (T11).
+/// Removes a session; the audit lines of its calls are kept (T11).
 async fn remove(store: &dyn Store, data: &Path, key: &str) -> CommandResult {
     let row = session::by_key(store, key).await?;
     match store.read(row.session, 0).await {
@@ -244,7 +244,7 @@ async fn remove(store: &dyn Store, data: &Path, key: &str) -> CommandResult {
                 append_audit(data, &calls)?;
             }
         }
-        // Whoever removes a session that can't be read wants to be rid of it.
+        // A person who removes an unreadable session wants to get rid of it: go on.
         Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) => {
             tell(&format!("windlass: {error}; what was called in the session is not kept"));
         }

@@ -1,4 +1,4 @@
-//! One line per record, for people.
+//! Renders records for people, one line each.
 
 use windlass_narrate::{NarratedLine, Narrator, Tone, short_line};
 use windlass_store::{WaitingMessage, repairs};
@@ -6,7 +6,7 @@ use windlass_vocab::Envelope;
 
 const WIDTH: usize = 100;
 
-/// `seq  time  kind  what`, with a cross where something went wrong.
+/// Renders `seq  time  kind  what`, with a cross before failures.
 pub(super) fn line(narrator: &mut Narrator, envelope: &Envelope) -> String {
     let at = envelope.at.to_string();
     let lines = narrator.record(&envelope.record, envelope.at);
@@ -21,7 +21,7 @@ pub(super) fn line(narrator: &mut Narrator, envelope: &Envelope) -> String {
     )
 }
 
-/// A message that is not taken up: it has no number yet.
+/// Renders a message that no run has taken yet; it has no sequence number.
 pub(super) fn waiting(message: &WaitingMessage) -> String {
     let at = message.at.to_string();
     format!("{:>5}  {}  {:<16}  {}\n", "-", time(&at), "waits", short_line(&message.text, WIDTH))
@@ -31,7 +31,7 @@ fn time(at: &str) -> &str {
     at.get(11..19).unwrap_or(at)
 }
 
-/// How often calls had to be mended, and why; nothing where none had to.
+/// Counts the repairs of malformed calls, by kind; none if there were none.
 pub(super) fn mended(envelopes: &[Envelope]) -> Option<String> {
     let counts = repairs(envelopes.iter().map(|envelope| &envelope.record));
     let parts: Vec<String> = counts.iter().map(|(repair, count)| format!("{count} × {}", repair.as_str())).collect();

@@ -1,5 +1,5 @@
-//! `windlass trust`: asks about a project that was not trusted, or not as it is now, whatever was answered before; and
-//! takes trust back (X2).
+//! `windlass trust`: asks about a project that is not trusted, or not in its current state, whatever was answered
+//! before; also revokes trust (X2).
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
-//! Lines from standard input for a question that may be over before one is typed: answered from another terminal, or by
-//! time. The thread that waits for the line can't be called back, so the next question takes its wait over. What was
-//! typed before a question was shown does not answer it (T8).
+//! Reads lines from standard input for a question that may close before one is typed, because it was answered from
+//! another terminal or expired. The thread blocked on the read can't be interrupted, so the next question takes over
+//! its read. Input typed before a question was displayed does not answer it (T8).
 
 use std::io::{self, BufRead as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,20 +10,20 @@ use std::time::Duration;
 
 use rustix::termios::{QueueSelector, tcflush};
 
-/// How often whoever waits looks whether the question is over.
+/// How often a waiting question checks whether it is over.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A line that is waited for; none at the end of input.
+/// Receives the line being read; none at the end of input.
 type PendingLine = Receiver<io::Result<Option<String>>>;
 
-/// The wait that a question left behind.
+/// The unfinished read that an earlier question left behind.
 static LEFT: Mutex<Option<PendingLine>> = Mutex::new(None);
 
-/// A question at the terminal. Dropping it lets go of its wait for a line.
+/// A question on the terminal. Dropping it gives up its wait for a line.
 #[derive(Debug, Default)]
 pub(super) struct TerminalQuestion(Arc<AtomicBool>);
 
-/// The lines typed for it.
+/// The lines typed for a question.
 #[derive(Debug)]
 pub(super) struct TypedLines(Arc<AtomicBool>);
 
@@ -40,25 +40,25 @@ impl Drop for TerminalQuestion {
 }
 
 impl TypedLines {
-    /// Forgets what was typed until now, whole lines and the beginning of one.
+    /// Discards the input typed so far, whole lines and the beginning of one.
     pub(super) fn forget_earlier(&self) {
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
-        // Where input is no terminal there is nothing to forget: nobody types.
+        // Fails harmlessly where input is not a terminal: then nobody types ahead.
         let _ = tcflush(io::stdin(), QueueSelector::IFlush);
         if left.as_ref().is_some_and(|typed| !matches!(typed.try_recv(), Err(TryRecvError::Empty))) {
             *left = None;
         }
     }
 
-    /// Whether no more come: the question is over without an answer from here.
+    /// Whether no more lines come: the question closed without an answer from here.
     pub(super) fn are_over(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    /// What was typed; none at the end of input, or where the question is over. A terminal may speak another encoding:
-    /// what is no text is asked for again.
+    /// Returns the next typed line; none at the end of input, or once the question is over. Invalid UTF-8, from a
+    /// terminal with another encoding, is replaced, so that the question is asked again.
     pub(super) fn next(&self) -> io::Result<Option<String>> {
-        // Held while a line is waited for: the next question begins once the one before has let go.
+        // Held while waiting for a line, so that the next question begins only after this one has stopped waiting.
         let mut left = LEFT.lock().unwrap_or_else(PoisonError::into_inner);
         let typed = left.take().unwrap_or_else(wait_for_one);
         loop {
@@ -80,7 +80,7 @@ fn wait_for_one() -> PendingLine {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         let read = io::stdin().lock().read_until(b'\n', &mut bytes);
-        // Nobody waits any more where the process is about to end.
+        // The receiver is gone if the process is about to exit.
         let _ = sender.send(read.map(|read| (read > 0).then(|| String::from_utf8_lossy(&bytes).into_owned())));
     });
     typed

@@ -1,10 +1,10 @@
-//! The questions a session waits with, and what became of one, from its journal alone.
+//! Reads from the journal which questions of a session are unanswered, and how one was answered.
 
 use windlass_narrate::{answer_words, expiry_words};
 use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_vocab::{AnsweredBy, QuestionAnswered, QuestionAsked, QuestionId, QuestionOption, Record, SessionId};
 
-/// The questions of the open run that nobody has answered or withdrawn, in the order they were asked.
+/// Returns the questions of the open run that were neither answered nor withdrawn, in the order they were asked.
 pub(super) async fn unanswered_questions(
     store: &dyn Store,
     session: SessionId,
@@ -24,7 +24,7 @@ pub(super) async fn unanswered_questions(
     Ok(questions)
 }
 
-/// The answer to a question, if it has one.
+/// Returns the answer to a question, if it has one.
 pub(crate) async fn find_answer(
     store: &dyn Store,
     session: SessionId,
@@ -38,7 +38,7 @@ pub(crate) async fn find_answer(
     Ok(ReverseRecords::new(store, session).find_map(|envelope| found(envelope.record)).await?.flatten())
 }
 
-/// Says what became of a question that was not answered here.
+/// Describes how a question that was not answered here ended.
 pub(super) async fn how_it_ended(
     store: &dyn Store,
     session: SessionId,
@@ -48,7 +48,7 @@ pub(super) async fn how_it_ended(
     Ok(answered.map_or_else(|| "(no longer asked)".to_owned(), |answered| answered_elsewhere(&answered)))
 }
 
-/// Says what was answered, to whoever did not.
+/// Describes an answer that was given elsewhere.
 pub(crate) fn answered_elsewhere(answered: &QuestionAnswered) -> String {
     let option = answered.answer.option;
     match answered.by {

@@ -1,5 +1,4 @@
-//! `windlass undo`: puts files back as they were before a call. Needs no model, and nobody's approval: the
-//! person asks for it.
+//! `windlass undo`: restores files to their state before a call. Needs no model and no approval: a person asks for it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,7 +34,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
             return Err(run_open(&key, &data));
         }
         let place = session::in_session_folder(place, &row, args.workspace.as_deref())?;
-        // Settings that can't be read are no reason to keep somebody from their files.
+        // Unreadable settings must not keep a person from restoring their files.
         let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
         let rules = settings.as_ref().map(|settings| Arc::new(permissions(&settings.permissions)));
         let files = UndoFiles {
@@ -58,7 +57,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
         };
         print(&undone::restored(&report))?;
         tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}{folders}")).trim_end());
-        // Whoever asked for files is not told that all is well when some did not come back.
+        // Don't report success when some files were not restored.
         Ok(if report.left_alone.is_empty() { Exit::Done } else { Exit::Failed })
     })
 }
@@ -85,7 +84,7 @@ fn exit(error: &UndoError) -> Exit {
     }
 }
 
-/// The session's folder, without what is not for tools.
+/// Opens the session's folder, without the paths that tools may not access.
 fn workspace(place: &PlaceSettings) -> Result<Workspace, CommandError> {
     let closed = std::iter::once(&place.data_dir.value).chain(&place.closed);
     let opened = Workspace::open(&place.workspace)

@@ -1,13 +1,13 @@
-//! What is told at the start of a run that nobody watches, on a machine that can't hold its commands (X3). Where
-//! somebody is asked, each question says so.
+//! The warning at the start of an unattended run on a machine that can't isolate its commands (X3). In an attended run
+//! each question says so instead.
 
 use windlass::own_guard;
 use windlass_sandbox::{SandboxMode, SandboxSupport};
 use windlass_tools::guard::probe_support;
 
-/// What is told, if anything.
+/// Returns the warning, if one is needed.
 pub(super) fn notice(mode: SandboxMode) -> Option<String> {
-    // Where there is Landlock something holds; all else takes milliseconds to find out.
+    // With Landlock there is some isolation; a full probe takes milliseconds, so it is done only without it.
     if mode == SandboxMode::Off || has_landlock() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The person at the terminal, as [`Person`] asks them: what they trust, which servers may start, which model may be used.
+//! Implements [`Person`] for the terminal: asks which projects to trust, which servers may start, which model to use.
 
 mod model_server;
 mod servers;
@@ -14,7 +14,7 @@ pub(crate) use self::servers::{about, description_lines, wording};
 use crate::output::harmless_line;
 use crate::streams::tell;
 
-/// Whoever sits at the terminal: questions on standard error, answers from standard input.
+/// The person at the terminal: questions go to standard error, answers come from standard input.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TerminalPerson;
 
@@ -40,7 +40,7 @@ impl Person for TerminalPerson {
     }
 }
 
-/// Asks until the answer is understood, which is one of `letters`; nothing at the end of input, which decides nothing.
+/// Asks until the answer is one of `letters`. Returns `None` at the end of input, which counts as no decision.
 fn ask<T>(question: &str, letters: &str, read: impl Fn(&str) -> Option<T>) -> io::Result<Option<T>> {
     let mut screen = io::stderr().lock();
     loop {

@@ -1,4 +1,4 @@
-//! Asks whether a server of this machine may be used that is not certainly the person's own.
+//! Asks whether to use a server on this machine that may not belong to the person.
 
 use std::io::{self, BufRead, Write};
 
@@ -6,7 +6,7 @@ use windlass_setup::asking::YesNo;
 
 use crate::output::harmless_line;
 
-/// Asks. `doubt` is a clause that names the server. The end of the input, and whatever is not a yes, is a no.
+/// Asks the question. `doubt` is a clause that names the server. The end of input, and any answer but yes, is a no.
 pub(super) fn ask(doubt: &str, mut input: impl BufRead, mut screen: impl Write) -> io::Result<YesNo> {
     write!(screen, "{}. Send it what you say here? [y] yes, for this chat  [N] no: ", harmless_line(doubt))?;
     screen.flush()?;

@@ -1,4 +1,4 @@
-//! What a person is shown of the MCP servers that a project names, and how they are asked (X2).
+//! Shows a person the MCP servers that a project configures, and asks for consent (X2).
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use windlass_tools::diff::{DiffLimits, compare};
 use crate::output::advice::with_notice;
 use crate::output::{harmless_line, quoted};
 
-/// How many files are named before the rest is only counted.
+/// How many files are named; the rest is only counted.
 const LISTED: usize = 8;
 
-/// Asks at the terminal, before anything else is shown. The end of input decides nothing.
+/// Asks at the terminal, before any other output. The end of input counts as no decision.
 pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAnswer>> {
     let ServersQuestion { consent, servers, agreements } = question;
     let mut screen = io::stderr().lock();
@@ -41,7 +41,7 @@ pub(super) fn ask(question: &ServersQuestion<'_>) -> io::Result<Option<ConsentAn
     Ok(answer?.flatten())
 }
 
-/// What the servers have to tell, in words.
+/// Returns the text of a server notice.
 pub(crate) fn wording(news: &ServerNews) -> String {
     match news {
         ServerNews::Happened(notice) => with_notice(notice),
@@ -66,7 +66,7 @@ fn not_agreed(file: &Path, servers: &[ServerName], changed: &[PathBuf]) -> Strin
     )
 }
 
-/// Which files an answer is about, for people, one line each.
+/// Returns which files the consent covers, one line each.
 pub(crate) fn about(agreements: &ConsentAnswers, consent: &ServerConsent) -> Vec<String> {
     let (changed, folder) = (agreements.changed(consent), folder_of(&consent.file));
     let since =
@@ -79,7 +79,7 @@ pub(crate) fn about(agreements: &ConsentAnswers, consent: &ServerConsent) -> Vec
         .collect()
 }
 
-/// How a file behind these servers differs from what it was, where that was kept.
+/// Returns the diff of a file that these servers use, if its earlier content was kept.
 fn difference(agreements: &ConsentAnswers, consent: &ServerConsent, path: &Path) -> Vec<String> {
     let Some((before, now)) = agreements.texts(consent, path) else { return Vec::new() };
     let name = path.file_name().map_or(path, Path::new).display().to_string();
@@ -87,7 +87,7 @@ fn difference(agreements: &ConsentAnswers, consent: &ServerConsent, path: &Path)
     text.lines().map(|line| format!("  {}", harmless_line(line))).collect()
 }
 
-/// Which of the files behind servers an answer covers, for people: those that are watched, and what can't be.
+/// Returns which of the servers' files the consent covers: those that are watched, and those that can't be.
 pub(crate) fn coverage_lines<'p>(
     files: impl IntoIterator<Item = &'p PathBuf>,
     unwatched: impl IntoIterator<Item = &'p PathBuf>,
@@ -107,7 +107,7 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().unwrap_or(Path::new("/"))
 }
 
-/// The first few of these files, named from this folder.
+/// Returns the first few of these files, relative to this folder.
 fn list_files(paths: &[&Path], folder: &Path) -> String {
     let name = |path: &&Path| harmless_line(&path.strip_prefix(folder).unwrap_or(path).display().to_string());
     let mut names: Vec<String> = paths.iter().take(LISTED).map(name).collect();
@@ -117,8 +117,8 @@ fn list_files(paths: &[&Path], folder: &Path) -> String {
     names.join(", ")
 }
 
-/// Everything a person should see before they agree: what is started or reached, and what goes along,
-/// as it is written, so that `${VAR}` says which variable is handed over.
+/// Returns everything a person should see before they consent: the command or URL, and the variables or headers passed
+/// to it, unexpanded, so that `${VAR}` shows which variable is handed over.
 pub(crate) fn description_lines(name: &ServerName, config: &ServerConfig) -> Vec<String> {
     let (reached, folder, kind, along) = match &config.reach {
         ServerTransport::Stdio { command, args, env, cwd } => {
@@ -145,7 +145,7 @@ mod tests {
         ServerConsent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
     }
 
-    // proves X2: the person is told what is not as they agreed to it
+    // proves X2: the person learns which files changed since they consented
     #[test]
     fn the_next_question_says_which_files_have_changed() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -167,7 +167,7 @@ mod tests {
         assert!(agreements.is_open(&second) && !agreements.is_open(&first));
     }
 
-    // proves X2: a person sees how a script they agreed to has changed
+    // proves X2: a person sees the diff of a script they had consented to
     #[test]
     fn a_changed_script_is_shown_with_its_difference() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! What a person is shown before they trust a project's folder, and how they are asked (X2).
+//! Shows a person what trusting a project covers, and asks (X2).
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,23 +11,23 @@ use super::ask;
 use super::servers::{coverage_lines, description_lines};
 use crate::output::harmless_line;
 
-/// All of a change is shown: what can't be seen can't be agreed to.
+/// Changes are shown without limits: a person can't agree to lines they can't see.
 const WHOLE: DiffLimits = DiffLimits { lines: usize::MAX, columns: usize::MAX };
 
-/// Asks whether a project is trusted whose folder the person has not listed.
+/// Asks whether to trust a project whose folder the person has not listed.
 pub(super) fn ask_new(sources: &Sources) -> io::Result<Option<YesNo>> {
     let question = "Trust this project? [y] yes, until these files change  [n] no, go on without all that: ";
     ask_about(&project_summary(sources), question)
 }
 
-/// Asks whether a project is still trusted that has changed.
+/// Asks whether to keep trusting a project that has changed.
 pub(super) fn ask_changed(changes: &[ChangedFile]) -> io::Result<Option<YesNo>> {
     let changes: String = changes.iter().map(change_text).collect();
     ask_about(&changes, "Trust what it says now? [y] yes, until it changes  [n] no: ")
 }
 
-/// Everything that a yes to a new project covers: its files whole, as what loosens nothing today does once the person's
-/// own settings are tighter; and last, next to the question, what of it loosens or starts something.
+/// Returns everything that trusting a new project covers: its whole files, since a line may loosen a setting that the
+/// person tightens later; and last, next to the question, the settings it loosens and the servers it starts.
 fn project_summary(sources: &Sources) -> String {
     let since = match (sources.is_declined(), sources.was_declined()) {
         (true, _) => "You said no to this project as it is now.",
@@ -51,7 +51,7 @@ fn project_summary(sources: &Sources) -> String {
     lines.iter().map(|line| harmless_line(line) + "\n").collect()
 }
 
-/// Shows what the question is about and asks at the terminal.
+/// Prints the subject of the question and asks at the terminal.
 fn ask_about(about: &str, question: &str) -> io::Result<Option<YesNo>> {
     write!(io::stderr().lock(), "{about}")?;
     ask(question, "y or n", |line| match line {
@@ -61,7 +61,7 @@ fn ask_about(about: &str, question: &str) -> io::Result<Option<YesNo>> {
     })
 }
 
-/// A change as a person sees it.
+/// Returns the text of a change.
 fn change_text(changed: &ChangedFile) -> String {
     let ChangedFile { path, before, now, text } = changed;
     let name = path.display();
@@ -106,7 +106,7 @@ mod tests {
         })
     }
 
-    // proves X2: the person sees all of it, and nothing in it steers the screen
+    // proves X2: the person sees the whole change, and nothing in it controls the terminal
     #[test]
     fn a_change_is_shown_whole() {
         let told = changed(Some("model = 'a'\n"), "model = 'a'\npermissions.mode = 'bypass'\n");

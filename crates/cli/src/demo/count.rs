@@ -1,5 +1,4 @@
-//! What a demo really did, counted: from the journal how often each file was renamed, and on the disk
-//! where each picture is now.
+//! Counts what a demo did: from the journal how often each file was renamed, and on the disk where each picture is now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -10,25 +9,25 @@ use windlass_vocab::{CallId, Envelope, OutcomeKind, Record};
 use super::pictures::picture;
 use super::scratch::PICTURES;
 
-/// What was counted.
+/// The counts of one demo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DemoCount {
-    /// Renames that the journal says are done.
+    /// Renames that the journal records as done.
     pub(crate) renames: usize,
     /// Files that were renamed more than once.
     pub(crate) twice: usize,
-    /// Times a process took the run up again.
+    /// How often a process resumed the run.
     pub(crate) resumes: usize,
-    /// Pictures in the folder, each byte for byte, that now have another name.
+    /// Pictures in the folder that now have another name and are unchanged byte for byte.
     pub(crate) renamed: usize,
-    /// Pictures that still have the old one.
+    /// Pictures that still have their old name.
     pub(crate) left: usize,
-    /// Pictures that are there more than once.
+    /// Pictures that exist more than once.
     pub(crate) copies: usize,
 }
 
 impl DemoCount {
-    /// Counts.
+    /// Counts the renames in the records and the pictures in the folder.
     pub(crate) fn of(records: &[Envelope], folder: &Path) -> io::Result<Self> {
         let mut count = Self::default();
         let mut sources: BTreeMap<CallId, String> = BTreeMap::new();

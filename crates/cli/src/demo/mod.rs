@@ -4,8 +4,8 @@
 //! a session whose workspace is that folder is sent [`PROMPT`](windlass_setup::demo::PROMPT), and the
 //! demo model answers.
 //!
-//! Nothing is faked but the model: names come from what `read_file` returned, files are renamed by
-//! `move_file`, and the empty reply on the way is got over by the loop.
+//! Only the model is fake: the names come from what `read_file` returned, `move_file` renames the files, and the loop
+//! recovers from the script's empty reply.
 
 mod count;
 mod pictures;

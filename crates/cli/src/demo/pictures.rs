@@ -1,14 +1,14 @@
-//! Small pictures, written by hand: PNG with nothing compressed needs no package.
+//! Writes small PNG pictures by hand: without compression that needs no package.
 
 const SIDE: u32 = 16;
 
-/// A square of one colour, different for every `number`, as a PNG.
+/// Returns a square of one colour, different for every `number`, as a PNG.
 pub(super) fn picture(number: u8) -> Vec<u8> {
     let colour = [40 + number * 30, 200 - number * 20, 90 + number * 15];
     let row = [&[0][..], &colour.repeat(SIDE as usize)].concat();
     let pixels = row.repeat(SIDE as usize);
     let mut header = [SIDE.to_be_bytes(), SIDE.to_be_bytes()].concat();
-    // Eight bits a channel, three channels, nothing special.
+    // Eight bits per channel, three channels (RGB), default compression, filter and interlacing.
     header.extend([8, 2, 0, 0, 0]);
     [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &header), chunk(b"IDAT", &stored(&pixels)), chunk(b"IEND", &[])]
         .concat()
@@ -20,7 +20,7 @@ fn chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
     [&length.to_be_bytes()[..], &body, &crc(&body).to_be_bytes()].concat()
 }
 
-/// One stored block in a zlib envelope.
+/// Wraps the data as one stored block in a zlib stream.
 fn stored(data: &[u8]) -> Vec<u8> {
     let length = u16::try_from(data.len()).unwrap_or_default();
     let start = [&[0x78, 0x01, 1][..], &length.to_le_bytes(), &(!length).to_le_bytes()].concat();

@@ -1,11 +1,11 @@
-//! The folder the demo works in: seven pictures called after nothing, and the text on each beside it.
+//! The folder the demo works in: seven pictures with meaningless names, each with a text file of its words beside it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::pictures::picture;
 
-/// The text on each picture; the first line says what it is.
+/// The text on each picture; its first line is the picture's title.
 const TEXTS: [&str; 7] = [
     "Boarding pass: Lisbon to Oslo\nGate 14, boarding 06:40, seat 11A\n",
     "Invoice 2024-017, Harbour Coffee\nTwo bags of beans, 48.20 EUR, paid\n",
@@ -16,11 +16,11 @@ const TEXTS: [&str; 7] = [
     "Map: from the station to the lighthouse\n3.2 km, 41 minutes on foot\n",
 ];
 
-/// How many pictures there are.
+/// Number of pictures.
 pub(super) const PICTURES: usize = TEXTS.len();
 
-/// Makes a fresh folder below `parent` with the demo's files in it; its path is without symlinks. It is
-/// left where it is: people look at it afterwards.
+/// Makes a new folder below `parent` with the demo's files; returns its path without symlinks. It is never removed:
+/// people look at it afterwards.
 pub(crate) fn make_scratch(parent: &Path, name: &str) -> io::Result<PathBuf> {
     let folder = parent.join(format!("windlass-{name}"));
     std::fs::create_dir(&folder)?;

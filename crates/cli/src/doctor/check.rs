@@ -1,14 +1,14 @@
-//! What comes out of a check: how it stands, what was seen, and what to do.
+//! The result of a check: its state, the finding, and the advice.
 
 use serde::Serialize;
 
-/// How a thing stands.
+/// Whether the checked thing works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckState {
     /// It works.
     Ok,
-    /// It works, but not as it could.
+    /// It works, but not as well as it could.
     Warn,
     /// It does not work.
     Fail,
@@ -24,18 +24,18 @@ impl CheckState {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Check {
-    /// What it is about, in a word.
+    /// The subject, in one word.
     pub(crate) name: &'static str,
     pub(crate) state: CheckState,
-    /// What was seen.
+    /// The finding.
     pub(crate) said: String,
-    /// More of it, a line each.
+    /// Details of the finding, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) details: Vec<String>,
-    /// What to do.
+    /// What the person should do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) advice: Option<String>,
 }
@@ -53,7 +53,7 @@ impl Check {
         Self { advice: Some(advice.into()), ..Self::new(name, CheckState::Warn, said) }
     }
 
-    /// A failure whose sentence says what to do already.
+    /// Returns a failure whose message already says what to do.
     pub(crate) fn fail(name: &'static str, said: impl Into<String>) -> Self {
         Self::new(name, CheckState::Fail, said)
     }

@@ -1,14 +1,14 @@
-//! Whether there is room for journals.
+//! Checks whether the disk has room for journals.
 
 use std::path::Path;
 
 use super::check::Check;
 
 const LITTLE: u64 = 1_000_000_000;
-/// Below this the next run may not get far.
+/// Below this many free bytes the next run may not get far.
 const NONE: u64 = 20_000_000;
 
-/// Looks at the disk that holds `folder`, or would hold it.
+/// Checks the disk that holds `folder`, or would hold it.
 pub(crate) fn check(folder: &Path) -> Check {
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
     match rustix::fs::statvfs(there) {

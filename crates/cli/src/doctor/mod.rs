@@ -1,6 +1,5 @@
-//! What `windlass doctor` looks at. Each check really does the thing it is about, in a file of its own,
-//! and comes out as a [`Check`]: how it stands, what was seen, and what to do. Nothing here calls a
-//! model or costs money.
+//! The checks of `windlass doctor`. Each check has its own file, really exercises the thing it checks, and returns a
+//! [`Check`]: the state, the finding, and the advice. No check calls a model or costs money.
 
 mod check;
 mod disk;

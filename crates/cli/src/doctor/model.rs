@@ -1,4 +1,4 @@
-//! Server, key, model and window, by the one question that costs nothing: which models are there?
+//! Checks server, key, model and context window with the one request that costs nothing: the list of models.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use windlass_vocab::{FailureClass, ModelName};
 use super::check::Check;
 use crate::output::advice::with_failure;
 
-/// How long the server may take.
+/// How long the server may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Looks at what was chosen.
+/// Checks the chosen model.
 pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Check> {
     match chosen {
         Err(error) => vec![Check::fail("model", error.to_string())],

@@ -1,4 +1,4 @@
-//! Whether commands are held by the sandbox: one really is, and what can't be enforced here is named (X3).
+//! Checks the sandbox by running a command in it, and names the protections this machine can't enforce (X3).
 
 use windlass::own_guard;
 use windlass_sandbox::{Isolation, SandboxMode};
@@ -7,7 +7,7 @@ use windlass_tools::guard::probe_support;
 
 use super::check::Check;
 
-/// Looks at what this machine can do of what is wanted.
+/// Compares what this machine can enforce with the configured mode.
 pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {
     if mode.value == SandboxMode::Off {
         let said = format!("commands run outside a sandbox ({})", mode.origin);

@@ -1,4 +1,4 @@
-//! Which file, variable or flag gave what. Of a key only where it came from.
+//! Lists which file, variable or flag set each value. Of a key only the origin is printed.
 
 use std::collections::BTreeSet;
 
@@ -25,10 +25,10 @@ fn files(sources: &Sources) -> String {
     if files.is_empty() { "no windlass.toml is read".to_owned() } else { format!("read: {}", files.join(", ")) }
 }
 
-/// What a project that the person said no to may not set, and what of one they trusted has changed.
+/// Lists what a project that the person declined to trust may not set, and what changed in one they had trusted.
 fn untrusted(sources: &Sources) -> Vec<String> {
     if sources.trusts_project() || !sources.is_declined() {
-        // What nobody was asked about stands in the notices.
+        // A project nobody was asked about yet is reported in the notices.
         return Vec::new();
     }
     let changed = if sources.trust_state().is_some() { sources.changes() } else { Vec::new() };
@@ -38,7 +38,7 @@ fn untrusted(sources: &Sources) -> Vec<String> {
     changed.chain(left_out).collect()
 }
 
-/// Which variables commands don't get, and how they would.
+/// Names the variables that commands don't get, and the setting that would pass them on.
 fn hidden(names: &BTreeSet<String>) -> Option<String> {
     let all = names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     (!names.is_empty()).then(|| format!("not given to commands: {all} (`keep_env` under [tools] would)"))

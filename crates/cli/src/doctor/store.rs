@@ -1,5 +1,5 @@
-//! Whether journals can be kept: the store is opened, and in a folder of its own inside the data folder
-//! a session is locked, written, read back and verified.
+//! Checks whether journals can be stored: opens the store, then locks, writes, reads back and verifies a session in a
+//! temporary folder inside the data folder.
 
 use std::path::Path;
 
@@ -34,11 +34,11 @@ pub(crate) async fn check(place: &PlaceSettings) -> Check {
     }
 }
 
-/// Why journals can't be kept.
+/// Why journals can't be stored.
 enum StoreFault {
     /// Commits are missing.
     Lost(Loss),
-    /// The database does not agree with itself.
+    /// The database contradicts itself.
     Inconsistent(Inconsistency),
     Other(String),
 }
@@ -59,7 +59,7 @@ async fn try_it(folder: &Path) -> Result<usize, StoreFault> {
         return Err(StoreFault::Inconsistent(first));
     }
     let sessions = store.sessions(session::OWNER).await.map_err(|error| error.to_string())?.len();
-    // Beside the journals, so that the same disk is tried and no journal is touched.
+    // Inside the data folder, so that the same disk is tested and no journal is touched.
     let probe = folder.join(format!("doctor-{}", Uuid::now_v7().simple()));
     let tried = write_and_read(&probe).await;
     let removed = std::fs::remove_dir_all(&probe);

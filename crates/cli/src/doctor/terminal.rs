@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! Checks what the terminal can display.
 
 use windlass_setup::settings::Env;
 
@@ -9,7 +9,7 @@ use crate::tty;
 /// Columns below which lines wrap badly.
 const NARROW: usize = 60;
 
-/// Looks at a terminal of this size; none where standard output is no terminal.
+/// Checks a terminal of this size; none where standard output is not a terminal.
 pub(crate) fn check(size: Option<(usize, usize)>, env: &Env) -> Check {
     let Some((columns, rows)) = size else {
         return Check::ok("terminal", "standard output is not a terminal: plain text, nothing is asked");

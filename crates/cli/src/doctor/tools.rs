@@ -1,4 +1,4 @@
-//! Whether commands can be run: one really is, under the guard process (T7).
+//! Checks whether commands can be run, by running one under the guard process (T7).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::check::Check;
 
 const WORD: &str = "windlass-doctor";
 
-/// Runs a command in `workspace`; the guard's lock lies in `locks`.
+/// Runs a command in `workspace`; the guard's lock file is in `locks`.
 pub(crate) async fn check(workspace: &Path, locks: &Path) -> Check {
     let begun = Instant::now();
     match run(workspace, locks).await {

@@ -1,5 +1,5 @@
-//! The few questions. Every one has an answer already, which an empty line takes; whoever ends the
-//! input (Ctrl-D) wants none of it.
+//! The questions of `windlass init`. Each has a default answer, which an empty line accepts; ending the input (Ctrl-D)
+//! cancels everything.
 
 use std::io::{self, BufRead, Write};
 
@@ -10,13 +10,13 @@ use windlass_tools::Rule;
 
 use super::{SettingsDraft, rule};
 
-/// A keyboard and a screen.
+/// The input and output of the dialog.
 pub(crate) struct InitDialog<In, Out> {
     pub(crate) keyboard: In,
     pub(crate) screen: Out,
 }
 
-/// Asks about everything in the draft. `user_file` is where one's own settings are.
+/// Asks about everything in the draft. `user_file` is the path of the person's own settings.
 pub(crate) fn ask<In: BufRead, Out: Write>(
     draft: &SettingsDraft,
     user_file: Option<&str>,
@@ -51,7 +51,7 @@ pub(crate) fn ask<In: BufRead, Out: Write>(
 }
 
 impl<In: BufRead, Out: Write> InitDialog<In, Out> {
-    /// Asks until the answer can be used.
+    /// Asks until the answer is valid.
     fn answer<T>(&mut self, question: &str, usual: &str, read: impl Fn(&str) -> Result<T, String>) -> io::Result<T> {
         loop {
             write!(self.screen, "{question} [{usual}] ")?;

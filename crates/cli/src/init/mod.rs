@@ -1,9 +1,9 @@
-//! What `windlass init` writes.
+//! Writes the settings file of `windlass init`.
 //!
-//! The protocol: a [`SettingsDraft`] is filled from what was found and from the answers of a person ([`ask`]),
-//! and [`SettingsDraft::render`] makes the file of it, with a comment for each line. What a project's file may
-//! not say before its folder is trusted is written as a comment there, so that the file always works.
-//! A key is never written.
+//! The protocol: a [`SettingsDraft`] is filled from the settings and servers found and from the answers of a person
+//! ([`ask`]); [`SettingsDraft::render`] turns it into the file, with a comment for each line. Settings that a project's
+//! file may not make before its folder is trusted are written as comments, so that the file always works.
+//! API keys are never written.
 
 mod ask;
 #[cfg(test)]
@@ -14,7 +14,7 @@ use windlass_setup::settings::SettingsScope;
 
 pub(crate) use self::ask::{InitDialog, ask};
 
-/// What is to be written.
+/// The settings to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SettingsDraft {
     pub(crate) scope: SettingsScope,
@@ -27,7 +27,7 @@ pub(crate) struct SettingsDraft {
 }
 
 impl SettingsDraft {
-    /// The file.
+    /// Renders the file.
     pub(crate) fn render(&self) -> String {
         [self.head(), self.server_lines(), self.model_lines(), self.rule_lines(), self.permission_lines()].join("\n")
     }
@@ -104,12 +104,12 @@ impl SettingsDraft {
     }
 }
 
-/// `cargo *` as a rule; a whole rule stays one.
+/// Turns `cargo *` into a rule; leaves a whole rule as it is.
 pub(crate) fn rule(command: &str) -> String {
     if command.contains('(') { command.to_owned() } else { format!("run_command({command})") }
 }
 
-/// A string as TOML writes it.
+/// Quotes a string for TOML.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

@@ -9,7 +9,7 @@ fn draft(scope: SettingsScope) -> SettingsDraft {
     SettingsDraft { scope, server, model: Some("qwen3:8b".into()), preset: "default".into(), commands: Vec::new() }
 }
 
-/// What the settings come to with the file that was written, in a folder nobody trusts.
+/// Returns the settings that the written file results in, in a folder nobody trusts.
 fn read_back(draft: &SettingsDraft) -> Settings {
     let text = draft.render();
     let file = SettingsFile::parse(Path::new("/p/windlass.toml"), draft.scope, &text);
@@ -25,7 +25,7 @@ fn read_back(draft: &SettingsDraft) -> Settings {
     sources.resolve().unwrap_or_else(|error| panic!("{error}:\n{text}"))
 }
 
-// proves X2: what is written for a project works without trust
+// proves X2: the file written for a project works without trust
 #[test]
 fn what_is_written_is_read_back_by_our_own_reader() {
     for scope in [SettingsScope::Project, SettingsScope::User] {

@@ -1,5 +1,5 @@
-//! What a person can do about what the libraries report. They give kinds and data; the flags, files and commands that
-//! this command line has for them are named here.
+//! Remedies for problems that the libraries report. The libraries return kinds and data; this module names the flags,
+//! files and commands of this command line that help.
 
 use windlass_mcp::{Notice, NoticeKind};
 use windlass_narrate::{NarratedLine, RunEndWords, Tone, harmless_line};
@@ -7,7 +7,7 @@ use windlass_runtime::UndoError;
 use windlass_tools::{SandboxUntried, WorkspaceError};
 use windlass_vocab::{EndReason, Failure, FailureClass, Remedy, RunEnded};
 
-/// The lines, each followed by what would let its call run.
+/// Returns the lines, each followed by the change that would let its call run.
 pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
     let mut advised = Vec::with_capacity(lines.len());
     for line in lines {
@@ -20,7 +20,7 @@ pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
     advised
 }
 
-/// Why a run has no answer, or not a whole one, with what can be done about it.
+/// Returns why a run has no answer, or only a partial one, and a remedy.
 pub(crate) fn end_words(words: &RunEndWords<'_>, ended: &RunEnded) -> String {
     let text = words.advised(end_advice(ended.reason));
     match ended.failure.as_ref().and_then(for_failure) {
@@ -29,7 +29,7 @@ pub(crate) fn end_words(words: &RunEndWords<'_>, ended: &RunEnded) -> String {
     }
 }
 
-/// What helps against an end like this, behind a blank; empty where nothing does.
+/// Returns the remedy for an end reason, with a leading blank; empty if there is none.
 pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
     match reason {
         EndReason::TurnCap => " (--max-turns raises it)",
@@ -43,7 +43,7 @@ pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
     }
 }
 
-/// What would let a refused call run, a line each.
+/// Returns the changes that would let a refused call run, one per line.
 pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
     match remedy {
         Remedy::Allow { rule } => {
@@ -72,7 +72,7 @@ pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
     }
 }
 
-/// What went wrong with a model call, and what mends it.
+/// Returns what went wrong with a model call, and what mends it.
 pub(crate) fn with_failure(failure: &Failure) -> String {
     match for_failure(failure) {
         Some(advice) => format!("{} {advice}", failure.message),
@@ -80,7 +80,7 @@ pub(crate) fn with_failure(failure: &Failure) -> String {
     }
 }
 
-/// What mends a failure, where that is known. A record of an older version says it itself.
+/// Returns the remedy for a failure, if one is known. A record of an older version already contains it in its message.
 pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
     let (named, advice) = if failure.class == FailureClass::Auth {
         ("OPENAI_API_KEY", "Set OPENAI_API_KEY to a key that is valid there.")
@@ -94,7 +94,7 @@ pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
     (!failure.message.contains(named)).then_some(advice)
 }
 
-/// What happened to a server, and what can be done about it.
+/// Returns what happened to a server, and a remedy.
 pub(crate) fn with_notice(notice: &Notice) -> String {
     let server = &notice.server;
     let command = match &notice.what {
@@ -110,17 +110,17 @@ pub(crate) fn with_notice(notice: &Notice) -> String {
     format!("{notice}{command}")
 }
 
-/// Why nothing is run in the sandbox, and what can be done about it.
+/// Returns why nothing runs in the sandbox, and a remedy.
 pub(crate) fn with_untried(untried: &SandboxUntried) -> String {
     format!("not run: {untried}. `windlass doctor` says more; --sandbox off runs it without a sandbox")
 }
 
-/// Why the folder can't be worked in, and how another is named.
+/// Returns why the workspace can't be used, and how to name another.
 pub(crate) fn with_workspace(error: &WorkspaceError) -> String {
     format!("{error}. Name an existing folder with --workspace")
 }
 
-/// Why nothing was undone, and where to look.
+/// Returns why nothing was undone, and where to find more.
 pub(crate) fn with_undo(error: &UndoError) -> String {
     match error {
         UndoError::NoSuch(_) => format!("{error}; `windlass sessions show` lists what there is"),
@@ -137,7 +137,7 @@ pub(crate) fn with_undo(error: &UndoError) -> String {
     }
 }
 
-/// A text as it stands in quotes in a settings file.
+/// Escapes a text for a quoted string in a settings file.
 fn in_toml(text: &str) -> String {
     let escaped = |c: char| match c {
         '"' | '\\' => format!("\\{c}"),
@@ -153,7 +153,7 @@ mod tests {
 
     use super::{for_call, for_failure};
 
-    // proves T8: denied at once, with the rule that would allow it
+    // proves T8: denied at once, with the rule that would allow the call
     #[test]
     fn the_flag_and_the_line_that_would_allow_it_can_be_copied() {
         let said = for_call(&Remedy::Allow { rule: "run_command(cargo *)".into() }).join(" ");
@@ -164,14 +164,14 @@ mod tests {
         assert!(said.contains(r#"["run_command(echo 'a' \"b\" \\*\u000A)"]"#), "{said}");
     }
 
-    // proves X5: with the line that would take the protection away
+    // proves X5: with the line that would remove the protection
     #[test]
     fn a_protected_path_is_told_with_what_would_take_the_protection_away() {
         let said = for_call(&Remedy::Unprotect { path: ".git/hooks/x\"y".into() }).concat();
         assert!(said.contains(r#"unprotected = [".git/hooks/x\"y"] under [permissions]"#), "{said}");
     }
 
-    // proves M3: with what to do, once
+    // proves M3: with the remedy, once
     #[test]
     fn a_failure_of_an_older_version_says_itself_what_mends_it() {
         let failure = |message: &str| Failure::new(FailureClass::Auth, message);

@@ -1,12 +1,12 @@
-//! What is wrong with a text that should be JSON, with the words that are wrong, for whoever typed it.
+//! Describes a JSON syntax error to the person who typed the text, quoting the place of the error.
 
 use windlass_narrate::short_line;
 use windlass_setup::json_fault::{JsonPlace, json_fault};
 
-/// Characters shown of what stands where it is wrong.
+/// Characters quoted from the place of the error.
 const SHOWN: usize = 20;
 
-/// What is wrong, and where, with what stands there.
+/// Returns the error with its position and the text there.
 pub(crate) fn broken_json(text: &str, error: &serde_json::Error) -> String {
     let fault = json_fault(text, error);
     match fault.place {

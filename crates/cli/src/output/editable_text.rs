@@ -1,19 +1,19 @@
-//! Text from outside that is edited at a terminal. What would steer the terminal has a stand-in while it
-//! is edited: a character nobody writes, as wide as the mark that is shown for it, so that the cursor is
-//! where it seems to be. What was not edited comes back as it was.
+//! Untrusted text that is edited at a terminal. During editing, a stand-in replaces each character that would control
+//! the terminal: a private-use character as wide as the mark displayed for it, so that the cursor is where it seems to
+//! be. Parts that were not edited come back unchanged.
 
 use std::borrow::Cow;
 
 use windlass_narrate::harmless_chars;
 
-/// The last plane for private use: no script and no font of symbols has characters there.
+/// The last private-use plane: no script and no symbol font has characters there.
 const STAND_INS: std::ops::RangeInclusive<char> = '\u{100000}'..='\u{10fffd}';
 
-/// A text with stand-ins, and what they stand for.
+/// A text with stand-ins, and the characters they replace.
 #[derive(Debug)]
 pub(crate) struct EditableText {
     text: String,
-    /// Each stand-in and the character it stands for.
+    /// Each stand-in and the character it replaces.
     pairs: Vec<(char, char)>,
 }
 
@@ -25,7 +25,7 @@ impl EditableText {
             if let Some((known, _)) = pairs.iter().find(|(_, original)| *original == c) {
                 return *known;
             }
-            // There are fewer characters that do harm than there are stand-ins.
+            // There are fewer harmful characters than stand-ins.
             let new = free.next().unwrap_or(char::REPLACEMENT_CHARACTER);
             pairs.push((new, c));
             new
@@ -40,14 +40,14 @@ impl EditableText {
         &self.text
     }
 
-    /// What was made of the text, with the characters it had.
+    /// Returns the edited text with the original characters in place of the stand-ins.
     pub(crate) fn put_back(&self, edited: &str) -> String {
         let original = |c: char| self.pairs.iter().find(|(stand_in, _)| *stand_in == c).map_or(c, |(_, c)| *c);
         edited.chars().map(original).collect()
     }
 }
 
-/// A line as it is shown: with the usual mark for every stand-in.
+/// Returns a line for display: with the usual mark for every stand-in.
 pub(crate) fn without_stand_ins(line: &str) -> Cow<'_, str> {
     if line.contains(|c| STAND_INS.contains(&c)) {
         Cow::Owned(line.replace(|c| STAND_INS.contains(&c), "\u{fffd}"))
@@ -62,7 +62,7 @@ mod tests {
 
     use super::{EditableText, without_stand_ins};
 
-    // proves X4 at the terminal: what is edited is shown, never obeyed
+    // proves X4 at the terminal: edited text is displayed and can't control the terminal
     #[test]
     fn what_would_steer_the_terminal_is_not_shown_and_comes_back() {
         let original = "rm a\u{202e}b\u{202e} \u{1b}[31m \u{200b}\r\n\tx \u{100000}";

@@ -1,5 +1,5 @@
-//! Lines of standard error: those that stay, and on a terminal one live line that is written over until
-//! something stays.
+//! Lines of standard error: permanent lines, and on a terminal one live line that is overwritten until the next
+//! permanent line.
 
 use std::io::Write;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use windlass_narrate::harmless_line;
 
 use super::StreamTarget;
 
-/// How a line that stays looks on a terminal.
+/// The style of a permanent line on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineWeight {
     Plain,
@@ -22,7 +22,7 @@ enum LiveLineShown {
     No,
 }
 
-/// Where lines go. What can't be written is lost: nobody is left to tell.
+/// Writes status lines. Write errors are ignored: there is no other place to report them.
 #[derive(Debug)]
 pub(crate) struct StatusLines<W: Write> {
     out: W,
@@ -39,7 +39,7 @@ impl<W: Write> StatusLines<W> {
         self.stream
     }
 
-    /// Shows this in the live line, where there is one.
+    /// Displays a text in the live line, if the stream has one.
     pub(crate) fn show(&mut self, text: &str) {
         if self.stream == StreamTarget::Terminal {
             let text = harmless_line(text);
@@ -50,7 +50,7 @@ impl<W: Write> StatusLines<W> {
         }
     }
 
-    /// Takes the live line away.
+    /// Erases the live line.
     pub(crate) fn erase(&mut self) {
         if self.live == LiveLineShown::Yes {
             self.live = LiveLineShown::No;
@@ -59,7 +59,7 @@ impl<W: Write> StatusLines<W> {
         }
     }
 
-    /// Writes a line that stays.
+    /// Writes a permanent line.
     pub(crate) fn print(&mut self, weight: LineWeight, text: &str) {
         self.erase();
         let text = harmless_line(text);
@@ -70,27 +70,27 @@ impl<W: Write> StatusLines<W> {
     }
 }
 
-/// Between two lines of what passes.
+/// Shortest time between two displayed progress texts.
 const PACE: Duration = Duration::from_millis(300);
 
-/// What a call says of how far it is, as often as it likes: the newest is shown a few times a second, in
-/// the live line or as lines, and what came in between is not.
+/// Progress of a call, which may report it at any rate: the newest text is displayed a few times a second, in the live
+/// line or as lines; texts in between are skipped.
 #[derive(Debug)]
 pub(crate) struct ThrottledProgress<W: Write> {
     newest: watch::Receiver<String>,
-    /// A channel nobody can send to any more would not say that its last was not seen.
+    /// Kept so that the channel stays open: a closed one would not report an unseen last value.
     _open: watch::Sender<String>,
     lines: StatusLines<W>,
 }
 
 impl<W: Write> ThrottledProgress<W> {
-    /// Shows what is sent to the first on the way of the second.
+    /// Returns a sender and the display of the texts sent to it.
     pub(crate) fn on(lines: StatusLines<W>) -> (watch::Sender<String>, Self) {
         let (sender, newest) = watch::channel(String::new());
         (sender.clone(), Self { newest, _open: sender, lines })
     }
 
-    /// Shows what comes, until it is dropped.
+    /// Displays progress until the future is dropped.
     pub(crate) async fn show(&mut self) {
         while self.newest.changed().await.is_ok() {
             self.tell();
@@ -98,7 +98,7 @@ impl<W: Write> ThrottledProgress<W> {
         }
     }
 
-    /// Shows the last that came, if it was not shown: nothing comes after it.
+    /// Prints the last text if it was not displayed yet.
     pub(crate) fn finish(mut self) {
         if self.lines.stream() == StreamTarget::Piped && self.newest.has_changed().unwrap_or(false) {
             self.tell();
@@ -121,7 +121,7 @@ mod tests {
 
     use super::{PACE, StatusLines, StreamTarget, ThrottledProgress};
 
-    /// What is shown of many steps, of which the last came just before the end, and how often it may be.
+    /// Returns the output for many steps, the last just before the end, and the most updates allowed.
     fn rendered(stream: StreamTarget) -> (String, usize) {
         let (begun, mut out) = (Instant::now(), Vec::new());
         let (sender, mut passing) = ThrottledProgress::on(StatusLines::new(&mut out, stream));
@@ -145,7 +145,7 @@ mod tests {
         (String::from_utf8(out).expect("text"), usize::try_from(most).expect("a number"))
     }
 
-    // proves P4: progress is passed on, a flood of it is not
+    // proves P4: progress is displayed, but throttled
     #[test]
     fn a_flood_of_progress_is_a_few_lines_and_the_last_is_among_them() {
         let (piped, most) = rendered(StreamTarget::Piped);

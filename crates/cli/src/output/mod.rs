@@ -1,9 +1,8 @@
-//! What `windlass run` shows. The answer alone goes to standard output, once, at the end: only then
-//! is it certain to be the answer. Everything on the way goes to standard error, a line each; below that of
-//! an edit that nobody was asked about stands what it changed. With
-//! `--json` every event is a line of standard output, and nothing else is.
+//! The output of `windlass run`. Only the answer goes to standard output, once, at the end: not before is it certain
+//! to be the answer. Progress goes to standard error, a line per event; below the line of an edit that needed no
+//! approval are the changed lines. With `--json` every event is a line of standard output, and nothing else is.
 //!
-//! Standard output closed by its reader (`| head`) is not an error: nothing more is shown.
+//! If the reader closes standard output (`| head`), that is not an error: nothing more is printed.
 
 pub(crate) mod advice;
 mod broken_json;
@@ -28,16 +27,16 @@ pub(crate) use self::wording::{command_for, quoted, same_folders};
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamTarget {
-    /// A screen: nothing that can't be seen may reach it, nor anything that steers it.
+    /// A screen: no invisible characters and no control codes may reach it.
     Terminal,
-    /// A file or a program, which may end on a screen: gets the text as it is, without control codes.
+    /// A file or a program, whose content may later reach a screen: gets the text unchanged, without control codes.
     Piped,
 }
 
-/// How a run is shown.
+/// How a run is displayed.
 #[derive(Debug)]
 pub enum RunView<Out: Write, Err: Write> {
-    /// The answer at the end, progress on the way.
+    /// The answer at the end, progress before.
     Answer {
         /// Standard output.
         out: Out,
@@ -56,7 +55,7 @@ pub enum RunView<Out: Write, Err: Write> {
 }
 
 impl<Out: Write, Err: Write> RunView<Out, Err> {
-    /// Shows an event. An error means that standard output takes nothing more (a full disk).
+    /// Shows an event. Returns an error if standard output can't be written (a full disk).
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         match self {
             Self::Answer { progress, .. } => {
@@ -70,7 +69,7 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
         }
     }
 
-    /// Takes in a call that was asked for before the first event, so that its end can name it.
+    /// Registers a call that was requested before the first event, so that the line of its result can name it.
     pub fn recall(&mut self, call: &CallRequested) {
         match self {
             Self::Answer { progress, .. } => progress.recall(call),
@@ -78,7 +77,7 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
         }
     }
 
-    /// The same view for whoever was not there: with what was said, asked and answered.
+    /// Returns the view for a reader who did not take part: with messages, questions and answers.
     #[must_use]
     pub fn for_onlookers(self) -> Self {
         match self {
@@ -87,13 +86,13 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
         }
     }
 
-    /// Tells the person something they should know beside the run.
+    /// Tells the person something about the run.
     pub fn notice(&mut self, text: &str) {
         let line = format!("windlass: {text}");
         match self {
             Self::Answer { progress, .. } => progress.line(&line),
             Self::Json { err, .. } => {
-                // Nobody is left to tell when standard error is gone.
+                // If standard error is closed, nobody reads the line.
                 let _ = writeln!(err, "{}", harmless_line(&line));
             }
         }
@@ -122,7 +121,7 @@ fn write_answer(out: &mut impl Write, stream: StreamTarget, text: &str) -> io::R
     out.flush()
 }
 
-/// A reader that went away has seen enough.
+/// Ignores a closed pipe: the reader needs no more output.
 fn unless_closed(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

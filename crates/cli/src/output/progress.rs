@@ -1,5 +1,5 @@
-//! Progress on standard error: one line per finished call, retry, nudge or question, and on a
-//! terminal one live line that shows what is awaited or what the model is writing. The words are the narrator's.
+//! Progress on standard error: one line per finished call, retry, nudge or question, and on a terminal one live line
+//! with the wait status or the model's newest words. The narrator writes the texts.
 
 use std::io::Write;
 
@@ -10,32 +10,32 @@ use super::StreamTarget;
 use super::advice::with_remedies;
 use super::live::{LineWeight, StatusLines};
 
-/// Characters of the live line.
+/// Most characters of the live line.
 const LIVE: usize = 70;
 
 /// Who reads the progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Audience {
-    /// Whoever began it: what they typed stands above, and what they are asked is asked elsewhere.
+    /// The person who started the run: their message is displayed above, and other code asks the questions.
     TakesPart,
-    /// Whoever was not there: they read that too.
+    /// A reader who did not take part: sees messages and questions too.
     LooksOn,
 }
 
-/// Writes progress; what can't be written is lost, the run goes on.
+/// Writes progress. Write errors are ignored, and the run continues.
 #[derive(Debug)]
 pub struct RunProgress<W: Write> {
     lines: StatusLines<W>,
     narrator: Narrator,
     audience: Audience,
-    /// The end of what the model is writing.
+    /// The end of the text that the model is writing.
     words: String,
-    /// The line that was told last by the way, while nothing else is, and how often it came again.
+    /// The last quiet line, while nothing else is printed, and how often it was repeated.
     repeated: Option<(String, u32)>,
 }
 
 impl<W: Write> RunProgress<W> {
-    /// Progress to `out`, for whoever began the run.
+    /// Creates progress output to `out`, for the person who started the run.
     pub fn new(out: W, stream: StreamTarget) -> Self {
         Self {
             lines: StatusLines::new(out, stream),
@@ -46,13 +46,13 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    /// The same for whoever was not there: with what was said, asked and answered.
+    /// Returns the progress for a reader who did not take part: with messages, questions and answers.
     #[must_use]
     pub fn for_onlookers(self) -> Self {
         Self { audience: Audience::LooksOn, ..self }
     }
 
-    /// Shows an event, if it is worth a line.
+    /// Shows an event, if the narrator has a line for it.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Record(envelope) => self.make_room(&envelope.record),
@@ -63,17 +63,17 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    /// Takes in what was asked for; the line comes with the result.
+    /// Registers a requested call; its line is printed with the result.
     pub fn recall(&mut self, call: &CallRequested) {
         self.narrator.recall(call);
     }
 
-    /// Shows one line.
+    /// Prints one line.
     pub fn line(&mut self, text: &str) {
         self.print(LineWeight::Plain, text);
     }
 
-    /// What the model was writing is over; whoever is asked is asked on a clean line.
+    /// Clears the live line when the reply ends; a question begins on an empty line.
     fn make_room(&mut self, record: &Record) {
         if matches!(record, Record::ModelReplied(_) | Record::QuestionAsked(_) | Record::RunEnded(_)) {
             self.erase_live();
@@ -88,7 +88,7 @@ impl<W: Write> RunProgress<W> {
             Tone::Passing => self.await_it(&line.text),
             Tone::Delay => match self.lines.stream() {
                 StreamTarget::Terminal => self.await_it(&short_line(&line.text, LIVE)),
-                // In a pipe nobody sees how long it takes.
+                // A pipe has no live line that would show the waiting time.
                 StreamTarget::Piped => self.print(LineWeight::Plain, &line.text),
             },
             Tone::Quiet => self.tell_once(&line.text),
@@ -102,7 +102,7 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    /// What was said, asked or answered, behind a mark.
+    /// Prints a message, a question or an answer after a mark.
     fn quote(&mut self, line: &NarratedLine) {
         let mark = match (line.tone, line.by) {
             (Tone::Question, _) => "?",
@@ -116,7 +116,7 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    /// A model that only talks is nudged a hundred times; that is said once, and counted.
+    /// Prints a line once and counts its repetitions: a model that only talks may be nudged a hundred times.
     fn tell_once(&mut self, line: &str) {
         match &mut self.repeated {
             Some((shown, again)) if shown == line => *again += 1,
@@ -151,7 +151,7 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    /// Without it nothing would tell a slow model from a process that hangs.
+    /// Shows the wait status: without it a slow model looks like a hanging process.
     fn await_it(&mut self, what: &str) {
         self.words.clear();
         self.lines.show(what);

@@ -113,7 +113,7 @@ fn retries_for_the_same_reason_are_one_live_line_on_a_terminal_and_one_line_in_a
     assert!(text.starts_with("trying again in 2 s: ") && text.chars().count() < 80, "a row of a terminal: {text:?}");
 }
 
-// proves M3: whoever looks only now learns how often it was tried
+// proves M3: the last line reports how often it was tried
 #[test]
 fn the_end_of_several_tries_says_how_many_there_were() {
     let end = |attempt| {
@@ -124,7 +124,7 @@ fn the_end_of_several_tries_says_how_many_there_were() {
     assert_eq!((end(1).as_str(), end(6).as_str()), ("", "gave up after 6 tries\n"));
 }
 
-// proves P2: a server that has not come in time is named
+// proves P2: a server that did not connect in time is named
 #[test]
 fn a_run_that_goes_on_without_a_server_says_so() {
     let awaited = ["git".to_owned(), "time".to_owned()].into();
@@ -136,7 +136,7 @@ fn a_run_that_goes_on_without_a_server_says_so() {
     );
 }
 
-// proves J8: whoever was not there reads what was said, asked and answered; whoever was has seen it
+// proves J8: a reader who did not take part sees messages, questions and answers; a participant has seen them already
 #[test]
 fn an_onlooker_reads_what_was_said_asked_and_answered() {
     let kind = QuestionKind::Approval { call: sample::call(0) };
@@ -190,7 +190,7 @@ fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
     assert_eq!(rendered(StreamTarget::Piped, &[nudge()]), "nudged the model: the reply was empty\n");
 }
 
-// The loop goes on, and nobody has to read it a hundred times.
+// The loop continues, and the line is not printed a hundred times.
 #[test]
 fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
     let nudge = |why| event(Nudged { why: NudgeCause::Reply(why), evidence: String::new(), text: "go on".into() });
@@ -218,7 +218,7 @@ fn streamed_text_is_a_live_line_on_a_terminal_only_and_leaves_nothing_behind() {
     assert_eq!(long.matches('ü').count(), 70);
 }
 
-// proves P2: who watches a script learns what it waits for
+// proves P2: the log of a script shows what it waits for
 #[test]
 fn a_wait_for_a_server_is_one_line_in_a_file_and_live_on_a_terminal() {
     let waiting = |what, limit_ms| delta(DeltaBody::Waiting { call: None, wait: Wait { what, limit_ms } });
@@ -253,7 +253,7 @@ fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
     );
 }
 
-// proves X4 at the terminal: what a model or a tool writes is shown, never obeyed
+// proves X4 at the terminal: text of a model or a tool is displayed and can't control the terminal
 #[test]
 fn names_arguments_results_and_streams_can_not_steer_the_terminal() {
     let evil = "\u{1b}]0;owned\u{7}\u{9b}2J\r\u{202e}";
@@ -273,7 +273,7 @@ fn names_arguments_results_and_streams_can_not_steer_the_terminal() {
     assert!(!live.contains("\u{1b}]") && !live.contains('\u{7}') && !live.contains('\u{9b}'), "{live:?}");
 }
 
-/// What both streams got at the end of a run.
+/// Returns the contents of both streams at the end of a run.
 fn at_end(stream: StreamTarget, ended: &RunEnded) -> (String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let progress = RunProgress::new(&mut err, StreamTarget::Piped);
@@ -306,7 +306,7 @@ fn the_answer_alone_goes_to_standard_output() {
     );
 }
 
-// proves X4: what is piped may be shown all the same
+// proves X4: piped output may later reach a terminal
 #[test]
 fn the_answer_is_harmless_in_a_pipe_and_on_a_terminal() {
     let answer = ended(EndReason::Completed, "a\u{1b}[31m\tb\r\n", None);
@@ -331,7 +331,7 @@ fn json_is_one_event_per_line_and_no_answer() {
     assert!(err.is_empty());
 }
 
-/// Standard output that fails in one way.
+/// A standard output that fails with this error.
 struct FailingOutput(io::ErrorKind);
 
 impl Write for FailingOutput {

@@ -1,4 +1,4 @@
-//! What an undo did, or why it did nothing, in words.
+//! Describes what an undo did, or why it did nothing.
 
 use windlass_machine::{Conflict, Obstacle};
 use windlass_narrate::{harmless_line, harmless_lines};
@@ -8,7 +8,7 @@ use windlass_vocab::{Change, Coverage, FileState, ToolName, Undoable};
 
 use super::advice::with_undo;
 
-/// A line for every path that was, or would be, put back.
+/// Returns a line for every path that was, or would be, restored.
 pub(crate) fn restored(report: &UndoReport) -> String {
     report.restored.iter().filter_map(|(path, change)| line(report, path, change)).collect()
 }
@@ -17,7 +17,7 @@ fn line(report: &UndoReport, path: &str, change: &Change) -> Option<String> {
     let source = |other: &Change| other.was.is_same_thing(&change.now) && !other.now.is_same_thing(&change.now);
     let target = |other: &Change| other.now.is_same_thing(&change.was);
     if !change.now.exists() && report.restored.values().any(target) {
-        // Told where it is moved to.
+        // The line of the move's target reports it.
         return None;
     }
     let moved = report.restored.iter().find(|(_, other)| source(other)).map(|(path, _)| path);
@@ -44,7 +44,7 @@ fn changed_path(path: &str, change: &Change) -> String {
     format!("{}{}{link}", shown_path(path), if is_folder { "/" } else { "" })
 }
 
-/// What was undone, what was not, and how to have it back.
+/// Returns what was undone, what was not, and how to reverse the undo.
 pub(crate) fn summary(report: &UndoReport, again: impl FnOnce(&str) -> String) -> String {
     let what = undone_name(report.of, report.tool.as_ref());
     let in_part = if report.left_alone.is_empty() { "" } else { ", in part" };
@@ -98,7 +98,7 @@ fn undone_name(of: Undoable, tool: Option<&ToolName>) -> String {
     }
 }
 
-/// Why nothing was undone.
+/// Returns why nothing was undone.
 pub(crate) fn refusal_text(error: &UndoError, force: &str) -> String {
     let UndoError::Conflicts(conflicts) = error else { return with_undo(error) };
     let mut text = "nothing was undone:\n".to_owned();
@@ -112,7 +112,7 @@ pub(crate) fn refusal_text(error: &UndoError, force: &str) -> String {
     harmless_lines(text.trim_end())
 }
 
-/// What helps: of the ways in which something stands in the way not all give way to force.
+/// Returns advice on conflicts: `force` overrides some obstacles, but not all.
 fn advice(conflicts: &[UndoConflict], force: &str) -> String {
     let has = |obstacle| conflicts.iter().any(|conflict| conflict.conflict.obstacle == obstacle);
     let given_way = if has(Obstacle::WouldBeLost) { "" } else { ", and that can be undone" };
@@ -123,7 +123,7 @@ fn advice(conflicts: &[UndoConflict], force: &str) -> String {
     }
 }
 
-/// Conflicts that are shown with their differences.
+/// Most conflicts shown with their diffs.
 const SHOWN: usize = 10;
 
 fn conflict_text(shown: &UndoConflict) -> String {
@@ -148,7 +148,7 @@ fn conflict_text(shown: &UndoConflict) -> String {
     format!("{path}: {why}. Putting it back means:\n{}", shown.diff)
 }
 
-/// What is otherwise than the call left it. Permissions don't show in a difference of texts.
+/// Returns how the file differs from the state the call left. A text diff does not show permissions.
 fn changed(conflict: &Conflict) -> String {
     let left = conflict.left.as_ref();
     match (left.and_then(FileState::mode), conflict.now.mode()) {

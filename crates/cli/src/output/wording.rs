@@ -1,11 +1,11 @@
-//! What only a command line can tell: settings that loosen, commands and flags that help.
+//! Texts that only the command line can provide: loosened settings, and commands and flags that help.
 
 use std::path::Path;
 
 use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{ModeSetting, PlaceSettings, SettingOrigin, Settings};
 
-/// What is held less than usual, a line each: whoever starts a run knows it before anything happens (X3, T8).
+/// Returns the protections that are switched off, one per line, so that a person knows before a run starts (X3, T8).
 pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
     let sandbox = match settings.sandbox.mode.value {
         SandboxMode::Off => Some("commands run without a sandbox"),
@@ -18,7 +18,7 @@ pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
     sandbox.into_iter().chain(mode).collect()
 }
 
-/// How many runs a stop ended, and how many messages it dropped (L8).
+/// Returns how many runs a stop ended, and how many messages it dropped (L8).
 pub(crate) fn stopped_runs(runs: u32, dropped: usize) -> String {
     let runs = match runs {
         0 => "there is no run to stop",
@@ -32,17 +32,17 @@ pub(crate) fn stopped_runs(runs: u32, dropped: usize) -> String {
     format!("{runs}{dropped}")
 }
 
-/// A word as a shell reads it back.
+/// Quotes a word for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_.:/@+".contains(c);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// The command that means a session of this place, as a shell reads it. `flags` begin with a space, where there are any.
+/// Returns the shell command for a session of this place. `flags` begin with a space, if there are any.
 pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
     let data = match place.data_dir.origin {
         SettingOrigin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
-        // Whatever else said so will say so again.
+        // Settings from other origins apply again without a flag.
         SettingOrigin::Variable(_)
         | SettingOrigin::Project(_)
         | SettingOrigin::ProjectServers(_)
@@ -58,7 +58,7 @@ pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSetti
     format!("windlass {verb} {key}{flags}{data}")
 }
 
-/// The flags with which another command means the same folders as this one, where they were given.
+/// Returns the flags that make another command use the same folders, if they were given.
 pub(crate) fn same_folders(data_dir: Option<&Path>, workspace: Option<&Path>) -> String {
     let flag = |name: &str, folder: Option<&Path>| {
         folder.map(|folder| format!(" {name} {}", quoted(&folder.to_string_lossy()))).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! A reply on its way to the screen: text in, lines out. Lines that are given back are final; what
-//! is still growing is laid out on demand.
+//! A reply being streamed to the screen: text in, lines out. Returned lines are final; the block that still grows is
+//! laid out on demand.
 
 use super::blocks::{BlockJoin, Blocks, Markdown, MarkdownPiece, UnfinishedTail};
 use super::code::{code_foot, code_head, code_line};
@@ -7,14 +7,14 @@ use super::look::TerminalLook;
 use super::markdown::lay_out;
 use super::style::StyledLine;
 
-/// A reply, as far as it has come.
+/// A reply, as far as it has been received.
 #[derive(Debug, Default)]
 pub(super) struct StreamedAnswer {
     blocks: Blocks,
     shown: AnswerShown,
 }
 
-/// What of it stands on the screen for good.
+/// Which part of the reply is on the screen permanently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AnswerShown {
     #[default]
@@ -23,25 +23,25 @@ pub(super) enum AnswerShown {
 }
 
 impl StreamedAnswer {
-    /// Takes text; the lines that are finished now are given back.
+    /// Adds text. Returns the lines that are now final.
     pub(super) fn push(&mut self, text: &str, look: TerminalLook) -> Vec<StyledLine> {
         let pieces = self.blocks.push(text);
         self.lay_out(pieces, look)
     }
 
-    /// The reply is whole.
+    /// Finishes the reply. Returns its remaining lines.
     pub(super) fn finish(mut self, look: TerminalLook) -> Vec<StyledLine> {
         let pieces = std::mem::take(&mut self.blocks).finish();
         self.lay_out(pieces, look)
     }
 
-    /// Finishes what is there, up to the last whole word.
+    /// Finishes the current text up to its last whole word.
     pub(super) fn cut(&mut self, look: TerminalLook) -> Vec<StyledLine> {
         let pieces = self.blocks.cut();
         self.lay_out(pieces, look)
     }
 
-    /// The lines of what is still growing.
+    /// Returns the lines of the block that still grows.
     pub(super) fn tail(&self, look: TerminalLook) -> Vec<StyledLine> {
         match self.blocks.tail() {
             None => Vec::new(),

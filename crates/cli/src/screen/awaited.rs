@@ -1,4 +1,4 @@
-//! What is waited for, and since when: the live line at the bottom.
+//! The wait status, displayed with its duration in the live region at the bottom.
 
 use windlass_narrate::{Activity, duration};
 
@@ -6,33 +6,33 @@ use super::calls::RunningCalls;
 use super::look::TerminalLook;
 use super::style::{Style, StyledLine, text_width};
 
-/// What is waited for.
+/// What the run is waiting for.
 #[derive(Debug, Default)]
 pub(super) enum WaitStatus {
     #[default]
     Nothing,
-    /// The first word of a model.
+    /// The first token of a model's reply.
     Model { since: u64 },
-    /// Its thoughts are coming.
+    /// The model's thinking is being received.
     Thinking { since: u64 },
-    /// Its answer is coming.
+    /// The model's answer is being received.
     Answering { since: u64 },
-    /// The arguments of a call are coming.
+    /// The arguments of a call are being received.
     Writing { tool: String, bytes: usize, since: u64 },
-    /// Calls that run.
+    /// Running calls.
     Calls,
-    /// Servers that are being connected, in words.
+    /// Servers that are connecting, described in words.
     Servers { what: String, since: u64 },
-    /// The time of another attempt.
+    /// The start of the next attempt.
     Retry { until: u64, why: String },
-    /// A person.
+    /// A person's answer.
     Person { since: u64 },
-    /// The end of what is being stopped.
+    /// The end of a run that is being stopped.
     Stop { since: u64, what: String },
 }
 
 impl WaitStatus {
-    /// The live lines: what is waited for, and its last words if it is a call.
+    /// Returns the live lines: the wait status, and for a running call the last line of its output.
     pub(super) fn lines(&self, calls: &RunningCalls, now: u64, look: TerminalLook) -> Vec<StyledLine> {
         let words = if matches!(self, Self::Calls) { calls.last_words(look) } else { None };
         self.line(calls, now, look).into_iter().chain(words).collect()
@@ -59,7 +59,7 @@ impl WaitStatus {
     }
 }
 
-/// `⠋ what … 3 s`; what is too long for the row gives way, the time does not.
+/// `⠋ what … 3 s`; a text too long for the row is shortened, the time is not.
 fn line(what: &str, waited: Option<u64>, now: u64, look: TerminalLook) -> StyledLine {
     let line = StyledLine::of(Style::DIM, &format!("{} {what}", look.glyphs.spinner(now)));
     let Some(ms) = waited.filter(|ms| *ms >= 1_000) else { return line.clipped(look.columns(), look.glyphs.dots()) };

@@ -1,30 +1,29 @@
-//! Cutting a stream of Markdown into pieces that are finished and never change again.
+//! Splits a stream of Markdown into pieces that are final.
 //!
-//! [`Blocks::push`] takes text as it comes and gives back what is now finished; [`Blocks::tail`] is
-//! the rest, still growing. Where it is cut depends on the text alone, never on how it was split on
-//! its way here, and each line is looked at once: the cost is linear. Items of a list are pieces of
-//! their own, and so is each line of a code block; a block that grows beyond all bounds is cut where
-//! it stands.
+//! [`Blocks::push`] takes text as it arrives and returns the pieces that are now final; [`Blocks::tail`] is the rest,
+//! which still grows. The split depends on the text alone, never on how the text was divided into fragments, and each
+//! line is examined once: the cost is linear. Each list item and each line of a code block is a piece of its own; a
+//! block that grows beyond the limits is cut where it is.
 
 use super::marks::{CodeFence, ItemMark, indent, is_heading, is_quote, is_rule, is_table_rule, is_undecided};
 
-/// Bounds of what may be unfinished: it is laid out anew whenever it changes.
+/// Limits of the unfinished part, which is laid out again whenever it changes.
 const LINES: usize = 200;
 const BYTES: usize = 16 * 1024;
 const CODE_LINE: usize = 64 * 1024;
 
-/// Something finished.
+/// A piece that is final.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MarkdownPiece {
-    /// A block, or several.
+    /// One or more blocks.
     Markdown(Markdown),
     /// A code block begins.
     CodeBegins { info: String, join: BlockJoin },
-    /// A line of it.
+    /// A line of the code block.
     CodeLine(String),
-    /// It ends.
+    /// The code block ends.
     CodeEnds,
-    /// A line of a block that was cut because it is too long: shown as it is.
+    /// A line of a block that was cut because it is too long: displayed as is.
     Overflow(String),
 }
 
@@ -33,17 +32,17 @@ pub(super) enum MarkdownPiece {
 pub(super) struct Markdown {
     pub(super) source: String,
     pub(super) join: BlockJoin,
-    /// The number of the list item it is, which need not be the one written.
+    /// The number of the list item, which may differ from the one in the source.
     pub(super) number: Option<u64>,
 }
 
-/// How a piece stands to the one before it.
+/// How a piece is joined to the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum BlockJoin {
     /// With a blank line between them.
     #[default]
     Apart,
-    /// Without.
+    /// Without a blank line.
     Close,
 }
 
@@ -67,11 +66,11 @@ enum BlocksState {
     Between,
     Block(Block),
     Code(CodeFence),
-    /// In the rest of a block that was cut; it ends as the block would have.
+    /// In the rest of a block that was cut; it ends where the block would have ended.
     Overflow,
 }
 
-/// What came before, as far as it decides on blank lines and numbers.
+/// The facts about the previous block that determine blank lines and numbers.
 #[derive(Debug, Default)]
 struct PreviousBlock {
     blank: bool,
@@ -79,24 +78,24 @@ struct PreviousBlock {
     kind: Option<BlockKind>,
     /// The number of the last item.
     number: Option<u64>,
-    /// Set when a block was cut: what follows belongs to it.
+    /// Whether the block was cut: the next lines belong to it.
     cut: bool,
 }
 
-/// The stream, as far as it has come.
+/// The stream, as far as it has been received.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     state: BlocksState,
     before: PreviousBlock,
-    /// The line that is not finished.
+    /// The unfinished line.
     partial: String,
-    /// A `\r` was the last character: a `\n` now belongs to it.
+    /// Whether the last character was `\r`: a following `\n` belongs to it.
     after_return: bool,
     done: Vec<MarkdownPiece>,
 }
 
 impl Blocks {
-    /// Takes text; what is finished now is given back.
+    /// Adds text. Returns the pieces that are now final.
     pub(super) fn push(&mut self, text: &str) -> Vec<MarkdownPiece> {
         for line in text.split_inclusive(['\n', '\r']) {
             let body = line.trim_end_matches(['\n', '\r']);
@@ -111,7 +110,7 @@ impl Blocks {
         std::mem::take(&mut self.done)
     }
 
-    /// The stream is over: everything is finished.
+    /// Ends the stream. Returns all remaining pieces.
     pub(super) fn finish(mut self) -> Vec<MarkdownPiece> {
         if !self.partial.is_empty() {
             let line = std::mem::take(&mut self.partial);
@@ -124,8 +123,8 @@ impl Blocks {
         self.done
     }
 
-    /// Finishes a paragraph up to its last whole word; the rest will go on from there. What would
-    /// mean something else in two parts stays unfinished.
+    /// Finishes a paragraph up to its last whole word; the rest continues from there. A block that would mean
+    /// something else in two parts stays unfinished.
     pub(super) fn cut(&mut self) -> Vec<MarkdownPiece> {
         let begun = match &self.state {
             BlocksState::Block(block) => block.markdown.source.as_str(),
@@ -138,7 +137,7 @@ impl Blocks {
         std::mem::take(&mut self.done)
     }
 
-    /// What is not finished, as it may be shown: nothing of which it is not yet clear what it is.
+    /// Returns the displayable part of the unfinished text: without a line whose kind is not yet clear.
     pub(super) fn tail(&self) -> Option<UnfinishedTail<'_>> {
         let partial = self.partial.as_str();
         let shown = if is_undecided(partial) { "" } else { partial };
@@ -159,7 +158,7 @@ impl Blocks {
         }
     }
 
-    /// Adds to the unfinished line, which is cut when it grows too long.
+    /// Appends to the unfinished line, and cuts it when it grows too long.
     fn grow(&mut self, mut text: &str) {
         while self.partial.len() + text.len() > self.longest_line() {
             let room = text.floor_char_boundary(self.longest_line().saturating_sub(self.partial.len()));
@@ -184,7 +183,7 @@ impl Blocks {
         }
     }
 
-    /// Cuts the unfinished line at `at`, and with it the block.
+    /// Cuts the unfinished line at `at`, and its block with it.
     fn cut_partial(&mut self, at: usize) {
         let rest = self.partial.split_off(at);
         let line = std::mem::replace(&mut self.partial, rest);
@@ -222,7 +221,7 @@ impl Blocks {
         }
     }
 
-    /// Whether a line belongs to the block before it.
+    /// Whether a line continues the block.
     fn goes_on(&self, block: &Block, line: &str) -> bool {
         let mark = ItemMark::of(line).filter(|_| indent(line) < 4);
         if let BlockKind::Item(item) = block.kind {
@@ -249,7 +248,7 @@ impl Blocks {
     fn blank_line(&mut self) {
         self.before.blank = true;
         match &mut self.state {
-            // An item may go on after it.
+            // An item may continue after a blank line.
             BlocksState::Block(Block { kind: BlockKind::Item(_), markdown, lines }) => {
                 markdown.source.push('\n');
                 *lines += 1;
@@ -257,7 +256,7 @@ impl Blocks {
             BlocksState::Block(Block { kind: BlockKind::Paragraph | BlockKind::Quote, .. }) => self.end_block(),
             BlocksState::Between | BlocksState::Code(_) | BlocksState::Overflow => {}
         }
-        // Whatever was cut is over.
+        // A block that was cut ends here.
         if matches!(self.state, BlocksState::Between) {
             self.before.cut = false;
         }
@@ -312,17 +311,17 @@ impl Blocks {
     fn end_block(&mut self) {
         match std::mem::take(&mut self.state) {
             BlocksState::Block(block) => self.done.push(MarkdownPiece::Markdown(block.markdown)),
-            // Code and overflow are ended by their own lines.
+            // Code and overflow end with their own lines.
             other @ (BlocksState::Between | BlocksState::Code(_) | BlocksState::Overflow) => self.state = other,
         }
     }
 
-    /// Finishes a block that is not over.
+    /// Cuts a block that has not ended.
     fn cut_block(&mut self) {
         let BlocksState::Block(block) = &self.state else { return };
         let heads = table_heads(&block.markdown.source);
         let next = match block.kind {
-            // What is left of an item is not Markdown by itself.
+            // The rest of an item is not valid Markdown by itself.
             BlockKind::Item(_) => BlocksState::Overflow,
             BlockKind::Paragraph | BlockKind::Quote => BlocksState::Between,
         };
@@ -330,18 +329,18 @@ impl Blocks {
         self.before = PreviousBlock { cut: true, ..PreviousBlock::default() };
         self.state = next;
         if let Some(heads) = heads {
-            // A table this long says its heads again.
+            // The second part of a long table repeats the header.
             let markdown = Markdown { source: heads, join: BlockJoin::Apart, number: None };
             self.state = BlocksState::Block(Block { kind: BlockKind::Paragraph, markdown, lines: 2 });
         }
     }
 }
 
-/// What a line begins; nothing for what is over with its line.
+/// Returns the kind of block that a line begins; `None` for one-line blocks (headings and rules).
 fn kind_of(line: &str) -> Option<BlockKind> {
     let whole = is_heading(line) || is_rule(line);
     let kind = match ItemMark::of(line) {
-        // Too far in to be a mark: code by indentation.
+        // Indented too far to be an item: an indented code block.
         Some(mark) if indent(line) < 4 => BlockKind::Item(mark),
         Some(_) | None if is_quote(line) => BlockKind::Quote,
         Some(_) | None => BlockKind::Paragraph,
@@ -349,20 +348,20 @@ fn kind_of(line: &str) -> Option<BlockKind> {
     (!whole).then_some(kind)
 }
 
-/// Where the last whole word of a line that still grows ends.
+/// Returns the end of the last whole word of a line that still grows.
 fn whole_words(line: &str) -> usize {
     line.rfind([' ', '\t']).map_or(0, |at| at + 1)
 }
 
-/// What is not finished.
+/// The unfinished rest of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum UnfinishedTail<'a> {
     Markdown(Markdown),
-    /// A line that is shown as it is.
+    /// A line that is displayed as is.
     Code(&'a str),
 }
 
-/// The first two lines of a block that is a table.
+/// Returns the first two lines of a block that is a table.
 fn table_heads(source: &str) -> Option<String> {
     let mut lines = source.lines();
     let (heads, rule) = (lines.next()?, lines.next()?);

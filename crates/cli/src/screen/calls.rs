@@ -1,4 +1,4 @@
-//! Calls on the way, as the live line shows them.
+//! Running calls, as the live line displays them.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use windlass_vocab::CallId;
 use super::look::TerminalLook;
 use super::style::{Style, StyledLine};
 
-/// Bytes of a call's progress that are kept: enough for a last line.
+/// Bytes of a call's output that are kept: enough for its last line.
 const PROGRESS: usize = 1_000;
 
-/// Characters of its last line that are shown.
+/// Characters of that last line that are displayed.
 const LAST_WORDS: usize = 200;
 
 #[derive(Debug)]
 struct RunningCall {
-    /// What it is called.
+    /// The call's display name.
     name: String,
     since: Option<u64>,
-    /// The end of what it has said so far.
+    /// The end of the call's output so far.
     progress: String,
 }
 
@@ -32,13 +32,13 @@ impl RunningCalls {
         self.0.insert(call, RunningCall { name, since: None, progress: String::new() });
     }
 
-    /// A call may have started, by this name: a person may have edited it.
+    /// Records that a call may have started, under this name: a person may have edited the call.
     pub(super) fn started(&mut self, call: CallId, name: String, now: u64) {
         let progress = self.0.remove(&call).map(|call| call.progress).unwrap_or_default();
         self.0.insert(call, RunningCall { name, since: Some(now), progress });
     }
 
-    /// What a call says as it runs; not so for one that is still being asked for.
+    /// Appends output of a running call. Returns false if the call is unknown: it is still being requested.
     pub(super) fn add_progress(&mut self, call: CallId, text: &str) -> bool {
         let Some(call) = self.0.get_mut(&call) else { return false };
         call.progress.push_str(text);
@@ -55,7 +55,7 @@ impl RunningCalls {
         self.0.clear();
     }
 
-    /// The last line that the one call that runs has said.
+    /// Returns the last line of output if exactly one call runs.
     pub(super) fn last_words(&self, look: TerminalLook) -> Option<StyledLine> {
         let mut running = self.0.values().filter(|call| call.since.is_some());
         let (only, None) = (running.next()?, running.next()) else { return None };
@@ -64,7 +64,7 @@ impl RunningCalls {
         Some(line.clipped(look.columns(), look.glyphs.dots()))
     }
 
-    /// What runs, and since when.
+    /// Returns which calls run, and since when.
     pub(super) fn running(&self) -> Option<(String, u64)> {
         let running = || self.0.values().filter(|call| call.since.is_some());
         let since = running().filter_map(|call| call.since).min()?;

@@ -1,11 +1,11 @@
-//! Code: every line as it is, between two lines of ours that say which language it is.
+//! Code blocks: every line unchanged, between two rules, the first of which names the language.
 
 use super::look::TerminalLook;
 use super::style::{LineFit, Span, Style, StyledLine};
 
-/// Lines of ours that go across are no longer than this.
+/// Longest horizontal rule, in columns.
 pub(super) const RULE: usize = 48;
-/// Columns a tab is as wide as.
+/// Width of a tab, in columns.
 const TAB: usize = 4;
 
 /// The line above a code block.
@@ -23,7 +23,7 @@ pub(super) fn code_foot(look: TerminalLook) -> StyledLine {
     StyledLine::of(Style::DIM, &look.glyphs.dash().repeat(RULE.min(look.columns())))
 }
 
-/// A line of code, kept whole.
+/// Returns a line of code that is never wrapped.
 pub(super) fn code_line(text: &str) -> StyledLine {
     StyledLine { spans: vec![Span::new(Style::PLAIN, &without_tabs(text))], fit: LineFit::Whole }
 }

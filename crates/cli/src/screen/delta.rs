@@ -1,4 +1,4 @@
-//! What each delta means to the screen: the reply under way, from its first thought to its end.
+//! The effect of each delta on the screen: the streamed reply, from its first thought to its end.
 
 use std::io::Write;
 
@@ -41,13 +41,13 @@ impl<W: Write> Screen<W> {
                 self.turn_to(key);
                 self.add_thinking(text);
             }
-            // What is thought ends on the screen with the text or the call that follows.
+            // The text or the call that follows ends a thought on the screen.
             DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} => {}
             DeltaBody::Cleared {} => self.withdraw(key),
         }
     }
 
-    /// Makes this attempt the one that is shown.
+    /// Makes this attempt the displayed one.
     pub(super) fn turn_to(&mut self, key: ReplyKey) {
         if let Some(old) = self.reply.as_ref().map(|reply| reply.key).filter(|old| *old != key) {
             self.withdraw(old);
@@ -86,7 +86,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// One line stays of a thought.
+    /// Ends a thought; one line of it stays.
     pub(super) fn end_thought(&mut self) {
         let (now, look) = (self.now, self.look());
         let Some(thought) = self.reply.as_mut().and_then(|reply| reply.thought.take()) else { return };
@@ -106,7 +106,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Drops what an attempt has shown; what can't be taken back is said to be void.
+    /// Drops the output of an attempt; if some of it is already final, reports that it is void.
     pub(super) fn withdraw(&mut self, key: ReplyKey) {
         let Some(reply) = self.reply.take_if(|reply| reply.key <= key) else { return };
         self.over = Some(reply.key);
@@ -117,7 +117,7 @@ impl<W: Write> Screen<W> {
         self.awaited = WaitStatus::Model { since: self.now };
     }
 
-    /// Whatever was unfinished of the run is not any more.
+    /// Ends everything unfinished of the run.
     pub(super) fn close_run(&mut self) {
         self.finish_reply();
         self.calls.clear();
@@ -126,7 +126,7 @@ impl<W: Write> Screen<W> {
         self.run = ScreenRun::None;
     }
 
-    /// The reply is whole as it stands.
+    /// Ends the reply with the text received so far.
     pub(super) fn finish_reply(&mut self) {
         self.end_thought();
         let look = self.look();

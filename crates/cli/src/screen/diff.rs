@@ -1,10 +1,10 @@
-//! What a person is shown before they agree: a title, and below it a diff in its colours.
+//! Colours for the preview that a person approves: a title, and a diff below it.
 
 use super::look::Colour;
 use super::style::{Style, StyledLine};
 
-/// `text`, of whatever origin, as it may reach a terminal: what would steer it is shown instead, and
-/// the lines of a diff, which stand behind `indent`, have their colours.
+/// Returns untrusted `text` safe for a terminal: control characters are made visible, and the lines of a diff, which
+/// are indented by `indent`, have colours.
 pub(crate) fn painted(text: &str, indent: &str, colour: Colour) -> String {
     let bare = |line: &str| if line.starts_with(indent) { indent.len() } else { 0 };
     let mut lines = text.lines().peekable();
@@ -20,10 +20,10 @@ pub(crate) fn painted(text: &str, indent: &str, colour: Colour) -> String {
     painted
 }
 
-/// What is being read.
+/// The part of the preview that is being read.
 enum DiffPart {
     Text,
-    /// One more line of a diff's head.
+    /// The next line also belongs to a diff's header.
     Head,
     Diff,
 }
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(painted("Run `x`\n  - y\n  + z", "  ", Colour::Ansi), "Run `x`\n  - y\n  + z");
     }
 
-    // proves X4 at the terminal: what is agreed to can't hide itself
+    // proves X4 at the terminal: a preview can't hide its contents
     #[test]
     fn nothing_in_a_preview_steers_the_terminal() {
         let text = "Edit f\n--- f\n+++ f\n+a\u{1b}[2K\u{1b}[1Ab\rc\u{202e}d";

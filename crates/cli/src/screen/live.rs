@@ -1,16 +1,16 @@
-//! The bottom of the terminal. What is final is written once and scrolls away; below it stands a
-//! live region that is written over.
+//! The bottom of the terminal. Final lines are written once and scroll away; below them is a live region that is
+//! rewritten.
 //!
-//! Between two writes the cursor stands in the last row of the live region, or on an empty line where
-//! there is none. Rows that have not changed are not written again.
+//! Between two writes the cursor is in the last row of the live region, or on an empty line if there is no region.
+//! Unchanged rows are not written again.
 //!
-//! A terminal may change its size at any time, long before we hear of it, and most then wrap anew what
-//! they show. So the region is found by one fact alone: every row was written as a line of its own, and
-//! however a terminal wraps it, it takes at least one row. To go up by one row less than were written
-//! never leaves the region; what stands above it is never erased. If a narrower terminal has wrapped
-//! some rows, the first of them stay behind: too much text is better than too little.
+//! A terminal may change its size at any time, long before the process learns of it, and most terminals then rewrap
+//! their rows. So the position of the region is derived from one fact alone: every row was written as a line of its
+//! own, and takes at least one row however the terminal wraps it. Moving up by one row less than were written
+//! therefore never leaves the region, and no text above it is erased. If a narrower terminal has wrapped some rows,
+//! the first ones stay behind: too much text is better than too little.
 //!
-//! The size may also change between any two bytes of one write. So a line is left from its end, never from
+//! The size may also change between any two bytes of one write. So the cursor leaves a line from its end, never from
 //! its beginning: see [`NEXT_LINE`].
 
 use std::io::{self, Write};
@@ -19,29 +19,29 @@ use super::look::TerminalLook;
 use super::style::{LineFit, StyledLine};
 use super::wrap::fold_at;
 
-/// Rows never wrap: one that the terminal finds wider than we do would shift all others.
+/// Disables wrapping: a row that the terminal considers wider than we do would shift all others.
 const NO_WRAP: &str = "\u{1b}[?7l";
 const WRAP: &str = "\u{1b}[?7h";
-/// Goes to the beginning of the next line, and makes it if need be: down first, by a vertical tab. A carriage
-/// return first (and a line feed alone is made one with it on its way) would let the cursor stand at the beginning
-/// of a written line; a terminal that just then becomes narrower and wraps that line has the end of it below the
-/// cursor, where a line feed leads and the next line is written over it.
+/// Moves to the beginning of the next line, scrolling if necessary: first down, by a vertical tab. If a carriage
+/// return came first (the tty adds one to a plain line feed), the cursor would be at the beginning of a written line.
+/// A terminal that becomes narrower at that moment wraps that line and has its end below the cursor, where the line
+/// feed leads, and the next line would overwrite it.
 pub(crate) const NEXT_LINE: &str = "\u{b}\r";
 const ERASE_BELOW: &str = "\r\u{1b}[J";
 
-/// A row of the live region as it stands on the screen.
+/// A row of the live region on the screen.
 #[derive(Debug)]
 struct LiveRow {
     painted: String,
     width: usize,
 }
 
-/// What a new size means for the rows of the region.
+/// The effect of a new size on the rows of the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowsAfterResize {
-    /// Each takes one row as before.
+    /// Each takes one screen row as before.
     Unwrapped,
-    /// Some are wider than the terminal now: it may have wrapped them.
+    /// Some are now wider than the terminal, which may have wrapped them.
     Wrapped,
 }
 
@@ -50,14 +50,14 @@ pub(super) struct LiveRegion<W: Write> {
     out: W,
     look: TerminalLook,
     rows: Vec<LiveRow>,
-    /// Whether the rows stand as they were written.
+    /// Whether the rows are on the screen as they were written.
     intact: RowsIntact,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RowsIntact {
     Yes,
-    /// The terminal had another size since.
+    /// The terminal was resized since.
     Unknown,
 }
 
@@ -74,7 +74,7 @@ impl<W: Write> LiveRegion<W> {
         self.look
     }
 
-    /// The terminal has another size now.
+    /// Applies a new terminal size.
     pub(super) fn resize(&mut self, width: usize, height: usize) -> RowsAfterResize {
         (self.look.width, self.look.height) = (width, height);
         self.intact = RowsIntact::Unknown;
@@ -82,8 +82,8 @@ impl<W: Write> LiveRegion<W> {
         if wraps { RowsAfterResize::Wrapped } else { RowsAfterResize::Unwrapped }
     }
 
-    /// Writes what is final above the live region, and the region as it is now. What is final is written
-    /// though it stood in the region already: a terminal that is narrower than we know has cut it off there.
+    /// Writes final lines above the live region, and the region's current rows. Final lines are written even if the
+    /// region already contained them: a terminal that is narrower than we know has cut them off there.
     pub(super) fn show(&mut self, done: &[StyledLine], live: &[StyledLine]) -> io::Result<()> {
         let done: Vec<LiveRow> = done.iter().map(|line| self.row(line)).collect();
         let live = self.live_rows(live);
@@ -91,7 +91,7 @@ impl<W: Write> LiveRegion<W> {
         if done.is_empty() && live.len() == same && self.rows.len() == same && self.intact == RowsIntact::Yes {
             return Ok(());
         }
-        // The cursor stands in the last row, before and after: at least that one is written again.
+        // The cursor is in the last row, before and after: at least that row is written again.
         let same = same.min(self.rows.len().saturating_sub(1)).min(live.len().saturating_sub(1));
         let mut bytes = up(self.rows.len().saturating_sub(1 + same));
         bytes.push_str(ERASE_BELOW);
@@ -109,7 +109,7 @@ impl<W: Write> LiveRegion<W> {
         self.write(&bytes)
     }
 
-    /// How many rows at the top of the region already say what shall be there.
+    /// Returns how many rows at the top of the region are already correct.
     fn unchanged(&self, live: &[LiveRow]) -> usize {
         match self.intact {
             RowsIntact::Unknown => 0,
@@ -117,7 +117,7 @@ impl<W: Write> LiveRegion<W> {
         }
     }
 
-    /// The end of what fits, long lines broken.
+    /// Returns the last rows that fit; long lines are wrapped.
     fn live_rows(&self, lines: &[StyledLine]) -> Vec<LiveRow> {
         let mut rows = Vec::new();
         for line in lines {

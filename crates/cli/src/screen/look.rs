@@ -1,7 +1,7 @@
-//! What a terminal can do, as data: whoever knows the terminal says it, the screen obeys. One on which
-//! what was written can't be written over has no screen: it is talked to line by line.
+//! The capabilities of a terminal, as data: the caller provides them and the screen follows them. A terminal on which
+//! text can't be overwritten has no screen: the chat uses it line by line.
 
-/// What the terminal can do.
+/// The capabilities of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalLook {
     /// Columns.
@@ -10,50 +10,50 @@ pub struct TerminalLook {
     pub height: usize,
     /// Whether text may be coloured.
     pub colour: Colour,
-    /// Which characters our own marks are made of.
+    /// Which characters the program's own marks use.
     pub glyphs: Glyphs,
 }
 
 /// Whether text may be coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// No: Markdown's own marks stay, so that nothing is said by colour alone.
+    /// No: Markdown's own marks stay, so that colour alone never carries meaning.
     None,
-    /// By ANSI sequences.
+    /// With ANSI escape sequences.
     Ansi,
 }
 
-/// Which characters our own marks are made of.
+/// Which characters the program's own marks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyphs {
-    /// ASCII alone.
+    /// Only ASCII.
     Ascii,
-    /// Bullets, lines and dots as they should be.
+    /// Unicode bullets, lines and dots.
     Unicode,
 }
 
-/// How thinking is shown.
+/// How thinking is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThinkingFold {
-    /// As one line that says how long it took.
+    /// As one line with its duration.
     Folded,
     /// As dimmed text.
     Open,
 }
 
-/// Narrower than this nothing can be laid out; the terminal may clip it.
+/// The layout assumes at least this many columns; a narrower terminal may clip it.
 const NARROWEST: usize = 10;
-/// Lower than this there is no room for a live region and what stands above it.
+/// The layout assumes at least this many rows: a live region and something above it.
 const LOWEST: usize = 4;
 
 impl TerminalLook {
-    /// Columns there are to lay things out in.
+    /// Returns the columns available for the layout.
     pub(super) fn columns(&self) -> usize {
         self.width.max(NARROWEST)
     }
 
-    /// Rows the live region may take: one less than there are, so that its first row is never
-    /// scrolled away.
+    /// Returns the rows that the live region may take: one less than the terminal has, so that its first row never
+    /// scrolls away.
     pub(super) fn live_rows(&self) -> usize {
         self.height.max(LOWEST) - 1
     }
@@ -78,7 +78,7 @@ impl Glyphs {
         }
     }
 
-    /// What horizontal lines are made of.
+    /// The character of horizontal lines.
     pub(super) const fn dash(self) -> &'static str {
         match self {
             Self::Ascii => "-",
@@ -86,7 +86,7 @@ impl Glyphs {
         }
     }
 
-    /// Between the columns of a table, and where that crosses a line.
+    /// The separator between the columns of a table, and its crossing with a horizontal line.
     pub(super) const fn column(self) -> (&'static str, &'static str) {
         match self {
             Self::Ascii => (" | ", "-+-"),
@@ -94,7 +94,7 @@ impl Glyphs {
         }
     }
 
-    /// Where something is left out or goes on.
+    /// The ellipsis, for omitted or continued text.
     pub(super) const fn dots(self) -> &'static str {
         match self {
             Self::Ascii => "...",
@@ -102,7 +102,7 @@ impl Glyphs {
         }
     }
 
-    /// The mark before a call that went well, and before one that did not.
+    /// The marks before a successful and before a failed call.
     pub(super) const fn call(self) -> (&'static str, &'static str) {
         match self {
             Self::Ascii => ("*", "!"),
@@ -110,7 +110,7 @@ impl Glyphs {
         }
     }
 
-    /// The spinner as it stands at this time.
+    /// Returns the spinner's frame at this time.
     pub(super) fn spinner(self, now_ms: u64) -> &'static str {
         let frames: &[&str] = match self {
             Self::Ascii => &["|", "/", "-", "\\"],
@@ -121,5 +121,5 @@ impl Glyphs {
     }
 }
 
-/// How long one frame of the spinner stands.
+/// Duration of one frame of the spinner.
 const SPINNER_MS: u64 = 100;

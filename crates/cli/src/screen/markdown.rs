@@ -1,7 +1,7 @@
-//! Laying out Markdown: source in, lines out. Pure, and given whole pieces only.
+//! Lays out Markdown: source in, lines out. Pure; takes complete pieces only.
 //!
-//! The walk goes over the parser's events once. What a block stands in (quotes, list items) is a
-//! stack whose marks are put before every line of it.
+//! One pass over the parser's events. The containers of a block (quotes, list items) form a stack whose marks precede
+//! every line of the block.
 
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
 
@@ -11,7 +11,7 @@ use super::style::{LineFit, Span, Style, StyledLine, harmless_text, push, text_w
 use super::table::MarkdownTable;
 use super::wrap::wrap;
 
-/// The lines of a piece of Markdown. `number` is the number of its first item, if it is one.
+/// Returns the lines of a piece of Markdown. `number` is the number of its first item, if it is one.
 pub(super) fn lay_out(source: &str, number: Option<u64>, look: TerminalLook) -> Vec<StyledLine> {
     let mut page = MarkdownLayout::new(look, number);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -22,21 +22,21 @@ pub(super) fn lay_out(source: &str, number: Option<u64>, look: TerminalLook) -> 
     page.lines
 }
 
-/// What a block stands in.
+/// A container of a block.
 enum Container {
     Quote,
     /// The number of the next item.
     List(Option<u64>),
     Item {
-        /// Until it was shown.
+        /// The item's mark; `None` once it was printed.
         mark: Option<String>,
         width: usize,
-        /// Its text stands in it without a paragraph around it: no blank lines.
+        /// Whether the item's text has no paragraph around it: no blank lines.
         tight: bool,
     },
 }
 
-/// A link or picture that is open: where its text begins and where it goes.
+/// An open link or image: where its text begins, and its target.
 struct MarkdownLink {
     begins: usize,
     target: Option<String>,
@@ -46,14 +46,14 @@ struct MarkdownLayout {
     look: TerminalLook,
     lines: Vec<StyledLine>,
     containers: Vec<Container>,
-    /// Text of the block under way.
+    /// Text of the current block.
     inline: Vec<Span>,
     styles: Vec<Style>,
     links: Vec<MarkdownLink>,
-    /// Code, of a block that is not the stream's own.
+    /// Code of a nested block (the stream handles top-level code blocks itself).
     code: Option<String>,
     table: Option<MarkdownTable>,
-    /// Nothing stands above the next block in its container.
+    /// Whether the next block is the first in its container.
     fresh: bool,
     first_number: Option<u64>,
 }
@@ -143,7 +143,7 @@ impl MarkdownLayout {
             }
             Tag::HtmlBlock => self.gap(),
             Tag::TableHead | Tag::TableRow | Tag::TableCell => {}
-            // Not asked of the parser.
+            // The parser options don't enable these.
             _ => {}
         }
     }
@@ -181,7 +181,7 @@ impl MarkdownLayout {
             TagEnd::Strikethrough => self.unmark("~~"),
             TagEnd::Link => self.end_link(""),
             TagEnd::Image => self.end_link("]"),
-            // Not asked of the parser.
+            // The parser options don't enable these.
             _ => {}
         }
     }
@@ -212,7 +212,7 @@ impl MarkdownLayout {
     fn end_item(&mut self) {
         self.flush();
         if let Some(Container::Item { mark: Some(_), .. }) = self.containers.last() {
-            // An empty item is still an item.
+            // An empty item still has its mark.
             self.put(vec![Vec::new()], LineFit::Row);
         }
         self.containers.pop();
@@ -234,7 +234,7 @@ impl MarkdownLayout {
         }
     }
 
-    /// After its text, where a link goes, unless the text says it.
+    /// Appends a link's target to its text, unless the text already contains it.
     fn end_link(&mut self, closing: &str) {
         self.styles.pop();
         let Some(link) = self.links.pop() else { return };
@@ -252,14 +252,14 @@ impl MarkdownLayout {
 
     fn text(&mut self, text: &str) {
         let style = self.style();
-        // A link's text is told apart by its span.
+        // A link's text begins with a span of its own.
         if self.links.last().is_some_and(|link| link.begins == self.inline.len()) {
             self.inline.push(Span { style, text: String::new() });
         }
         push(&mut self.inline, style, &harmless_text(text));
     }
 
-    /// Begins a style; where there is no colour its mark stays.
+    /// Begins a style; without colour, writes its Markdown mark.
     fn mark(&mut self, style: Style, mark: &str) {
         self.styles.push(self.style().with(style));
         if self.look.colour == Colour::None {
@@ -296,7 +296,7 @@ impl MarkdownLayout {
         push(&mut self.inline, Style::PLAIN, "\n");
     }
 
-    /// A blank line before a block that has another above it, but for those of a tight item.
+    /// Puts a blank line before a block that follows another one, except in a tight item.
     fn gap(&mut self) {
         // The text of a tight item has no paragraph that would end it.
         let bare = !self.inline.is_empty();
@@ -313,7 +313,7 @@ impl MarkdownLayout {
         self.fresh = true;
     }
 
-    /// Lays out the text under way.
+    /// Lays out the text of the current block.
     fn flush(&mut self) {
         let mut inline = std::mem::take(&mut self.inline);
         while inline.last().is_some_and(|span| span.text.trim_end_matches('\n').is_empty()) {
@@ -325,7 +325,7 @@ impl MarkdownLayout {
         }
     }
 
-    /// Columns that the containers leave.
+    /// Returns the columns left by the containers.
     fn room(&self) -> usize {
         let taken: usize = self.containers.iter().map(Container::width).sum();
         self.look.columns().saturating_sub(taken).max(self.look.columns() / 2)
@@ -340,7 +340,7 @@ impl MarkdownLayout {
         }
     }
 
-    /// What stands before a line; marks of items only once. Beyond half the width depth is not shown.
+    /// Returns the marks before a line; an item's mark only once. Nesting beyond half the width is not displayed.
     fn marks(&mut self) -> Vec<Span> {
         let (mut spans, mut room) = (Vec::new(), self.look.columns() / 2);
         for container in &mut self.containers {

@@ -1,6 +1,6 @@
-//! What a line of Markdown begins with, as far as it matters for finding the end of a block.
+//! Recognises the beginnings of Markdown lines, as far as they determine where a block ends.
 
-/// How many columns a line is indented.
+/// Returns how many columns a line is indented.
 pub(super) fn indent(line: &str) -> usize {
     let mut columns = 0;
     for c in line.chars() {
@@ -19,12 +19,12 @@ pub(super) struct CodeFence {
     mark: char,
     length: usize,
     indent: usize,
-    /// What follows the opening marks.
+    /// The info string: the text after the opening marks.
     pub(super) info: String,
 }
 
 impl CodeFence {
-    /// The fence that a line opens.
+    /// Returns the fence that a line opens.
     pub(super) fn opened_by(line: &str) -> Option<Self> {
         let (indent, text) = (indent(line), line.trim());
         let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -39,13 +39,13 @@ impl CodeFence {
         indent(line) < 4 && text.len() >= self.length && text.chars().all(|c| c == self.mark)
     }
 
-    /// Whether this beginning of a line may become the closing fence.
+    /// Whether a line with this beginning may become the closing fence.
     pub(super) fn may_be_closed_by(&self, beginning: &str) -> bool {
         let text = beginning.trim();
         !text.is_empty() && text.chars().all(|c| c == self.mark)
     }
 
-    /// A line of the code, without the indentation of the fence itself.
+    /// Returns a line of the code without the indentation of the fence itself.
     pub(super) fn code<'a>(&self, line: &'a str) -> &'a str {
         let blanks = line.bytes().take(self.indent).take_while(|byte| *byte == b' ').count();
         &line[blanks..]
@@ -55,10 +55,10 @@ impl CodeFence {
 /// The mark of a list item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ItemMark {
-    /// The bullet, or what stands after the number: items of one list share it.
+    /// The bullet, or the character after the number: items of one list share it.
     pub(super) kind: char,
     pub(super) number: Option<u64>,
-    /// The column the item's text begins at.
+    /// The column where the item's text begins.
     pub(super) content: usize,
     /// Whether there is text after the mark.
     pub(super) text: bool,
@@ -87,13 +87,13 @@ impl ItemMark {
         Some(Self { kind, number, content: start + digits + 1 + blanks, text: !rest.trim().is_empty() })
     }
 
-    /// Whether it ends a paragraph that has no blank line after it.
+    /// Whether the item ends a paragraph without a blank line between them.
     pub(super) fn interrupts(&self) -> bool {
         self.text && self.number.is_none_or(|number| number == 1)
     }
 }
 
-/// A thematic break: three or more of one mark and nothing else.
+/// Whether a line is a thematic break: three or more of one mark and nothing else.
 pub(super) fn is_rule(line: &str) -> bool {
     let text: String = line.chars().filter(|c| !matches!(c, ' ' | '\t')).collect();
     let mark = text.chars().next().unwrap_or(' ');
@@ -112,13 +112,13 @@ pub(super) fn is_quote(line: &str) -> bool {
     indent(line) < 4 && line.trim_start().starts_with('>')
 }
 
-/// The line between a table's heads and its rows.
+/// Whether a line is the rule between a table's header and its rows.
 pub(super) fn is_table_rule(line: &str) -> bool {
     line.contains('|') && line.contains('-') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-/// Whether a line that is not finished could still become anything, so that showing it would flicker:
-/// `-` may become a list, a rule or the underline of a heading.
+/// Whether the kind of an unfinished line is still open, so that displaying it would flicker: `-` may become a list, a
+/// rule or the underline of a heading.
 pub(super) fn is_undecided(beginning: &str) -> bool {
     let text = beginning.trim();
     let marks = |c: char| "-=*+_#>|:`~.)".contains(c) || c.is_ascii_digit() || c == ' ';

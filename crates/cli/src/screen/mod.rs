@@ -1,9 +1,9 @@
-//! What a chat shows: events in, a terminal's bytes out.
+//! The chat's display: session events in, terminal bytes out.
 //!
-//! The protocol: give [`Screen::event`] every event of a session and [`Screen::tick`] the time, some
-//! ten times a second while a run is open; call [`Screen::pause`] before anybody else writes to the
-//! terminal. What the terminal is like comes in as a [`TerminalLook`], the time in milliseconds of any clock:
-//! nothing here reads a clock, the environment or the terminal.
+//! The protocol: pass every event of a session to [`Screen::event`], and the time to [`Screen::tick`] about ten times
+//! a second while a run is open; call [`Screen::pause`] before any other code writes to the terminal. The caller
+//! provides the terminal's capabilities as a [`TerminalLook`] and the time in milliseconds of any clock: nothing here
+//! reads a clock, the environment or the terminal.
 //!
 //! ```text
 //!  …finished blocks, a line per call       written once, then scrolled away
@@ -11,9 +11,8 @@
 //!  ⠋ answering … 3 s                    ┘  the live region: written over
 //! ```
 //!
-//! Invariants: nothing from outside reaches the terminal as a control sequence; what is finished is
-//! never written again; the work is linear in what is shown, with at most one repaint in
-//! [`REPAINT_MS`].
+//! Invariants: no untrusted text reaches the terminal as a control sequence; final lines are never written again; the
+//! work is linear in the displayed text, with at most one repaint in [`REPAINT_MS`].
 
 mod answer;
 mod awaited;
@@ -55,18 +54,18 @@ pub(crate) use self::live::NEXT_LINE;
 pub use self::look::{Colour, Glyphs, TerminalLook, ThinkingFold};
 pub(crate) use self::style::text_width;
 
-/// Between two repaints at least this long passes, however fast text comes.
+/// Shortest time between two repaints, however fast text arrives.
 pub const REPAINT_MS: u64 = 33;
 
-/// How long a window that was made narrower must keep its size before it is painted again.
+/// How long a window that became narrower must keep its size before it is repainted.
 const SETTLING_MS: u64 = 200;
 
-/// What stands right above, as far as it decides on blank lines.
+/// What is right above the next line, as far as it determines blank lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Above {
-    /// Nothing, or something of others.
+    /// Nothing, or output of other code.
     Others,
-    /// A line of ours.
+    /// A line of the program.
     Line,
     /// Text of the model.
     Text,
@@ -79,7 +78,7 @@ enum ScreenRun {
     Open,
 }
 
-/// A terminal that shows a session.
+/// The display of a session on a terminal.
 #[derive(Debug)]
 pub struct Screen<W: Write> {
     live: LiveRegion<W>,
@@ -89,21 +88,21 @@ pub struct Screen<W: Write> {
     awaited: WaitStatus,
     calls: RunningCalls,
     reply: Option<StreamedReply>,
-    /// The last attempt that is over: what still comes of it is not shown.
+    /// The last attempt that has ended: late deltas of it are ignored.
     over: Option<ReplyKey>,
-    /// The text of the run's replies, to know whether its answer was shown.
+    /// The text of the run's replies; tells whether its answer was already displayed.
     replied_text: String,
     /// Final lines that are not written yet.
     done: Vec<StyledLine>,
     above: Above,
     now: u64,
     painted: Option<u64>,
-    /// Nothing is painted before: the window may still be changing its size.
+    /// Nothing is painted before this time: the window may still be changing its size.
     settles_at: u64,
 }
 
 impl<W: Write> Screen<W> {
-    /// A screen on a terminal that looks like this. Its cursor stands at the beginning of a line.
+    /// Creates a screen for a terminal with these capabilities. The cursor must be at the beginning of a line.
     pub fn new(out: W, look: TerminalLook) -> Self {
         Self {
             live: LiveRegion::new(out, look),
@@ -123,15 +122,15 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// The terminal has another size. Seen at a later event or tick: while a window is dragged narrower, each
-    /// repaint may leave rows behind, so there is but one, when it is done.
+    /// Applies a new terminal size. The repaint comes with a later event or tick: while a window is dragged narrower
+    /// each repaint may leave rows behind, so there is only one, at the end.
     pub fn resize(&mut self, width: usize, height: usize) {
         if self.live.resize(width, height) == RowsAfterResize::Wrapped {
             self.settles_at = self.now + SETTLING_MS;
         }
     }
 
-    /// Shows an event, or takes it in until the next repaint is due.
+    /// Shows an event, or buffers it until the next repaint is due.
     pub fn event(&mut self, event: &Event, now_ms: u64) -> io::Result<()> {
         self.now = now_ms;
         match event {
@@ -142,7 +141,7 @@ impl<W: Write> Screen<W> {
             Event::Delta(delta) => {
                 self.delta(delta);
                 match delta.body {
-                    // What is void must not be read a moment longer.
+                    // Void text must disappear at once.
                     DeltaBody::Cleared {} => self.paint(),
                     DeltaBody::TextDelta { .. }
                     | DeltaBody::ThinkingStarted {}
@@ -155,22 +154,22 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Shows how much time has passed, and what was taken in and not yet shown.
+    /// Updates the elapsed time and shows buffered events.
     pub fn tick(&mut self, now_ms: u64) -> io::Result<()> {
         self.now = now_ms;
         self.paint_if_due()
     }
 
-    /// Takes in a call that was asked for before the first event of a run that goes on. Call it once
-    /// the screen knows that the run does.
+    /// Registers a call that was requested before the first event of a resumed run. Call it after the event that
+    /// resumes the run.
     pub fn recall(&mut self, call: &CallRequested) {
         self.narrator.recall(call);
         self.calls.requested(call.call, self.narrator.call_name(call.call));
     }
 
-    /// Takes the live region away, so that others may write. A paragraph that was growing stays as
-    /// text and goes on below what they write; a block that can't be parted (an item, a table) is shown
-    /// whole below it. The next event or tick brings the region back.
+    /// Removes the live region, so that other code may write. A growing paragraph becomes final text and continues
+    /// below that output; a block that can't be split (an item, a table) is shown whole below it. The next event or
+    /// tick restores the region.
     pub fn pause(&mut self) -> io::Result<()> {
         self.cut_reply();
         let done = std::mem::take(&mut self.done);
@@ -180,13 +179,13 @@ impl<W: Write> Screen<W> {
         Ok(())
     }
 
-    /// Shows a line of ours.
+    /// Shows a line of the program.
     pub fn notice(&mut self, text: &str) -> io::Result<()> {
         self.put_styled(Style::DIM, text);
         self.paint()
     }
 
-    /// Shows how a run ended: the answer, if it was not shown yet, and why there is none.
+    /// Shows how a run ended: the answer, unless it is already displayed, and the reason if there is none.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         self.close_run();
         let answer = ended.answer.trim();
@@ -196,7 +195,7 @@ impl<W: Write> Screen<W> {
             self.replied_text.push_str(answer);
         }
         if let Some(mut words) = RunEndWords::of(ended) {
-            // What was stopped stands right above, as far as it came.
+            // The stopped reply is displayed right above, as far as it was received.
             if shown && ended.failure.is_none() {
                 words.detail = "";
             }
@@ -205,12 +204,12 @@ impl<W: Write> Screen<W> {
         self.paint()
     }
 
-    /// How thinking is shown from now on.
+    /// Sets how thinking is displayed.
     pub fn fold(&mut self, thinking: ThinkingFold) {
         self.fold = thinking;
     }
 
-    /// Where it writes to. Call [`Screen::pause`] first.
+    /// Returns the writer. Call [`Screen::pause`] first.
     pub fn out(&mut self) -> &mut W {
         self.live.out()
     }
@@ -234,7 +233,7 @@ impl<W: Write> Screen<W> {
         self.live.show(&done, &live)
     }
 
-    /// Text that comes all at once.
+    /// Adds text that was not streamed.
     fn put_whole(&mut self, text: &str) {
         let look = self.look();
         let mut answer = StreamedAnswer::default();
@@ -252,7 +251,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// A line of ours, set off from text above it.
+    /// Adds a line of the program, with a blank line after text.
     fn put_line(&mut self, line: StyledLine) {
         if self.above == Above::Text {
             self.done.push(StyledLine::default());
@@ -261,7 +260,7 @@ impl<W: Write> Screen<W> {
         self.above = Above::Line;
     }
 
-    /// Words of ours, as many lines as they need.
+    /// Adds a text of the program, wrapped.
     fn put_styled(&mut self, style: Style, text: &str) {
         let width = self.look().columns();
         for line in harmless_lines(text).lines() {
@@ -271,7 +270,7 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// The blank line between text and what stands above it.
+    /// Returns the blank line between text and the lines above it, if one is needed.
     fn lead(&self, shown: AnswerShown, lines: &[StyledLine]) -> Option<StyledLine> {
         let apart = match (self.above, shown) {
             (Above::Line | Above::Others, _) | (Above::Text, AnswerShown::Nothing) => true,

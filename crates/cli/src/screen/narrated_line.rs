@@ -1,4 +1,4 @@
-//! Lines of the narrator on the screen: each tone has its colour and its place.
+//! The narrator's lines on the screen: each tone has its style and position.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use super::Screen;
 use super::look::{Glyphs, TerminalLook};
 use super::style::{Span, Style, StyledLine, text_width};
 
-/// Characters of what a person said in mid-run.
+/// Most characters of a person's message in mid-run.
 const QUOTED: usize = 200;
 
 impl<W: Write> Screen<W> {
@@ -25,20 +25,20 @@ impl<W: Write> Screen<W> {
         match line.tone {
             Tone::Quiet | Tone::Plain | Tone::Failure => self.put_styled(style, &line.text),
             Tone::Said => self.put_styled(style, &format!("> {}", short_line(&line.text, QUOTED))),
-            // Whoever answered knows; what silence was taken for nobody has seen.
+            // A person knows their own answer; nobody has seen the default that an expired question got.
             Tone::Answer if line.by == LineSpeaker::Windlass => self.put_styled(style, &line.text),
             Tone::Step(status) => {
                 let text = format!("{} {}", mark(status, look.glyphs), line.text);
                 self.put_line(below(style, &text, look));
             }
             Tone::Added | Tone::Removed | Tone::Note => self.put_line(below(style, &line.text, look)),
-            // What goes on is told by the live line, which counts the time.
+            // The live line shows current activity, with its duration.
             Tone::Passing | Tone::Delay | Tone::Bookkeeping | Tone::Question | Tone::Answer => {}
         }
     }
 }
 
-/// How words of this tone look.
+/// Returns the style for a tone.
 pub(super) const fn style_of(tone: Tone) -> Style {
     match tone {
         Tone::Plain | Tone::Question | Tone::Step(PlanStatus::Open) => Style::PLAIN,
@@ -56,12 +56,12 @@ pub(super) const fn style_of(tone: Tone) -> Style {
     }
 }
 
-/// A line that belongs to the one above it.
+/// Returns an indented line that belongs to the one above it.
 fn below(style: Style, text: &str, look: TerminalLook) -> StyledLine {
     StyledLine::of(style, &format!("  {text}")).clipped(look.columns(), look.glyphs.dots())
 }
 
-/// The mark of a step.
+/// Returns the mark of a plan step.
 const fn mark(status: PlanStatus, glyphs: Glyphs) -> &'static str {
     match (status, glyphs) {
         (PlanStatus::Open, _) => "[ ]",
@@ -71,8 +71,8 @@ const fn mark(status: PlanStatus, glyphs: Glyphs) -> &'static str {
     }
 }
 
-/// `• read_file a.txt  12 ms`. What is too long for the row is left out of the arguments; what
-/// a failed call says stands below it where there is no room beside it.
+/// `• read_file a.txt  12 ms`. Arguments too long for the row are cut; the error of a failed call moves to the next
+/// line if there is no room.
 fn call_lines(call: &str, end: &NarratedCallEnd, look: TerminalLook) -> Vec<StyledLine> {
     let (well, ill) = look.glyphs.call();
     let (mark, style) = if end.problem.is_some() { (ill, Style::ALARM) } else { (well, Style::PLAIN) };

@@ -1,4 +1,4 @@
-//! What each record means to the screen: what is awaited now, and what the narrator says of it.
+//! The effect of each record on the screen: the wait status, and the narrator's lines.
 
 use std::io::Write;
 
@@ -35,7 +35,7 @@ impl<W: Write> Screen<W> {
                 self.calls.finished(call.call);
                 self.tell(&lines);
             }
-            // The person is asked by the chat.
+            // The chat itself asks the person.
             Record::QuestionAsked(_) => self.awaited = WaitStatus::Person { since: self.now },
             Record::QuestionAnswered(_) => {
                 self.awaited = WaitStatus::Calls;
@@ -44,7 +44,7 @@ impl<W: Write> Screen<W> {
             Record::CancelAsked(asked) => {
                 match asked.by {
                     StopBy::Person => {}
-                    // Nobody here asked for it, so why it ends has to stay.
+                    // Nobody at this terminal requested the stop, so its reason must stay visible.
                     StopBy::Deadline | StopBy::Fork => self.tell(&lines),
                 }
                 let what = lines.first().map(NarratedLine::to_string).unwrap_or_default();
@@ -53,15 +53,15 @@ impl<W: Write> Screen<W> {
             Record::RunEnded(_) => self.close_run(),
             // The message that begins a run was typed right above.
             Record::MessageAccepted(_) if self.run == ScreenRun::None => {}
-            // The chat tells how its servers are.
+            // The chat itself reports the state of its servers.
             Record::ContextPinned(_) => {}
-            // Whatever else there is, or will be, changes nothing but what is told.
+            // All other records, known or unknown, only add lines.
             _ => self.tell(&lines),
         }
     }
 
     fn run_opened(&mut self) {
-        // Whatever was unfinished belongs to another run, perhaps of another session.
+        // Unfinished output belongs to another run, perhaps of another session.
         self.close_run();
         self.over = None;
         self.run = ScreenRun::Open;
@@ -72,7 +72,7 @@ impl<W: Write> Screen<W> {
     fn attempt_failed(&mut self, failed: &AttemptFailed, envelope: &Envelope, lines: &[NarratedLine]) {
         let key = key_of(envelope, failed.attempt);
         if lines.is_empty() {
-            // What the last attempt had to say stays; the end of the run explains.
+            // The text of the last attempt stays; the end of the run explains the failure.
             self.finish_reply();
         } else {
             self.end_thought();
@@ -92,7 +92,7 @@ impl<W: Write> Screen<W> {
         };
     }
 
-    /// The record has the last word: what was not streamed is added, what was streamed wrongly goes.
+    /// Makes the display match the record: adds text that was not streamed, withdraws text that differs.
     fn replied(&mut self, replied: &ModelReplied, envelope: &Envelope) {
         let key = key_of(envelope, replied.attempt);
         let text: String = replied.parts.iter().filter_map(text_of).collect();
@@ -115,7 +115,7 @@ impl<W: Write> Screen<W> {
         self.awaited = WaitStatus::Nothing;
     }
 
-    /// Thoughts that were not streamed.
+    /// Shows thinking that was not streamed.
     fn show_thinking(&mut self, replied: &ModelReplied) {
         if self.fold == ThinkingFold::Open {
             for part in &replied.parts {

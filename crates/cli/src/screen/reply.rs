@@ -1,4 +1,4 @@
-//! One attempt at a reply, as it is streamed: its thoughts, its text, and what of both is shown.
+//! One streamed attempt at a reply: its thinking, its text, and which parts are displayed.
 
 use windlass_vocab::{Delta, RunId, TurnId};
 
@@ -7,7 +7,7 @@ use super::look::TerminalLook;
 use super::style::{Span, Style, StyledLine};
 use super::wrap::wrap;
 
-/// Attempts in the order they are made.
+/// Identifies an attempt; ordered by time.
 pub(super) type ReplyKey = (RunId, TurnId, u32);
 
 pub(super) fn key_of(delta: &Delta) -> ReplyKey {
@@ -19,16 +19,16 @@ pub(super) struct StreamedReply {
     pub(super) key: ReplyKey,
     pub(super) answer: StreamedAnswer,
     pub(super) thought: Option<StreamedThought>,
-    /// Where in the reply the text we have begins: later than 0 for those who came late.
+    /// Offset of our text in the reply: above 0 if the subscription began late.
     begins: usize,
     text: String,
 }
 
-/// How the text of a reply that is whole stands to what was streamed of it.
+/// How the complete text of a reply relates to the streamed text.
 pub(super) enum ReplyRest<'a> {
-    /// This was not streamed.
+    /// The end of the reply, which was not streamed.
     Of(&'a str),
-    /// Something else was streamed: the reply is all of this.
+    /// The complete reply; the streamed text differs from it.
     Instead(&'a str),
 }
 
@@ -37,7 +37,7 @@ impl StreamedReply {
         Self { key, answer: StreamedAnswer::default(), thought: None, begins: 0, text: String::new() }
     }
 
-    /// The part of a fragment that is new. Fragments may come twice, and the first may be missed.
+    /// Returns the new part of a fragment. Fragments may arrive twice, and the first may be missed.
     pub(super) fn fresh<'a>(&mut self, offset: u64, fragment: &'a str) -> &'a str {
         let offset = usize::try_from(offset).unwrap_or_default();
         if self.text.is_empty() {
@@ -49,7 +49,7 @@ impl StreamedReply {
         fresh
     }
 
-    /// What the whole reply adds.
+    /// Compares the complete reply with the streamed text.
     pub(super) fn rest<'a>(&self, whole: &'a str) -> ReplyRest<'a> {
         let after = whole.get(self.begins..).and_then(|from| from.strip_prefix(self.text.as_str()));
         match after {
@@ -60,12 +60,12 @@ impl StreamedReply {
     }
 }
 
-/// Thinking, from its first word to its last.
+/// Streamed thinking.
 #[derive(Debug)]
 pub(super) struct StreamedThought {
     pub(super) since: u64,
     text: String,
-    /// Bytes of it that stand on the screen for good.
+    /// Bytes of the text that are final on the screen.
     shown: usize,
 }
 
@@ -78,7 +78,7 @@ impl StreamedThought {
         self.text.push_str(text);
     }
 
-    /// Lines that are finished and not yet given back.
+    /// Returns the complete lines that were not returned before.
     pub(super) fn whole_lines(&mut self, look: TerminalLook) -> Vec<StyledLine> {
         let end = self.text.rfind('\n').map_or(self.shown, |at| at + 1).max(self.shown);
         let lines = dimmed(&self.text[self.shown..end], look);
@@ -86,13 +86,13 @@ impl StreamedThought {
         lines
     }
 
-    /// The line that is not finished.
+    /// Returns the unfinished line.
     pub(super) fn tail(&self, look: TerminalLook) -> Vec<StyledLine> {
         dimmed(&self.text[self.shown..], look)
     }
 }
 
-/// Thinking as it is shown: plain, dim, behind a bar.
+/// Returns thinking as displayed: plain, dim, behind a bar.
 pub(super) fn dimmed(text: &str, look: TerminalLook) -> Vec<StyledLine> {
     let bar = look.glyphs.bar();
     let row = |mut spans: Vec<Span>| {

@@ -1,5 +1,5 @@
-//! Styled text: spans make a line, and a line becomes bytes only at the very end. All of our own
-//! escape sequences for looks are here.
+//! Styled text: spans make a line, and a line becomes bytes only at the end. All our escape sequences for styles are
+//! here.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 use super::look::Colour;
 use crate::output::harmless_line;
 
-/// How a span looks: any of the constants together.
+/// The style of a span: a combination of the constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style(u8);
 
@@ -36,7 +36,7 @@ impl Style {
     }
 }
 
-/// Text of one style. Always harmless: it is made so where a span is made.
+/// Text of one style. Always harmless: [`Span::new`] replaces control characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) style: Style,
@@ -44,24 +44,24 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Text from anywhere, made harmless; line breaks and tabs become blanks.
+    /// Creates a span from untrusted text, made harmless; line breaks and tabs become blanks.
     pub(super) fn new(style: Style, text: &str) -> Self {
         Self { style, text: harmless_text(text).into_owned() }
     }
 }
 
-/// `text` on one line, as it may reach a terminal.
+/// Returns `text` on one line, safe for a terminal.
 pub(super) fn harmless_text(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) { text.into() } else { harmless_line(text).into() }
 }
 
-/// Whether a line may be broken by us.
+/// Whether a line may be wrapped by us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum LineFit {
-    /// It was laid out and takes one row.
+    /// The line was laid out and takes one row.
     #[default]
     Row,
-    /// It is kept whole, however long; the terminal wraps it, and it is copied as it was.
+    /// The line is written whole, however long; the terminal wraps it, so that it can be copied unchanged.
     Whole,
 }
 
@@ -86,7 +86,7 @@ impl StyledLine {
         self.spans.iter().map(|span| text_width(&span.text)).sum()
     }
 
-    /// The bytes of the line, without a line break.
+    /// Appends the bytes of the line, without a line break.
     pub(super) fn paint(&self, colour: Colour, into: &mut String) {
         for span in &self.spans {
             match colour {
@@ -98,7 +98,7 @@ impl StyledLine {
         }
     }
 
-    /// At most `width` columns of it, with `dots` where something is left out.
+    /// Returns at most `width` columns of the line, with `dots` for the omitted part.
     pub(super) fn clipped(mut self, width: usize, dots: &str) -> Self {
         if self.width() <= width {
             return self;
@@ -117,7 +117,7 @@ impl StyledLine {
     }
 }
 
-/// Where the longest beginning of `text` ends that takes at most `room` columns.
+/// Returns the end of the longest prefix of `text` that takes at most `room` columns.
 fn prefix_within(text: &str, mut room: usize) -> usize {
     for (at, c) in text.char_indices() {
         let width = char_width(c);
@@ -129,8 +129,8 @@ fn prefix_within(text: &str, mut room: usize) -> usize {
     text.len()
 }
 
-/// Columns a character takes. Counted by character, as most terminals do; those that draw a joined
-/// picture as one leave a blank at worst.
+/// Returns the columns a character takes. Counted per character, as most terminals do; a terminal that draws a joined
+/// emoji as one leaves a blank at worst.
 pub(super) fn char_width(c: char) -> usize {
     if matches!(c, ' '..='~') { 1 } else { c.width().unwrap_or(0) }
 }
@@ -139,7 +139,7 @@ pub(crate) fn text_width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// Appends `text` in `style`, to the last span where that looks the same.
+/// Appends `text` in `style`, to the last span if that has the same style.
 pub(super) fn push(spans: &mut Vec<Span>, style: Style, text: &str) {
     match spans.last_mut() {
         Some(last) if last.style == style => last.text.push_str(text),

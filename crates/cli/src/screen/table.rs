@@ -1,4 +1,4 @@
-//! Tables: as wide as they need to be, else as wide as there is room, else a list of its rows.
+//! Tables: at their natural width if that fits, else narrowed to the available width, else as a list of rows.
 
 use pulldown_cmark::Alignment;
 
@@ -6,17 +6,17 @@ use super::look::Glyphs;
 use super::style::{Span, Style, char_width, push, text_width};
 use super::wrap::wrap;
 
-/// A column can be made this narrow, no more.
+/// Narrowest column of a table.
 const NARROWEST: usize = 6;
-/// Columns between two columns of a table.
+/// Screen columns between two columns of a table.
 const BETWEEN: usize = 3;
 
 type Cell = Vec<Span>;
 
-/// A table as it is read.
+/// A table being read.
 pub(super) struct MarkdownTable {
     alignments: Vec<Alignment>,
-    /// The first are the heads.
+    /// The first row is the header.
     rows: Vec<Vec<Cell>>,
     row: Vec<Cell>,
 }
@@ -34,7 +34,7 @@ impl MarkdownTable {
         self.rows.push(std::mem::take(&mut self.row));
     }
 
-    /// Its rows on the screen.
+    /// Returns the screen rows of the table.
     pub(super) fn lay_out(self, width: usize, glyphs: Glyphs) -> Vec<Cell> {
         match self.widths(width) {
             Some(widths) => self.grid(&widths, glyphs),
@@ -42,7 +42,7 @@ impl MarkdownTable {
         }
     }
 
-    /// The widths of the columns, if they fit at all: the widest give way first.
+    /// Returns the widths of the columns, if they fit at all: the widest columns shrink first.
     fn widths(&self, width: usize) -> Option<Vec<usize>> {
         let columns = self.alignments.len();
         let room = width.checked_sub(BETWEEN * columns.saturating_sub(1))?;
@@ -65,7 +65,7 @@ impl MarkdownTable {
             .into_iter()
             .map(|row| row.into_iter().zip(widths).map(|(cell, width)| wrap(&cell, *width)).collect())
             .collect();
-        // Rows of several lines would run into each other.
+        // Rows of several lines need a rule between them to be told apart.
         let airy = wrapped.iter().skip(1).flatten().any(|cell| cell.len() > 1);
         let mut grid = Vec::new();
         for (number, mut row) in wrapped.into_iter().enumerate() {
@@ -82,7 +82,7 @@ impl MarkdownTable {
         grid
     }
 
-    /// Each row as `head: cell` lines.
+    /// Returns each row as `head: cell` lines.
     fn list(self, width: usize) -> Vec<Cell> {
         let mut rows = self.rows.into_iter();
         let heads = rows.next().unwrap_or_default();
@@ -103,7 +103,7 @@ impl MarkdownTable {
     }
 }
 
-/// The widest line of a cell.
+/// Returns the width of the widest line of a cell.
 fn cell_width(cell: &Cell) -> usize {
     let (mut widest, mut width) = (0, 0);
     for c in cell.iter().flat_map(|span| span.text.chars()) {

@@ -3,7 +3,7 @@
 
 use super::style::{Span, Style, char_width, push};
 
-/// Rows of at most `width` columns. A line break in a span begins a new row.
+/// Wraps into rows of at most `width` columns. A line break in a span begins a new row.
 pub(super) fn wrap(spans: &[Span], width: usize) -> Vec<Vec<Span>> {
     let mut wrapper = Wrapper { width: width.max(1), ..Wrapper::default() };
     for span in spans {
@@ -13,7 +13,7 @@ pub(super) fn wrap(spans: &[Span], width: usize) -> Vec<Vec<Span>> {
     wrapper.rows
 }
 
-/// Rows of exactly what is there, broken wherever a row is full.
+/// Splits into rows exactly at the width, without changing the text.
 pub(super) fn fold_at(spans: &[Span], width: usize) -> Vec<Vec<Span>> {
     let mut rows = vec![Vec::new()];
     let mut column = 0;
@@ -62,7 +62,7 @@ impl Wrapper {
 
     fn letter(&mut self, c: char, style: Style) {
         let width = char_width(c);
-        // What takes no room, and what follows a joiner, stays with the character before it.
+        // Zero-width characters and characters after a joiner stay with the character before them.
         let stays = width == 0 || self.last == '\u{200d}' || self.last == '\0';
         let between_wide = (width > 1 || char_width(self.last) > 1) && !closes(c);
         if !stays && (between_wide || self.word_width + width > self.width) {
@@ -81,7 +81,7 @@ impl Wrapper {
             self.rows.push(std::mem::take(&mut self.row));
             self.column = 0;
         } else if self.blanks > 0 {
-            // Blanks at the beginning are kept where there is room: a person put them there.
+            // Leading blanks are kept if they fit: the author put them there.
             let room = self.width.saturating_sub(self.column + self.word_width);
             push(&mut self.row, self.blank_style, &" ".repeat(self.blanks.min(room)));
             self.column += self.blanks.min(room);
@@ -100,7 +100,7 @@ impl Wrapper {
     }
 }
 
-/// Whether a row should not begin with it.
+/// Whether a row should not begin with this character.
 const fn closes(c: char) -> bool {
     matches!(
         c,

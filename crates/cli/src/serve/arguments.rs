@@ -1,4 +1,4 @@
-//! What the tools are called with.
+//! The arguments of the tools.
 
 use rmcp::model::JsonObject;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::prompt::PromptError;
 
-/// Of `ask`.
+/// Arguments of `ask`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AskArguments {
@@ -25,21 +25,21 @@ impl AskArguments {
     }
 }
 
-/// Of `resume` and `stop`.
+/// Arguments of `resume` and `stop`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SessionArguments {
     pub(super) session: CheckedName,
 }
 
-/// Of `list_sessions`.
+/// Arguments of `list_sessions`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListSessionsArguments {
     pub(super) limit: Option<usize>,
 }
 
-/// Of `read_session`.
+/// Arguments of `read_session`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadSessionArguments {
@@ -48,7 +48,7 @@ pub(super) struct ReadSessionArguments {
     pub(super) limit: Option<usize>,
 }
 
-/// A key or an id, under the rules of the command line.
+/// A session key or message id, checked by the rules of the command line.
 #[derive(Debug)]
 pub(super) struct CheckedName(pub(super) String);
 
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for CheckedName {
     }
 }
 
-/// Reads a tool's arguments, or says what is wrong with them.
+/// Parses a tool's arguments, or returns what is wrong with them.
 pub(super) fn read<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject>) -> Result<T, CommandError> {
     serde_json::from_value(arguments.unwrap_or_default().into())
         .map_err(|error| CommandError::new(Exit::Usage, format!("wrong arguments for `{tool}`: {error}")))
@@ -75,7 +75,7 @@ mod tests {
         AskArguments::read(arguments.as_object().cloned()).map(|_| ()).expect_err("refused").message
     }
 
-    // proves P5: wrong arguments get a sentence that says what is wrong
+    // proves P5: the error for wrong arguments says what is wrong
     #[test]
     fn wrong_arguments_are_named() {
         for (arguments, said) in [

@@ -1,5 +1,4 @@
-//! A run that a request awaits: begun by `ask`, taken up by `resume`, or gone on with once the client
-//! brought its answers.
+//! A run that a request awaits: begun by `ask`, resumed by `resume`, or continued once the client sent its answers.
 
 use windlass::Session;
 use windlass::door::{AwaitedEnd, FollowError};
@@ -17,7 +16,7 @@ use crate::commands::session::{fresh_key, is_open};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// A run that is awaited, and its open session.
+/// An awaited run, and its open session.
 pub(super) struct AwaitedRun {
     pub(super) key: String,
     pub(super) built_agent: BuiltAgent,
@@ -26,7 +25,7 @@ pub(super) struct AwaitedRun {
     pub(super) awaited: AwaitedEnd,
 }
 
-/// How a run that was awaited ended.
+/// The end of an awaited run.
 #[derive(Debug)]
 pub(super) struct RunEnding {
     pub(super) key: String,
@@ -34,23 +33,22 @@ pub(super) struct RunEnding {
     pub(super) ended: RunEnded,
 }
 
-/// What a request to say something leads to.
+/// The result of sending a message.
 pub(super) enum AskOutcome {
-    /// It was said before, and answered.
+    /// The message was sent before, and its run has ended.
     Over(Box<RunEnding>),
-    /// Its run is under way.
+    /// The message's run is in progress.
     Running(Box<AwaitedRun>),
 }
 
-/// Says something, as `windlass run` does: in the session it names, in the one its message id names, or in
-/// a new one.
+/// Sends a message as `windlass run` does: to the named session, to the one its message id determines, or to a new one.
 pub(super) async fn send_message(
     server_context: &ServerContext,
     open_sessions: &OpenSessions,
     ask: AskArguments,
     client: &Client,
 ) -> Result<AskOutcome, CommandError> {
-    // Another Windlass that tries a call again means the same message.
+    // Another Windlass that retries a call means the same message.
     let message = ask.message_id.map(|CheckedName(id)| id).or_else(|| client.effect.clone()).map(MessageId);
     let of_message = || message.as_ref().map(|id| format!("message:{id}"));
     let named = ask.session.map(|CheckedName(key)| key).or_else(of_message);
@@ -76,7 +74,7 @@ pub(super) async fn send_message(
             let (session, events) =
                 built_agent.agent.session_followed(&key).await.map_err(|error| not_opened(&key, error))?;
             open_sessions.follow(&session);
-            // What is awaited is known once it is said.
+            // A placeholder; sending the message sets what is awaited.
             AwaitedRun { key, built_agent, session, events, awaited: AwaitedEnd::Run(RunId::default()) }
         }
     };
@@ -89,7 +87,7 @@ pub(super) async fn send_message(
     }
 }
 
-/// Takes up the open run of a session, as `windlass resume` does.
+/// Resumes the open run of a session, as `windlass resume` does.
 pub(super) async fn take_up(
     server_context: &ServerContext,
     open_sessions: &OpenSessions,
@@ -115,7 +113,7 @@ pub(super) async fn take_up(
     Ok(awaited_run)
 }
 
-/// Opens a session that is there, for the run that is awaited.
+/// Opens an existing session for the awaited run.
 pub(super) async fn open(
     open_sessions: &OpenSessions,
     built_agent: BuiltAgent,
@@ -137,13 +135,13 @@ fn not_opened(key: &str, error: OpenError) -> CommandError {
     }
 }
 
-/// Names are recorded as they are; none may tell a secret (X1).
+/// Refuses a name that contains a secret (X1), since names are recorded unscrubbed.
 fn refuse_secret(built_agent: &BuiltAgent, what: &str, name: &str) -> Result<(), CommandError> {
     let secret = built_agent.agent.hub().has_secret(name) || looks_like_key(name);
     if secret { Err(CommandError::secret_in(what)) } else { Ok(()) }
 }
 
-/// Somebody works in the session, and one is enough.
+/// Returns the error for a session that another request is working in.
 pub(super) fn busy(key: &str) -> CommandError {
     let text = format!(
         "session `{key}` is busy with another request: wait until that is answered, `stop` it, or take another session"
@@ -152,7 +150,7 @@ pub(super) fn busy(key: &str) -> CommandError {
 }
 
 impl AwaitedRun {
-    /// Gives the run an answer, unless the question is settled already.
+    /// Answers a question of the run, unless it is settled already.
     pub(super) async fn answer(&mut self, asked: &QuestionAsked, answer: Answer) -> Result<(), CommandError> {
         if self.session.answer(asked.question, answer.clone()).await.map_err(FollowError::from)? {
             self.built_agent.keep_rule(asked, &answer).await;
@@ -160,8 +158,8 @@ impl AwaitedRun {
         Ok(())
     }
 
-    /// Gives the session a message; its run is what is awaited then. The same words to a run that is not
-    /// over mean the same message.
+    /// Sends a message to the session, and awaits the run it leads to. The same text as that of an unfinished run means
+    /// the same message.
     async fn tell(
         &mut self,
         server_context: &ServerContext,
@@ -181,14 +179,14 @@ impl AwaitedRun {
         Ok(())
     }
 
-    /// Stops the run as a person would, and waits until that is recorded.
+    /// Stops the run as a person would, and waits until the stop is recorded.
     pub(super) async fn stop(&self) -> Result<StopOutcome, CommandError> {
         let stopped = self.session.stop(StopBy::Person).await.map_err(FollowError::from)?;
         self.session.settled().await;
         Ok(stopped)
     }
 
-    /// Lets go of the session; a run that is open stays open.
+    /// Closes the session; an open run stays open.
     pub(super) async fn end(self, open_sessions: &OpenSessions) {
         let id = self.session.id();
         self.session.close().await;

@@ -1,5 +1,4 @@
-//! The client as one request finds it: what it can be asked, where its progress goes, and whether it
-//! still wants the answer.
+//! The client of one request: how its person can be asked, where progress goes, and whether it still wants the answer.
 
 use rmcp::model::{ElicitationCapability, ProgressToken, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext};
@@ -9,23 +8,23 @@ use tokio_util::sync::CancellationToken;
 use windlass_mcp::EFFECT_ID;
 use windlass_vocab::Attendance;
 
-/// How the client's person is asked.
+/// How to ask the person behind the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ElicitationRoute {
     /// Not at all.
     Nobody,
     /// By a request of ours while the call runs.
     InMidCall(PageDelivery),
-    /// By a result that asks for the call to be made again with the answers (2026-07-28).
+    /// By a result that requests the call again with the answers (protocol revision 2026-07-28).
     ByResult(PageDelivery),
 }
 
-/// How a person is sent to a page.
+/// How a person is sent to a web page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageDelivery {
     /// The client opens it.
     Opened,
-    /// The address stands in a form.
+    /// A form contains its address.
     Written,
 }
 
@@ -33,13 +32,13 @@ pub(super) enum PageDelivery {
 pub(super) struct Client {
     pub(super) peer: Peer<RoleServer>,
     pub(super) route: ElicitationRoute,
-    /// Where progress goes, if the client wants to know.
+    /// Token for progress notifications, if the client wants them.
     pub(super) progress: Option<ProgressToken>,
-    /// The client's own name for what the call is to effect, the same for every try (J4).
+    /// The client's own id for the effect of the call, the same for every retry (J4).
     pub(super) effect: Option<String>,
-    /// The client no longer wants the answer.
+    /// Cancelled when the client no longer wants the answer.
     pub(super) cancelled: CancellationToken,
-    /// The client is no longer there.
+    /// Cancelled when the client has disconnected.
     pub(super) gone: CancellationToken,
 }
 
@@ -56,7 +55,7 @@ impl Client {
         }
     }
 
-    /// Whether a run of this request has somebody to ask.
+    /// Whether a run of this request has a person to ask.
     pub(super) fn attendance(&self) -> Attendance {
         match self.route {
             ElicitationRoute::Nobody => Attendance::Unattended,
@@ -73,11 +72,11 @@ fn route(version: Option<&ProtocolVersion>, capabilities: Option<&ClientCapabili
     if asks_by_result { ElicitationRoute::ByResult(delivery) } else { ElicitationRoute::InMidCall(delivery) }
 }
 
-/// Forms are what everything is asked by; a client that only opens pages can't be asked.
+/// Returns how pages are delivered; none for a client without forms, since every question is asked as a form.
 fn delivery(can: &ElicitationCapability) -> Option<PageDelivery> {
     match (&can.form, &can.url) {
         (Some(_), Some(_)) => Some(PageDelivery::Opened),
-        // Before there were two kinds, the capability stood alone and meant forms.
+        // Before there were two modes, the capability was empty and meant forms.
         (Some(_) | None, None) => Some(PageDelivery::Written),
         (None, Some(_)) => None,
     }
@@ -89,7 +88,7 @@ mod tests {
 
     use super::{ClientCapabilities, ElicitationRoute, PageDelivery, ProtocolVersion, route};
 
-    // proves P5: who can be asked, and how, by revision and capability
+    // proves P5: who can be asked, and how, follows from revision and capabilities
     #[test]
     fn a_client_is_asked_as_its_revision_and_its_capabilities_allow() {
         let (old, new) = (ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2026_07_28);

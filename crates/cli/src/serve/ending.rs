@@ -1,5 +1,5 @@
-//! The end of a run as the result of a tool call: the answer as text, and everything in the structured
-//! part, which is all that many clients show their model.
+//! Converts the end of a run into the result of a tool call: the answer as text, and everything in the structured
+//! content, which is all that many clients pass to their model.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -24,7 +24,7 @@ struct StructuredEnding<'a> {
     cut_off: bool,
 }
 
-/// What the call is answered with. A run without an answer is an error, with what is known of it.
+/// Returns the result of the call. A run without an answer is an error, with everything known about it.
 pub(super) fn result(ending: &RunEnding) -> CallToolResult {
     let RunEnding { key, run, ended } = ending;
     let (words, advice) = (RunEndWords::of(ended), end_advice(ended.reason));

@@ -1,4 +1,4 @@
-//! From a run under way to what its request is answered with.
+//! Follows a run until its request can be answered.
 
 use tokio_util::sync::CancellationToken;
 use windlass::door::{FollowError, end_awaited};
@@ -15,15 +15,15 @@ use crate::commands::recall;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// What a request that awaits a run comes to.
+/// The result of a request that awaits a run.
 pub(super) enum FollowResult {
     /// The run is over.
     Ended(RunEnding),
-    /// The client must bring answers first; the run is parked.
+    /// The client must send answers first; the run is parked.
     Asks { questions: Vec<QuestionAsked>, delivery: PageDelivery, state: String },
 }
 
-/// Where following a run came to a halt.
+/// Why following a run stopped.
 enum FollowHalt {
     Ended,
     Asks(Vec<QuestionAsked>, PageDelivery),
@@ -123,7 +123,7 @@ async fn follow(
     }
 }
 
-/// How it ended, as it is recorded.
+/// Returns the recorded end of the run.
 async fn ending(awaited_run: &mut AwaitedRun) -> Result<RunEnding, CommandError> {
     let store = awaited_run.built_agent.agent.hub().store().clone();
     let end = end_awaited(store.as_ref(), awaited_run.session.id(), &mut awaited_run.awaited).await?;
@@ -132,8 +132,8 @@ async fn ending(awaited_run: &mut AwaitedRun) -> Result<RunEnding, CommandError>
     Ok(RunEnding { key: awaited_run.key.clone(), run, ended })
 }
 
-/// Who cancels a request stops its run. Requests are also cancelled at the end of everything, and that
-/// stops nothing.
+/// Stops the run when the client cancels its request. Requests are also cancelled when the client disconnects, which
+/// must not stop the run.
 async fn stop_if_cancelled(session: Session, cancelled: CancellationToken, gone: CancellationToken) {
     cancelled.cancelled().await;
     if !gone.is_cancelled() {

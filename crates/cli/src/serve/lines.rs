@@ -1,26 +1,26 @@
-//! Messages out of lines. Whoever sends what is no message is told so, by its id where it has one and
-//! by `null` otherwise, and the next line is read as if nothing were. Only an answer is never answered:
-//! two who correct each other would never be done.
+//! Parses messages from lines. A line that is no message gets an error response, with its id where it has one and
+//! `null` otherwise, and reading goes on with the next line. A malformed response or notification gets none: two peers
+//! that correct each other's responses would never stop.
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData};
 use serde_json::{Value, json};
 use windlass_mcp::{MessagePurpose, ProtocolLine};
 
-/// The longest line taken, in bytes; a longer one is never held whole.
+/// The longest accepted line, in bytes; a longer one is never buffered whole.
 pub(super) const LONGEST: usize = 16 << 20;
 
-/// What a line is.
+/// What a line contains.
 #[derive(Debug)]
 pub(super) enum RequestLine {
     /// A message.
     Message(Box<ClientJsonRpcMessage>),
-    /// No message; the error answer that says so.
+    /// Not a message; holds the error response.
     Refused(Value),
-    /// Nothing anybody waits for an answer to.
+    /// Nothing that needs a response.
     Nothing,
 }
 
-/// What a line says.
+/// Parses a line.
 pub(super) fn read(line: &ProtocolLine) -> RequestLine {
     match line {
         ProtocolLine::TooLong { purpose, .. } => {
@@ -49,7 +49,7 @@ fn whole(line: &[u8]) -> RequestLine {
     }
 }
 
-/// JSON, but no message.
+/// Handles a line that is JSON but no message.
 fn no_message(value: &Value) -> RequestLine {
     let has = |member: &str| value.get(member).is_some();
     let id = value.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64()).unwrap_or(&Value::Null);
@@ -66,7 +66,7 @@ fn no_message(value: &Value) -> RequestLine {
     refused(ErrorCode::INVALID_REQUEST, problem.to_owned(), id)
 }
 
-/// The id is written though it is null, as JSON-RPC wants it; rmcp leaves it out.
+/// Builds the error response. Its id is written even if null, as JSON-RPC requires; rmcp would omit it.
 fn refused(code: ErrorCode, problem: String, id: &Value) -> RequestLine {
     let error = ErrorData::new(code, problem, None);
     RequestLine::Refused(json!({"jsonrpc": "2.0", "id": id, "error": error}))
@@ -80,7 +80,7 @@ mod tests {
 
     use super::{LONGEST, RequestLine, read};
 
-    /// The code and the id of the answer a line gets, if it gets one.
+    /// Returns the code and the id of the error response to a line, if it gets one.
     fn answered(line: &ProtocolLine) -> Option<(i64, Value)> {
         match read(line) {
             RequestLine::Refused(refused) => {
@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    // proves P5: what is no message is answered as JSON-RPC wants it, an answer never is
+    // proves P5: a line that is no message gets the error response JSON-RPC requires; a response never does
     #[test]
     fn what_is_no_message_is_refused_by_its_id_or_by_null() {
         let (no_json, no_request) = (-32700, -32600);
@@ -122,7 +122,7 @@ mod tests {
         assert!(matches!(read(&ProtocolLine::Whole(ping.into())), RequestLine::Message(_)));
     }
 
-    // proves P5: no line is held that is too long; who waits for its answer is told
+    // proves P5: a line that is too long is not buffered; its request gets an error response
     #[test]
     fn a_line_that_is_too_long_is_refused_and_the_next_is_read() {
         let mut input = br#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"text":""#.to_vec();

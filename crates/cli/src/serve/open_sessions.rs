@@ -9,11 +9,11 @@ use windlass_vocab::SessionId;
 use super::awaited_run::{AwaitedRun, busy};
 use crate::error::CommandError;
 
-/// What becomes of an open session.
+/// The state of an open session.
 enum OpenSession {
     /// A request follows its run.
     Followed(Session),
-    /// Its run waits for answers that the client brings with its next request.
+    /// Its run waits for answers that the client sends with its next request.
     Parked(Box<AwaitedRun>),
 }
 
@@ -22,22 +22,22 @@ enum OpenSession {
 pub(super) struct OpenSessions(Mutex<HashMap<SessionId, OpenSession>>);
 
 impl OpenSessions {
-    /// A request follows this session's run from now on.
+    /// Records that a request follows this session's run.
     pub(super) fn follow(&self, session: &Session) {
         self.sessions().insert(session.id(), OpenSession::Followed(session.clone()));
     }
 
-    /// The run waits for the client.
+    /// Keeps a run that waits for the client's answers.
     pub(super) fn park(&self, awaited_run: AwaitedRun) {
         self.sessions().insert(awaited_run.session.id(), OpenSession::Parked(Box::new(awaited_run)));
     }
 
-    /// Nobody follows it any longer.
+    /// Removes a session that is no longer open here.
     pub(super) fn forget(&self, session: SessionId) {
         self.sessions().remove(&session);
     }
 
-    /// Takes up what waits for the client; `None` when the session is not open here.
+    /// Takes the parked run of a session; `None` when the session is not open here.
     pub(super) fn take(&self, session: SessionId, key: &str) -> Result<Option<AwaitedRun>, CommandError> {
         let mut sessions = self.sessions();
         match sessions.remove(&session) {
@@ -53,7 +53,7 @@ impl OpenSessions {
         }
     }
 
-    /// A handle to the session whose run a request follows.
+    /// Returns a handle to the session if a request follows its run.
     pub(super) fn followed(&self, session: SessionId) -> Option<Session> {
         match self.sessions().get(&session)? {
             OpenSession::Followed(session) => Some(session.clone()),
@@ -61,7 +61,7 @@ impl OpenSessions {
         }
     }
 
-    /// Lets go of every session; open runs stay open.
+    /// Closes every session; open runs stay open.
     pub(super) async fn close(&self) {
         let sessions: Vec<OpenSession> = self.sessions().drain().map(|(_, sessions)| sessions).collect();
         for sessions in sessions {

@@ -1,4 +1,4 @@
-//! Progress: a line per thing that happens, to clients that gave a token for it.
+//! Progress notifications: one line per event, to clients that gave a token for it.
 
 use std::time::Duration;
 
@@ -13,14 +13,13 @@ use windlass_narrate::{Narrator, Tone, harmless_line, short_line};
 use super::client::Client;
 use crate::output::advice::for_call;
 
-/// After so long a silence the last line is told again: many clients give up on a call that shows no
-/// sign of life.
+/// After so long a silence the last line is sent again: many clients time out a call that shows no progress.
 const PULSE: Duration = Duration::from_secs(15);
 
-/// Characters of a question.
+/// Characters of a question's first line.
 const QUESTION: usize = 200;
 
-/// Where lines go.
+/// Sends lines to the client, if it wants progress.
 pub(super) struct ClientProgress(Option<(mpsc::UnboundedSender<String>, JoinHandle<()>)>);
 
 impl ClientProgress {
@@ -33,12 +32,12 @@ impl ClientProgress {
 
     pub(super) fn say(&self, line: &str) {
         if let Some((lines, _)) = &self.0 {
-            // Nobody listens once the client is gone.
+            // Fails harmlessly once the client is gone.
             let _ = lines.send(harmless_line(line));
         }
     }
 
-    /// Waits until everything is told: no progress comes after the answer.
+    /// Waits until every line is sent, so that no progress follows the answer.
     pub(super) async fn finish(self) {
         if let Some((lines, telling)) = self.0 {
             drop(lines);
@@ -75,7 +74,7 @@ pub(super) fn progress_lines(narrator: &mut Narrator, event: &Event) -> Vec<Stri
                 let remedy = line.remedy.as_ref().map(|remedy| format!(" ({})", for_call(remedy).join(" ")));
                 Some(format!("{line}{}", remedy.unwrap_or_default()))
             }
-            // What is asked about may have many lines.
+            // A preview may have many lines.
             Tone::Question => line.to_string().lines().next().map(|first| short_line(first, QUESTION)),
             Tone::Bookkeeping
             | Tone::Said
@@ -98,7 +97,7 @@ mod tests {
     use super::progress_lines;
     use crate::sample::{call, event, finished, requested};
 
-    // proves P5: progress is a line for each thing that happens, however much is asked about or changed
+    // proves P5: each event is one line of progress, however long a preview or a change is
     #[test]
     fn a_question_is_told_by_its_first_line_and_a_change_is_not_told() {
         let edit = requested(0, "local.edit_file", r#"{"new_text":"b","old_text":"a","path":"f"}"#);

@@ -1,5 +1,5 @@
-//! What only a person can answer, as a form that the client shows: the preview is the message, the
-//! options are a choice. A client that can't show it, or shows it in vain, has the default taken.
+//! Converts questions for a person into forms for the client: the preview is the message, the options are a choice. If
+//! the client can't display the form or returns no answer, the question's default applies.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -19,7 +19,7 @@ use crate::output::harmless_lines;
 /// The form's only field, where one of several options is chosen.
 const FIELD: &str = "answer";
 
-/// Asks the client. `None` when the question was settled in another way meanwhile, and was taken back.
+/// Asks the client. Returns `None` if the question was settled elsewhere meanwhile; the request is then cancelled.
 pub(super) async fn ask(
     peer: &Peer<RoleServer>,
     session: &Session,
@@ -46,7 +46,7 @@ pub(super) async fn ask(
     }
 }
 
-/// The question as the client is asked it; `None` when it can't be put in a form.
+/// Returns the question as a request to the client; `None` when no form can express it.
 pub(super) fn request(asked: &QuestionAsked, delivery: PageDelivery) -> Option<ElicitRequestParams> {
     let message = message(asked);
     if let (Some(Elicitation { wants: ElicitationKind::Visit { url }, key, .. }), PageDelivery::Opened) =
@@ -56,12 +56,12 @@ pub(super) fn request(asked: &QuestionAsked, delivery: PageDelivery) -> Option<E
         return Some(ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id });
     }
     let schema = asked.form().cloned().unwrap_or_else(|| Json::from(&choice(asked)));
-    // From the text: the order of the fields is their author's.
+    // Parsed from the text, to keep the author's order of the fields.
     let requested_schema = serde_json::from_str::<ElicitationSchema>(schema.as_str()).ok()?;
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema })
 }
 
-/// The answer a client's reply gives.
+/// Converts the client's reply into an answer.
 pub(super) fn answer(asked: &QuestionAsked, result: &ElicitResult) -> Answer {
     match result.action {
         ElicitationAction::Accept if asked.form().is_some() => {
@@ -70,7 +70,7 @@ pub(super) fn answer(asked: &QuestionAsked, result: &ElicitResult) -> Answer {
         }
         ElicitationAction::Accept => accepted(asked, result.content.as_ref()),
         ElicitationAction::Decline if asked.options.contains(&QuestionOption::No) => plain(QuestionOption::No),
-        // Neither yes nor no, or an action that is not known yet.
+        // Neither yes nor no, or an unknown action.
         _ => default(asked),
     }
 }
@@ -83,7 +83,7 @@ fn accepted(asked: &QuestionAsked, content: Option<&Value>) -> Answer {
             let chosen = choice_options(asked).into_iter().find(|choice| choice.words == words);
             chosen.map_or_else(|| default(asked), |choice| plain(choice.option))
         }
-        // A page that the client opened has no field to fill in.
+        // The form of an opened page has no field.
         None if is_visit => plain(QuestionOption::Submit),
         None => default(asked),
     }
@@ -93,7 +93,7 @@ fn plain(option: QuestionOption) -> Answer {
     Answer::plain(option)
 }
 
-/// What silence means.
+/// Returns the default answer, for a person who does not reply.
 pub(super) fn default(asked: &QuestionAsked) -> Answer {
     plain(asked.default)
 }
@@ -119,7 +119,7 @@ fn message(asked: &QuestionAsked) -> String {
     harmless_lines(&body)
 }
 
-/// The options that a choice can carry: edited arguments are the terminal's.
+/// Returns the options that a choice can offer; editing arguments needs a terminal.
 fn choice_options(asked: &QuestionAsked) -> Vec<AnswerOption> {
     let mut choices = choices(asked);
     choices.retain(|choice| choice.option != QuestionOption::Edit);
@@ -175,7 +175,7 @@ mod tests {
         answer(asked, &serde_json::from_value::<ElicitResult>(result).expect("a result"))
     }
 
-    // proves P5, T8: every option but editing can be chosen, and nothing else is consent
+    // proves P5, T8: every option except editing can be chosen, and nothing else is consent
     #[test]
     fn an_approval_is_a_choice_of_its_options() {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    // proves P4, P5: a form of the agent's own server goes to the client as it is, and its content back
+    // proves P4, P5: a form of a server of the agent goes to the client unchanged, and its content back
     #[test]
     fn a_form_of_another_server_is_handed_through() {
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});

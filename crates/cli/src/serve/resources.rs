@@ -1,4 +1,4 @@
-//! Sessions as resources: `windlass://session/KEY`, what was said and done in each.
+//! Sessions as resources: `windlass://session/KEY` reads as the transcript of the session.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use rmcp::ErrorData;
@@ -12,13 +12,13 @@ use crate::error::CommandError;
 
 const SCHEME: &str = "windlass://session/";
 
-/// What stands for itself in a URI.
+/// All but the characters that need no escape in a URI.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Sessions of one page.
+/// Sessions per page.
 const PAGE: usize = 100;
 
-/// Entries of the longest resource; `read_session` reads all.
+/// Entries of the longest resource; `read_session` can read all.
 const LONGEST: usize = 1_000;
 
 pub(super) fn template() -> ResourceTemplate {
@@ -28,7 +28,7 @@ pub(super) fn template() -> ResourceTemplate {
         .with_mime_type("text/plain")
 }
 
-/// A page of them, the last used first; the cursor is the number of those before.
+/// Lists a page of sessions, the last used first; the cursor is the number of sessions on the pages before.
 pub(super) async fn list(
     server_context: &ServerContext,
     cursor: Option<&str>,
@@ -79,7 +79,7 @@ fn key(uri: &str) -> Option<String> {
 mod tests {
     use super::{key, uri};
 
-    // proves P5: whatever a session is called, its address leads back to it
+    // proves P5: a session with any key can be found by its address
     #[test]
     fn a_session_is_found_by_its_address() {
         for name in ["notes", "message:42", "a b/c%20d?e#f", "tägliche Löschung", "..", "run-0a1b"] {

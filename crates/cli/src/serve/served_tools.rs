@@ -1,9 +1,9 @@
-//! The tools on offer: what they are called, what they take and give, and what is true of them.
+//! The tools we serve: names, descriptions, schemas and annotations.
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// A tool of ours.
+/// A tool we serve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ServedTool {
     Ask,
@@ -72,7 +72,7 @@ impl ServedTool {
         }
     }
 
-    /// A run may do whatever the agent may; the rest touches only what Windlass keeps.
+    /// Returns the hints: a run may do whatever the agent may; the other tools touch only Windlass's own data.
     fn annotations(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {

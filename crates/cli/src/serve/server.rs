@@ -1,4 +1,4 @@
-//! What MCP asks of a server, and who of ours answers it.
+//! Handles the MCP requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ Windlass is an agent that works in a folder: give it a whole job with `ask` and 
 step is recorded: a run that was cut short goes on with `resume`, and `ask` with a message_id can be repeated safely. \
 `list_sessions` and `read_session` show what was said and done.";
 
-/// Requests whose parameters we read ourselves: one that arrives as an unknown request had wrong ones.
+/// Requests that rmcp parses; one of these that arrives as an unknown request had wrong parameters.
 const METHODS: [&str; 8] = [
     "initialize",
     "server/discover",
@@ -43,7 +43,7 @@ const METHODS: [&str; 8] = [
     "ping",
 ];
 
-/// The server of one client.
+/// The MCP server of one client.
 pub(super) struct AgentServer {
     server_context: Arc<ServerContext>,
     open_sessions: Arc<OpenSessions>,
@@ -127,7 +127,7 @@ impl AgentServer {
         }
     }
 
-    /// Goes on with a run that waited for the client's answers, in this process or in one before it.
+    /// Continues a run that waited for the client's answers, in this process or an earlier one.
     async fn go_on(&self, state: &str, answers: &InputResponses, client: &Client) -> Result<AwaitedRun, CommandError> {
         let (session, awaited) = state::read(state)?;
         let row = self.server_context.store().row(session).await?;
@@ -150,7 +150,7 @@ impl AgentServer {
     }
 }
 
-/// Gives a run the answers the client brought, as far as it still waits for them.
+/// Gives a run the client's answers, as far as it still waits for them.
 async fn hand_over(awaited_run: &mut AwaitedRun, answers: &InputResponses) -> Result<(), CommandError> {
     let SessionActivity::Waiting(waiting) = awaited_run.session.activity() else { return Ok(()) };
     for asked in waiting {

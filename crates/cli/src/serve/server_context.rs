@@ -20,16 +20,16 @@ use crate::exit::Exit;
 use crate::output::harmless_lines;
 use crate::streams::tell;
 
-/// What a request wants of a session's agent.
+/// What a request needs a session's agent for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To say something.
+    /// To send a message.
     Say,
-    /// To take up the run that is open.
+    /// To resume the open run.
     GoOn,
 }
 
-/// What every request finds.
+/// The state that all requests share.
 pub(crate) struct ServerContext {
     pub(crate) flags: Flags,
     pub(crate) common: CommonFlags,
@@ -39,7 +39,7 @@ pub(crate) struct ServerContext {
     pub(crate) servers: SharedServers,
 }
 
-/// An agent, and the settings it was made by.
+/// An agent, and the settings it was built from.
 pub(crate) struct BuiltAgent {
     pub(crate) agent: Agent,
     settings: Settings,
@@ -47,12 +47,12 @@ pub(crate) struct BuiltAgent {
 }
 
 impl BuiltAgent {
-    /// A run waits for a person whom the client can't reach.
+    /// Returns the error for a run that waits for a person whom the client can't ask.
     pub(crate) fn nobody_can_answer(&self, questions: &[QuestionAsked], key: &str) -> CommandError {
         follow::waiting(questions, Some((key, &self.settings.place)))
     }
 
-    /// Writes down what a person agreed to for good.
+    /// Saves the rule of an "always" answer in the settings.
     pub(crate) async fn keep_rule(&mut self, asked: &QuestionAsked, answer: &Answer) {
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
         if let (QuestionOption::Always, Some(rule)) = (answer.option, rule) {
@@ -66,17 +66,17 @@ impl ServerContext {
         self.store.as_ref()
     }
 
-    /// All sessions, the last used first.
+    /// Returns all sessions, the last used first.
     pub(crate) async fn sessions(&self) -> Result<Vec<SessionRow>, CommandError> {
         Ok(self.store.sessions(session::OWNER).await?)
     }
 
-    /// The session with this key, if there is one.
+    /// Returns the session with this key, if there is one.
     pub(crate) async fn find(&self, key: &str) -> Result<Option<SessionRow>, CommandError> {
         session::find(self.store(), key).await
     }
 
-    /// The session with this key.
+    /// Returns the session with this key, or an error if there is none.
     pub(crate) async fn named(&self, key: &str) -> Result<SessionRow, CommandError> {
         let missing = || {
             CommandError::new(Exit::Usage, format!("there is no session `{key}`; the tool `list_sessions` shows them"))
@@ -84,7 +84,7 @@ impl ServerContext {
         self.find(key).await?.ok_or_else(missing)
     }
 
-    /// The end of a finished message's run, whoever has the session.
+    /// Returns the end of a finished message's run, even if another process has the session open.
     pub(crate) async fn end_of(
         &self,
         row: &SessionRow,
@@ -95,7 +95,7 @@ impl ServerContext {
         Ok(end.and_then(|(envelope, ended)| Some((envelope.run?, ended))))
     }
 
-    /// The id of the message with these words that waits, or that a run has which is not over.
+    /// Returns the id of the message with this text that is waiting or belongs to an open run.
     pub(crate) async fn unfinished_message(
         &self,
         row: &SessionRow,
@@ -104,8 +104,8 @@ impl ServerContext {
         repeat::unfinished_message(self.store(), row, prompt).await
     }
 
-    /// The agent for a session that is there, in its own folder, or for a new one. Settings are read
-    /// afresh: what the person mends while we serve holds for the next request.
+    /// Builds the agent for an existing session, in its own folder, or for a new one. Reads the settings again, so that
+    /// a change a person makes while we serve applies to the next request.
     pub(crate) async fn agent(
         &self,
         known: Option<&SessionRow>,
@@ -118,7 +118,7 @@ impl ServerContext {
         };
         let flags = Flags { workspace: Some(place.workspace.clone()), ..self.flags.clone() };
         let sources = prepared_run::gather(flags, self.env.clone())?;
-        // Standard input is the client's: nobody is asked there which servers may start.
+        // Standard input belongs to the client, so nobody can be asked there which servers may start.
         let nobody = Attendance::Unattended;
         let mut prepared_run = PreparedRun::prepare_for(sources, &self.common, place, nobody)?;
         prepared_run.setup.attendance = attendance;
@@ -128,7 +128,7 @@ impl ServerContext {
             Some(row) => session::model_of_last_run(self.store(), row.session).await?,
             None => None,
         };
-        // What is configured since is for new runs.
+        // Settings changed since then apply to new runs only.
         if purpose == Purpose::GoOn && model.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
@@ -137,14 +137,14 @@ impl ServerContext {
         Ok(BuiltAgent { agent, settings: prepared_run.setup.settings, env: prepared_run.setup.env })
     }
 
-    /// Tells whoever reads standard error what the agent's own servers had to tell.
+    /// Prints pending notices of the agent's own servers on standard error.
     pub(crate) fn tell_news(&self) {
         for news in self.servers.news() {
             tell(&format!("windlass: {}", harmless_lines(&wording(&news))));
         }
     }
 
-    /// Lets go of the agent's own servers.
+    /// Closes the agent's own servers.
     pub(crate) async fn close(&self) {
         self.servers.close().await;
         self.tell_news();

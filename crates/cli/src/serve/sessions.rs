@@ -1,5 +1,5 @@
-//! `list_sessions` and `read_session`: looks at what is stored. Opens nothing, so a session may be read
-//! while its run goes on, here or elsewhere.
+//! `list_sessions` and `read_session`: read the store without opening a session, so that a session can be read while
+//! its run goes on, here or in another process.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -13,11 +13,11 @@ use crate::commands::sessions;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// Entries of a page, and of the longest one.
+/// Default and largest number of entries per page.
 const PAGE: usize = 100;
 const LONGEST_PAGE: usize = 1_000;
 
-/// Sessions listed unless more are asked for.
+/// Default number of listed sessions.
 const LISTED: usize = 50;
 
 #[derive(Serialize)]
@@ -99,7 +99,7 @@ pub(super) async fn read(
     structured(text, &SessionPage { session: key, status: row.status.as_str(), entries, next })
 }
 
-/// What was said and done after a record.
+/// Returns the transcript entries after a record.
 pub(super) async fn entries(
     server_context: &ServerContext,
     row: &SessionRow,

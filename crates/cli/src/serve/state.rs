@@ -1,6 +1,6 @@
-//! The state a client carries between a call that asks and the same call with the answers (2026-07-28).
-//! It says no more than which run is awaited: the journal has the rest, so a new process can go on with
-//! it. Nothing in it must be kept from the client, which may reach every session by its key.
+//! The state a client carries from a call that asks to the repeated call with the answers (2026-07-28). It only
+//! identifies the awaited run: the rest is in the journal, so that a new process can continue it. It needs no
+//! protection from the client, which can access every session by its key.
 
 use serde::{Deserialize, Serialize};
 use windlass::door::AwaitedEnd;
@@ -19,7 +19,7 @@ struct RequestState {
     message: Option<MessageId>,
 }
 
-/// Which run an errand awaits.
+/// Returns the state that identifies the awaited run.
 pub(super) fn of(awaited_run: &AwaitedRun) -> String {
     encoded(awaited_run.session.id(), &awaited_run.awaited)
 }
@@ -29,11 +29,11 @@ fn encoded(session: SessionId, awaited: &AwaitedEnd) -> String {
         AwaitedEnd::Run(run) => (Some(*run), None),
         AwaitedEnd::Message(message) => (None, Some(message.clone())),
     };
-    // A state of ids can always be written.
+    // Serializing ids can't fail.
     serde_json::to_string(&RequestState { session, run, message }).unwrap_or_default()
 }
 
-/// The session and the run a client's state speaks of.
+/// Returns the session and the run that a client's state identifies.
 pub(super) fn read(text: &str) -> Result<(SessionId, AwaitedEnd), CommandError> {
     let state: Option<RequestState> = serde_json::from_str(text).ok();
     state

@@ -1,4 +1,4 @@
-//! `stop`: ends what goes on in a session, here or left behind by another process.
+//! `stop`: ends the run of a session, whether it goes on here or was left behind by another process.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
@@ -14,7 +14,7 @@ use super::server_context::{Purpose, ServerContext};
 use crate::commands::session::is_open;
 use crate::error::CommandError;
 
-/// Stops the session's run and drops what waits.
+/// Stops the session's run and drops its waiting messages.
 pub(super) async fn stop(
     server_context: &ServerContext,
     open_sessions: &OpenSessions,
@@ -22,7 +22,7 @@ pub(super) async fn stop(
 ) -> Result<CallToolResult, CommandError> {
     let row = server_context.named(key).await?;
     if let Some(session) = open_sessions.followed(row.session) {
-        // Whoever follows it sees it end.
+        // The request that follows the run reports its end.
         let stopped = session.stop(StopBy::Person).await.map_err(FollowError::from)?;
         session.settled().await;
         return Ok(result(key, stopped));
@@ -32,7 +32,7 @@ pub(super) async fn stop(
         None if !is_open(&row) => return Ok(result(key, StopOutcome { runs: 0, dropped: 0 })),
         None => {
             let built_agent = server_context.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
-            // What waits for approval must not run before it is stopped.
+            // A call that waits for approval must not run before the stop.
             let (awaited, approvals) = (AwaitedEnd::Run(RunId(row.runs)), OpenApprovals::Answered);
             awaited_run::open(open_sessions, built_agent, row.session, row.key, awaited, approvals).await?
         }

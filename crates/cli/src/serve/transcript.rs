@@ -1,4 +1,4 @@
-//! What was said and done in a session, for a reader who was not there.
+//! Renders a session's records for a reader who did not follow it.
 
 use serde::Serialize;
 use windlass_narrate::{LineSpeaker, NarratedLine, Narrator, Tone};
@@ -6,10 +6,10 @@ use windlass_vocab::Envelope;
 
 use crate::output::advice::with_remedies;
 
-/// Characters of one entry; the rest is in the journal.
+/// Characters of one entry; the full text is in the journal.
 const LONGEST: usize = 4_000;
 
-/// Something that was said or done.
+/// One entry of a transcript.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct TranscriptEntry {
     pub(super) seq: u64,
@@ -29,13 +29,13 @@ const fn name(speaker: LineSpeaker) -> &'static str {
 }
 
 impl TranscriptEntry {
-    /// `12 2026-01-02T03:04:05Z model: Hello.`
+    /// Renders `12 2026-01-02T03:04:05Z model: Hello.`
     pub(super) fn line(&self) -> String {
         format!("{} {} {}: {}\n", self.seq, self.at, self.who, self.text)
     }
 }
 
-/// The entry a record is worth; what only keeps the books is worth none. One record is one entry, so that reading on
+/// Returns the entry for a record; none for bookkeeping records. One record makes at most one entry, so that reading on
 /// after its number misses nothing.
 pub(super) fn entry(narrator: &mut Narrator, envelope: &Envelope) -> Option<TranscriptEntry> {
     let mut lines = with_remedies(narrator.record(&envelope.record, envelope.at));
@@ -59,7 +59,7 @@ mod tests {
     use super::entry;
     use crate::sample::{event, finished, replied};
 
-    /// Who did what, as far as these records are worth an entry.
+    /// Returns who did what, for the records that make an entry.
     fn entries(records: Vec<Record>) -> Vec<(&'static str, String)> {
         let mut narrator = Narrator::new(Detail::Full);
         let entries = records.into_iter().filter_map(|record| match event(TurnId(1), record) {
@@ -69,7 +69,7 @@ mod tests {
         entries.map(|entry| (entry.who, entry.text)).collect()
     }
 
-    // proves P5: a reader gets an entry for each record, and none for what only keeps the books
+    // proves P5: a reader gets one entry per record, and none for bookkeeping
     #[test]
     fn a_record_is_one_entry_or_none() {
         let step = |step: &str, status| PlanItem { step: step.into(), status };

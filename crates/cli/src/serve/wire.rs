@@ -1,8 +1,8 @@
-//! The line to the client: JSON lines on standard input and output. Its end is the end of the client,
-//! and everybody who waits for something on its behalf is told at once.
+//! The connection to the client: JSON lines on standard input and output. When it ends, the client is gone, and every
+//! task that works for it is notified at once.
 //!
-//! Lines are read by a task of their own: the service drops what it waits for whenever something else
-//! happens, and neither half a line nor half an answer may get lost with it.
+//! A separate task reads the lines: the service cancels its pending receive whenever something else happens, and a
+//! partly read line or a partly written answer must not get lost with it.
 
 use std::io;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use windlass_mcp::{LineSplitter, ProtocolLine};
 
 use super::lines::{self, LONGEST, RequestLine};
 
-/// Messages read ahead of the service.
+/// Messages buffered ahead of the service.
 const AHEAD: usize = 16;
-/// How much is read at once.
+/// Bytes per read.
 const CHUNK: usize = 64 << 10;
 
-/// What is known of the wire from outside.
+/// The connection's state, for the rest of the server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WireHandle {
     gone: CancellationToken,
@@ -33,18 +33,18 @@ pub(super) struct WireHandle {
 }
 
 impl WireHandle {
-    /// Cancelled once the client is gone.
+    /// Returns a token that is cancelled once the client is gone.
     pub(super) fn gone(&self) -> CancellationToken {
         self.gone.clone()
     }
 
-    /// Both sides have agreed how they speak.
+    /// Marks the handshake as completed.
     pub(super) fn begin(&self) {
         self.begun.store(true, Ordering::Relaxed);
     }
 }
 
-/// The wire itself.
+/// The transport.
 pub(super) struct Wire {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     output: Arc<Mutex<Stdout>>,
@@ -52,12 +52,12 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// The wire on this process's standard input and output. SIGTERM and SIGINT end it as the end of
-    /// input does.
+    /// Connects to this process's standard input and output. SIGTERM and SIGINT end the connection like the end of
+    /// input.
     pub(super) fn of_process() -> (Self, WireHandle) {
         let handle = WireHandle::default();
         for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
-            // Where signals can't be watched they end the process, and the journal bears that too.
+            // Where signals can't be handled they end the process; the journal survives that too.
             if let Ok(mut signal) = signal(kind) {
                 let gone = handle.gone();
                 tokio::spawn(async move {
@@ -71,7 +71,7 @@ impl Wire {
         let reading = listen(sender, Arc::clone(&output));
         let gone = handle.gone();
         tokio::spawn(async move {
-            // Input that can't be read is input that has ended.
+            // A read error counts as the end of input.
             let _ = reading.await;
             gone.cancel();
         });
@@ -85,7 +85,7 @@ async fn listen(messages: mpsc::Sender<ClientJsonRpcMessage>, output: Arc<Mutex<
     loop {
         let read = input.read(&mut chunk).await?;
         if read == 0 {
-            // What has no end was not meant yet.
+            // An unterminated last line is incomplete: drop it.
             return Ok(());
         }
         lines.push(&chunk[..read], |line: ProtocolLine| ready.push(line));
@@ -116,7 +116,7 @@ impl Transport<RoleServer> for Wire {
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (output, gone) = (Arc::clone(&self.output), self.handle.gone());
-        // Whoever closes standard output reads no answer either.
+        // A client that closed standard output reads no answers: it is gone.
         async move { write(&output, &message).await.inspect_err(|_| gone.cancel()) }
     }
 
@@ -127,7 +127,7 @@ impl Transport<RoleServer> for Wire {
                 message = self.messages.recv() => message?,
                 () = self.handle.gone.cancelled() => return None,
             };
-            // A stray notification before the handshake would end it.
+            // Until the handshake is done, drop everything but requests: a stray notification would end it.
             if matches!(message, JsonRpcMessage::Request(_)) || self.handle.begun.load(Ordering::Relaxed) {
                 return Some(message);
             }

@@ -1,5 +1,5 @@
-//! `--log FILE` and `WINDLASS_LOG`: what Windlass does, a line each, for whoever wants to know where the time goes.
-//! Names, ids, counts and times; no words of a conversation (0020).
+//! `--log FILE` and `WINDLASS_LOG`: logs what Windlass does, one line per span or event, to find out where the time
+//! goes. Contains names, ids, counts and times, but no text of a conversation (0020).
 
 mod fields;
 mod subscriber;
@@ -15,10 +15,10 @@ use self::subscriber::LogFile;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
-/// The variable that names the file where no flag does.
+/// The variable that names the file if no flag does.
 const VARIABLE: &str = "WINDLASS_LOG";
 
-/// Begins to write the log, if one is wanted. It is added to; a new one is for its owner alone.
+/// Opens the log, if one is wanted. Appends to an existing file; only the owner can read a new one.
 pub(crate) fn begin(flag: Option<&Path>, env: &Env, secrets: Secrets) -> Result<(), CommandError> {
     let variable = || env.raw(VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
     let (path, named_by) = match flag {

@@ -1,5 +1,5 @@
-//! Takes in the spans of our own libraries, and writes a line when one ends, and for each event. What other libraries
-//! would tell is left out: they may tell what was said.
+//! Collects the spans of our own crates; writes a line when a span ends and for each event. Spans of other crates are
+//! ignored: they may contain text of the conversation.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,16 +16,16 @@ use windlass_vocab::Timestamp;
 
 use super::fields::Fields;
 
-/// How the names of our crates begin.
+/// Prefix of the names of our crates.
 const OURS: &str = "windlass";
 
-/// A log that is written to a file.
+/// A log written to a file.
 #[derive(Debug)]
 pub(super) struct LogFile {
     next: AtomicU64,
     open: Mutex<HashMap<u64, Open>>,
     file: Mutex<File>,
-    /// What is known to be secret is in no name; should it be, it is not written.
+    /// Known secrets, removed from every line in case a name contains one.
     secrets: Secrets,
 }
 
@@ -54,7 +54,7 @@ impl LogFile {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `session id=0197… > run run=0 > turn turn=1`.
+    /// Renders `session id=0197… > run run=0 > turn turn=1`.
     fn path(open: &HashMap<u64, Open>, innermost: Option<u64>) -> String {
         let mut parts = Vec::new();
         let mut next = innermost;
@@ -66,7 +66,7 @@ impl LogFile {
         parts.join(" > ")
     }
 
-    /// One write for a line, so that processes may share the file. What can't be written is lost: the work goes on.
+    /// Writes a line with one write call, so that processes can share the file. Ignores write errors: the work goes on.
     fn write(&self, level: Level, line: &str) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
@@ -143,7 +143,7 @@ impl Subscriber for LogFile {
         span.clone()
     }
 
-    /// A span ends with its last handle, and those within it hold one of it.
+    /// A span ends when its last handle is dropped; each child span holds a handle of its parent.
     fn try_close(&self, span: Id) -> bool {
         let mut lines = Vec::new();
         let mut open = self.open();

@@ -1,4 +1,4 @@
-//! The MCP client proved on what others wrote: the protocol's conformance suite, and servers people use.
+//! Tests of the MCP client against foreign code: the protocol's conformance suite, and widely used servers.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Servers of other people, reached by our client under our guard.
+//! Test environment: third-party servers, connected by our client under our guard.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use windlass_testkit::{Packages, node};
 use windlass_tools::{GuardProgram, Tool, ToolServers as _};
 use windlass_vocab::OutcomeKind;
 
-/// How long something may take on a machine that has other things to do.
+/// Time limit on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder, and servers at work in it.
+/// A folder, and the servers that work in it.
 pub(crate) struct Room {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) servers: Servers,
@@ -25,24 +25,24 @@ pub(crate) struct Room {
 /// A server as a user configures it: its name and its entry in the `mcpServers` object.
 pub(crate) type Entry = (&'static str, Value);
 
-/// What was installed from npm, if it was.
+/// The folder of the npm packages, if they are installed.
 pub(crate) fn npm() -> Option<PathBuf> {
     Packages::Npm.folder(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// What was installed from PyPI, if it was.
+/// The folder of the PyPI packages, if they are installed.
 pub(crate) fn python() -> Option<PathBuf> {
     Packages::Python.folder(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// One from npm.
+/// A server from npm.
 pub(crate) fn from_npm(npm: &Path, name: &'static str, program: &str, args: &[&Path]) -> Entry {
     let mut words = vec![json!(npm.join("node_modules/.bin").join(program))];
     words.extend(args.iter().map(|arg| json!(arg)));
     (name, json!({"command": node(npm), "args": words}))
 }
 
-/// One from PyPI.
+/// A server from PyPI.
 pub(crate) fn from_python(python: &Path, name: &'static str, program: &str, args: &[&str]) -> Entry {
     (name, json!({"command": python.join("bin").join(program), "args": args}))
 }
@@ -75,12 +75,12 @@ impl Room {
         self.servers.connect(&server.parse().unwrap()).await.unwrap()
     }
 
-    /// What people were told.
+    /// The notices so far.
     pub(crate) fn notices(&self) -> Vec<String> {
         self.notices.lock().unwrap().clone()
     }
 
-    /// The tool of that name, which may come only after the server is there.
+    /// Returns the tool of that name, which may be listed only some time after the connection.
     pub(crate) async fn tool(&self, name: &str) -> Arc<dyn Tool> {
         let begun = Instant::now();
         loop {
@@ -99,14 +99,14 @@ impl Room {
         made
     }
 
-    /// Lets the servers end, and sees to it that nothing is left of them.
+    /// Shuts the servers down and asserts that no process is left.
     pub(crate) async fn close(self) {
         self.servers.shutdown().await;
         assert_eq!(marked(&self.mark), Vec::<String>::new(), "processes are left");
     }
 }
 
-/// Processes with this in their environment, which their descendants inherit.
+/// Returns the processes with this entry in their environment, which their descendants inherit.
 fn marked(mark: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let is_marked = |environment: Vec<u8>| environment.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes());

@@ -1,4 +1,4 @@
-//! Servers people use, over stdio: connected, listed, called, and gone without a trace.
+//! Widely used servers over stdio: connect, list, call, and end without leaving a process.
 
 use std::process::Command;
 
@@ -51,7 +51,7 @@ async fn server_everything_shows_progress_and_asks_the_person() {
     let long = room.call("everything.trigger-long-running-operation", json!({"duration": 0.06, "steps": 3})).await;
     assert_eq!(long.progress, "1/3\n2/3\n3/3\n");
 
-    // What depends on who the client is joins the listing after the handshake.
+    // Tools that depend on the client's capabilities are listed only after the handshake.
     let form = room.call("everything.trigger-elicitation-request", json!({})).await;
     assert!(
         matches!(&form.asked[..], [asked] if matches!(asked.wants, ElicitationKind::Form { .. })),
@@ -69,7 +69,7 @@ async fn server_everything_shows_progress_and_asks_the_person() {
 
     let roots = room.call("everything.get-roots-list", json!({})).await.outcome.text;
     assert!(roots.contains(room.dir.path().to_str().unwrap()), "{roots}");
-    // Windlass lends its model to nobody and says so beforehand; and it knows no tasks.
+    // Windlass declares that it offers no sampling, and supports no tasks.
     for tool in room.servers.tools() {
         let name = tool.spec().name.to_string();
         assert!(!name.contains("sampling") && !name.contains("research"), "{name}");

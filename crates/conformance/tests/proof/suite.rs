@@ -1,4 +1,4 @@
-//! The conformance suite in the client's role: every scored scenario of both wires of the protocol.
+//! The conformance suite for clients: every scored scenario of both revisions of the protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,14 +10,14 @@ use windlass_testkit::node;
 
 use crate::room::npm;
 
-/// How long the suite waits for a client, and we for the suite.
+/// How long the suite waits for a client, and the test for the suite.
 const SCENARIO_MS: &str = "90000";
 const SUITE: Duration = Duration::from_secs(200);
 
-/// Not scored, for it is newer than the sets of required scenarios; and the official Rust client fails it.
+/// Not scored, because it is newer than the sets of required scenarios; the official Rust client fails it.
 const BEYOND: &str = "json-schema-2020-12-preservation";
 
-/// Where the server does what a client must not go along with.
+/// Scenarios in which the client must refuse what the server does.
 const REFUSED: &[&str] = &[
     "auth/iss-normalized",
     "auth/iss-supported-missing",
@@ -28,7 +28,7 @@ const REFUSED: &[&str] = &[
     "auth/scope-retry-limit",
 ];
 
-/// How a scenario came out.
+/// The result of a scenario.
 struct Result {
     passed: usize,
     problems: Vec<String>,
@@ -66,13 +66,13 @@ async fn check(revision: &str, count: usize) {
     println!("conformance {revision}: {count} of {count} scored scenarios, and {BEYOND}; {checks} checks passed");
 }
 
-/// The scored scenarios of the client's role: the list under `client`.
+/// Returns the scored scenarios for clients: the list under `client`.
 fn scored(requirements: &str) -> BTreeSet<String> {
     let list = requirements.lines().skip_while(|line| *line != "client:").skip(1);
     list.map_while(|line| line.strip_prefix("  - ")).map(str::to_owned).collect()
 }
 
-/// Runs the suite, all its scenarios at once, and gives back what it said.
+/// Runs all scenarios of the suite in parallel and returns its output.
 async fn run(node: &Path, suite: &Path, revision: &str, out: &Path) -> String {
     let mut command = Command::new(node);
     command.arg(suite.join("dist/index.js")).args(["client", "--requirements", revision, "--timeout", SCENARIO_MS]);
@@ -82,7 +82,7 @@ async fn run(node: &Path, suite: &Path, revision: &str, out: &Path) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The results by scenario: each has a folder whose name ends with when it was.
+/// Returns the results by scenario: each has a folder whose name ends with a timestamp.
 fn results(out: &Path) -> BTreeMap<String, Result> {
     const WHEN: usize = "-2026-01-01T00-00-00-000Z".len();
     let mut found = BTreeMap::new();
@@ -115,7 +115,7 @@ fn told(check: &Value) -> &str {
     check["errorMessage"].as_str().or(check["description"].as_str()).unwrap_or_default()
 }
 
-/// What is wrong with how a scenario came out. A warning is: the protocol says what should be.
+/// Returns what is wrong with a scenario's result. A warning counts: the protocol says SHOULD there.
 fn wrong(name: &str, result: Option<&Result>) -> Option<String> {
     let Some(Result { passed, problems, said }) = result else {
         return Some("it has no result".into());

@@ -1,4 +1,4 @@
-//! More calls in one reply than should run at once.
+//! Replies with more calls than may run in parallel.
 
 use windlass_machine::Effect;
 use windlass_vocab::{EffectClass, Parallel};

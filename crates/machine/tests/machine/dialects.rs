@@ -1,4 +1,4 @@
-//! Calls written as text (T4): falling back where a server takes no tools, and calls that can't be read.
+//! Calls written as text (T4): the fallback where a server supports no tools, and calls that can't be parsed.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn world(policy: Policy) -> World {
     World::with_policy(policy, vec![Move::Text("done")])
 }
 
-/// Begins a run and goes on until the model is called.
+/// Starts a run and continues until the model is called.
 fn begun(world: &mut World) -> windlass_machine::AttemptKey {
     world.say("go");
     loop {
@@ -68,7 +68,7 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
         assert!(matches!(&world.owed()[..], [Effect::CallModel { key: again, .. }] if again.attempt == 2));
         assert_eq!(world.finish().reason, EndReason::Completed);
         assert!(matches!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { .. }));
-        // And the session's next run begins with it.
+        // The session's next run starts with this dialect.
         world.say("more");
         assert_eq!(world.state.control.dialect(), Some(dialect));
     }
@@ -82,7 +82,7 @@ fn a_policy_that_knows_no_other_way_fails_with_what_to_do() {
         let key = begun(&mut world);
         let batch = refuse_tools(&mut world, key);
         let ends = matches!(&batch[..], [Record::AttemptFailed(_), Record::RunEnded(ended)] if ended.reason == EndReason::Failed);
-        // Where calls are text already, no server can complain of tools; the world here pins none.
+        // Where calls are text already, no server can reject tools; the world here pins none.
         assert!(ends || dialects == [Dialect::ToolBlock], "{batch:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! How runs end (L3, S2, L8): an empty reply and half a reply are no answer, and a stop drops what nobody has seen.
+//! How runs end (L3, S2, L8): an empty or incomplete reply is no answer, and a stop drops messages no model has seen.
 
 use crate::support::{Move, World, policy};
 use windlass_machine::{Fact, PRESETS};
@@ -91,7 +91,7 @@ fn a_run_that_ends_with_a_reply_cut_off_by_length_says_so() {
         let told = (ended.reason, ended.answer.as_str(), ended.cut_off);
         assert_eq!(told, (EndReason::Unfinished, "half an ans", true), "{name}");
     }
-    // An output that fits is whole, whatever was cut off behind it.
+    // An output that fits is complete, whatever was cut off after it.
     let mut policy = policy("default");
     policy.nudges.clear();
     let mut world = World::with_policy(policy, vec![Move::CutOff("{\"n\": 1} and so o")]).typed();

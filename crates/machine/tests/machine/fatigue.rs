@@ -1,4 +1,4 @@
-//! Replies without a call where one is needed (L6): no nudge is repeated for ever.
+//! Replies without a call where one is needed (L6): no nudge is repeated forever.
 
 use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact};
@@ -21,7 +21,7 @@ fn task_completion() -> ToolSpec {
     }
 }
 
-/// A run of `task` whose model writes nothing but text, in this dialect.
+/// Returns a run of `task` whose model writes only text, in this dialect.
 fn talking(dialect: Option<Dialect>) -> World {
     let mut world = World::new("task", vec![Move::Text("I think I am done.")]);
     world.say("go");

@@ -1,4 +1,4 @@
-//! Forking in mid-run, and deciding a journal again.
+//! Forks during a run, and replays of a journal.
 
 use crate::support::{Move, World, call};
 use windlass_machine::{Difference, Fact, ReplayOutcome, replay};
@@ -7,7 +7,7 @@ use windlass_vocab::{
     EndReason, FailureClass, Json, NextAttempt, OutcomeKind, Record, RunId, StopBy, Unknown, Verdict,
 };
 
-/// A world that owes the results of two calls: one may have started, the other waits for its turn.
+/// Returns a world with two calls without results: one may have started, the other waits its turn.
 fn calling() -> World {
     let mut world = World::new("task", vec![Move::Calls(vec![call("slow", Once), call("next", Once)])]);
     world.say("go");
@@ -98,7 +98,7 @@ fn a_message_belongs_to_the_newest_try_of_its_run() {
     );
 }
 
-/// A run with retries (whose waits derive from the session's id), calls and a crash.
+/// Returns a run with retries (whose waits derive from the session's id), calls and a crash.
 fn eventful() -> World {
     let step = Move::Fails(2, FailureClass::Transient, Box::new(Move::Calls(vec![call("t", Once)])));
     let mut world = World::new("operator", vec![step, Move::Text("done")]);
@@ -154,7 +154,7 @@ fn the_first_difference_is_named() {
         ReplayOutcome::Differs(difference) => *difference,
         other => panic!("{other:?}"),
     };
-    // Another turn than the loop would begin.
+    // A turn that the loop would not start.
     let at = place("TurnStarted");
     let mut changed = whole.clone();
     if let Record::TurnStarted(started) = &mut changed[at].record {
@@ -163,12 +163,12 @@ fn the_first_difference_is_named() {
     let found = differs(&changed);
     let (recorded, decided) = (Some(changed[at].record.clone()), Some(whole[at].record.clone()));
     assert_eq!(found, Difference { batch: at as u64, seq: at as u64 + 1, recorded, decided });
-    // A record that is no longer there.
+    // A missing record.
     let mut shorter = whole.clone();
     shorter.remove(at);
     let found = differs(&shorter);
     assert_eq!((found.recorded, found.decided), (None, Some(whole[at].record.clone())));
-    // A batch that no input causes.
+    // A batch without the record of its input.
     let mut headless = whole.clone();
     headless.remove(place("ContextPinned"));
     assert_eq!(differs(&headless).decided, None);

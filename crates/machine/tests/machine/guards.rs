@@ -1,5 +1,5 @@
-//! Progress guards (L11): they stop a run that makes no progress and leave one alone that does. Mistakes are counted in
-//! turns the model has seen, so each rule is tried with several calls per reply.
+//! Progress guards (L11): they stop a run that makes no progress and don't affect one that does. Mistakes are counted
+//! in turns the model has seen, so each rule is tested with several calls per reply.
 
 use crate::support::{Ask, Move, POLL, World, call, policy};
 use windlass_machine::{Effect, Fact};
@@ -16,7 +16,7 @@ fn read(path: &str) -> Ask {
     call("read", ReadOnly).reading().with(&format!("{{\"path\":\"{path}\"}}"))
 }
 
-/// A call that comes out like this, with arguments of its own.
+/// Returns a call with this outcome and arguments of its own.
 fn failing(tool: &'static str, n: usize, outcome: OutcomeKind) -> Ask {
     call(tool, Once).with(&format!("{{\"n\":{n}}}")).coming_out(outcome)
 }
@@ -119,7 +119,7 @@ fn a_read_whose_earlier_result_was_cut_shortened_or_dropped_is_shown_again() {
     let last = finished(&world).pop().expect("a result");
     assert_eq!((last.answered_from, last.text.as_str()), (None, text.as_str()));
 
-    // What was left out of a result that is cut may have changed.
+    // The part left out of a cut result may have changed.
     let mut world =
         World::new("default", vec![Move::Calls(vec![read("a")]), Move::Calls(vec![read("a")]), Move::Text("done")]);
     world.say("go");
@@ -146,7 +146,7 @@ fn what_is_no_built_in_file_read_is_never_answered_from_memory() {
         let world = run("default", script);
         assert_eq!(world.executed.len(), 3, "{tool}: each call reached its server");
         assert!(finished(&world).iter().all(|finished| finished.answered_from.is_none()));
-        // A poll whose result changes is no cycle.
+        // A poll whose result changes is not a cycle.
         assert_eq!(world.nudges().is_empty(), tool == POLL, "{tool}");
     }
 }
@@ -210,7 +210,7 @@ fn what_is_not_the_tools_fault_never_withholds_it() {
     ] {
         let world = run("assistant", turns(ask));
         assert!(!withheld(&world), "{what}");
-        // What the model can mend is explained to it, every third turn.
+        // Mistakes that the model can correct are explained to it, every third turn.
         let corrected = world.nudges().iter().filter(|nudged| nudged.why == NudgeCause::ErrorTurns).count();
         assert_eq!(corrected, if matches!(what, "not found" | "wrong arguments") { 2 } else { 0 }, "{what}");
     }
@@ -222,7 +222,7 @@ fn a_row_of_failures_is_broken_by_whatever_works() {
     let bad = |n: usize| failing("t0", n, OutcomeKind::ToolError);
     let turn = |n: usize, with: Option<Ask>| Move::Calls(std::iter::once(bad(n)).chain(with).collect());
     let works = || Some(call("t0", Once).with("{\"right\":1}"));
-    // It works beside a failure, or another tool is used instead.
+    // A call of the same tool works beside a failure, or another tool is used instead.
     let beside = vec![turn(1, None), turn(2, None), turn(3, works()), turn(4, None), turn(5, None), Move::Text("done")];
     let instead = Move::Calls(vec![call("t1", Once)]);
     let instead = vec![turn(1, None), turn(2, None), instead, turn(4, None), turn(5, None), Move::Text("done")];
@@ -237,7 +237,7 @@ fn two_turns_in_which_every_call_failed_earn_a_correction() {
     let fails = |n: usize| Move::Calls(vec![failing("t0", n, OutcomeKind::ToolError), invalid("t1", n)]);
     let world = run("local-model", vec![fails(1), fails(2), Move::Text("done")]);
     assert_eq!(world.nudges().iter().map(|nudged| nudged.why).collect::<Vec<_>>(), [NudgeCause::ErrorTurns]);
-    // One turn of five errors is one turn; a person's refusal is no error.
+    // One turn of five errors is one turn; a refusal is not an error.
     let five = Move::Calls((0..5).map(|n| invalid("t0", n)).collect());
     let refused = |n: usize| Move::Calls(vec![denied("t0", n)]);
     for script in [vec![five, Move::Text("done")], vec![refused(1), refused(2), refused(3), Move::Text("done")]] {
@@ -257,7 +257,7 @@ fn the_same_error_in_five_turns_in_a_row_ends_the_run_and_a_denial_never_does() 
     assert_eq!((ended.reason, ended.turns), (EndReason::Failed, 5));
     assert_eq!(ended.answer, "The same error came back in five turns in a row");
 
-    // Something that works in between, or another error, starts the count again.
+    // Something that works in between, or another error, resets the count.
     for between in [call("t1", Once), invalid("t0", 1)] {
         let mut script = vec![Move::Calls(vec![same()]); 4];
         script.push(Move::Calls(vec![between]));

@@ -12,12 +12,12 @@ use windlass_vocab::{
 const TOOLS: [&str; 3] = ["t0", "t2", "t3"];
 const PATHS: [&str; 2] = ["{\"path\":\"a\"}", "{\"path\":\"b\"}"];
 
-/// A call as it is drawn.
+/// A generated call.
 #[derive(Clone, Copy, Debug)]
 enum Drawn {
-    /// It works and brings something new.
+    /// It works and returns something new.
     Works(usize),
-    /// It works and brings what it brought before, such as a test that is still red.
+    /// It works and returns the same as before, like a test that still fails.
     Same(usize),
     Fails(usize, OutcomeKind, u8),
     Invalid(usize, u8),
@@ -49,8 +49,8 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     ]
 }
 
-/// Turns of drawn calls, to which just so much that works is added that no three turns in a row bring nothing new,
-/// and no tool that fails is tried in vain in three turns in a row.
+/// Adds just enough working calls to the generated turns that at least one of any three consecutive turns brings
+/// something new, and no tool fails in vain in three consecutive turns.
 fn with_progress(turns: Vec<Vec<Drawn>>) -> Vec<Vec<Drawn>> {
     let (mut dry, mut in_vain) = (0, [0; TOOLS.len()]);
     let mut script = Vec::new();
@@ -80,7 +80,7 @@ fn with_progress(turns: Vec<Vec<Drawn>>) -> Vec<Vec<Drawn>> {
 }
 
 fn ask(turn: usize, index: usize, drawn: Drawn) -> Ask {
-    // Reads and idempotent calls are run again after a crash; the others are marked as interrupted.
+    // Reads and idempotent calls are run again after a crash; the others are marked interrupted.
     let effect = if index.is_multiple_of(2) { EffectClass::Idempotent } else { EffectClass::Once };
     let tool = |tool: usize| call(TOOLS[tool], effect);
     match drawn {
@@ -96,7 +96,7 @@ fn ask(turn: usize, index: usize, drawn: Drawn) -> Ask {
     }
 }
 
-/// Something that happens from outside.
+/// An external event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Goes(usize),
@@ -138,7 +138,7 @@ fn happen(world: &mut World, event: Event) {
     }
 }
 
-/// Whether a guard has hurt the run.
+/// Whether a guard has harmed the run.
 fn hurts(record: &Record) -> bool {
     match record {
         Record::ToolWithheld(_) => true,
@@ -151,7 +151,7 @@ fn hurts(record: &Record) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // proves L11: `World::put` checks that no file read is answered with anything but what it found
+    // proves L11: `World::put` checks that every file read is answered with what it found
     #[test]
     fn a_model_that_makes_progress_within_three_turns_of_an_error_is_never_hurt(
         turns in prop::collection::vec(prop::collection::vec(drawn(), 1..7), 1..16),
@@ -183,7 +183,7 @@ proptest! {
         prop_assert!(hurt.is_none(), "{hurt:?}");
     }
 
-    // proves L11: and one that makes none is stopped
+    // proves L11: a model that makes no progress is stopped
     #[test]
     fn a_model_that_repeats_a_reply_for_ever_is_stopped(
         calls in prop::collection::vec(drawn(), 1..7),

@@ -1,4 +1,4 @@
-//! A session that was brought in from elsewhere, and calls that are judged again before they run.
+//! Imported sessions, and calls whose permission is checked again before they run.
 
 use crate::support::{KEEPS, Move, World, call};
 use windlass_machine::{CallApproval, CheckedUndo, Effect, Fact, Ledger, ReplayOutcome, replay};
@@ -14,7 +14,7 @@ fn step(world: &mut World) {
     world.put(fact);
 }
 
-/// A world that has just been told that the model calls this.
+/// Returns a world in which the model has just requested this call.
 fn called(effect: EffectClass, verdict: Verdict) -> World {
     let moves = vec![Move::Calls(vec![call("act", effect).judged(verdict)]), Move::Text("done")];
     let mut world = World::new("default", moves).attended();
@@ -40,7 +40,7 @@ fn is_same(world: &World) {
     assert!(matches!(replayed, ReplayOutcome::Same { .. }), "{replayed:?}");
 }
 
-// proves X6, J8: whatever a run was doing when its journal was written, nothing of it goes on here
+// proves X6, J8: whatever a run was doing when its journal was written, none of it continues here
 #[test]
 fn nothing_is_owed_in_a_session_that_was_imported() {
     for effect in [ReadOnly, Idempotent, Once] {
@@ -72,7 +72,7 @@ fn the_calls_of_an_imported_run_are_interrupted() {
     assert!(*outcome == OutcomeKind::Interrupted && text.contains("imported"), "{text}");
 }
 
-// proves X6: what was granted, said before and after a mark that the file brings along itself
+// proves X6: grants recorded before and after an import record that the file itself contains
 #[test]
 fn what_was_granted_elsewhere_is_not_granted_here() {
     let mut world = called(Once, Verdict::Ask);
@@ -85,7 +85,7 @@ fn what_was_granted_elsewhere_is_not_granted_here() {
     world.say("go on");
     let run = world.state.control.run.as_ref().map(|run| run.id).expect("a run");
     assert_eq!(world.state.transcript.grants, vec![]);
-    // A file may say anything, also that somebody agreed after it was imported.
+    // A file may contain anything, even an approval after its import.
     let forged = windlass_vocab::QuestionAnswered {
         question: asked.question,
         answer: Answer::plain(QuestionOption::Session),
@@ -98,7 +98,7 @@ fn what_was_granted_elsewhere_is_not_granted_here() {
     assert_eq!(world.state.transcript.grants, vec![]);
 }
 
-// proves X6, T9: files that a journal from elsewhere speaks of are not put back here
+// proves X6, T9: files named in an imported journal are not restored here
 #[test]
 fn nothing_of_an_imported_session_is_undone() {
     let mut world = World::new("default", vec![Move::Calls(vec![call(KEEPS, Once)]), Move::Text("done")]);
@@ -120,12 +120,12 @@ fn nothing_of_an_imported_session_is_undone() {
     is_same(&world);
 }
 
-/// What is shown of a call that is asked about after all.
+/// Returns the preview of a call that needs approval after all.
 fn shown() -> Option<Preview> {
     Some(Preview { title: "act".into(), body: String::new(), rule: Some("act".into()) })
 }
 
-// proves X6, T8: what was allowed when it was recorded is asked about when the rules say so now
+// proves X6, T8: a call that was allowed when recorded needs approval if the current rules say so
 #[test]
 fn a_call_that_the_rules_of_today_ask_about_is_asked_about_before_it_runs() {
     for effect in [ReadOnly, Idempotent, Once] {
@@ -150,7 +150,7 @@ fn a_call_that_the_rules_of_today_ask_about_is_asked_about_before_it_runs() {
     }
 }
 
-// proves X6: where nobody is, nobody is asked
+// proves X6: nobody is asked where nobody is available
 #[test]
 fn a_call_that_nobody_can_be_asked_about_is_denied_with_the_rule() {
     let moves = vec![Move::Calls(vec![call("act", Once)]), Move::Text("done")];

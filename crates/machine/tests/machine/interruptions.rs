@@ -1,11 +1,11 @@
-//! Crashes in the middle of calls, again and again.
+//! Repeated crashes in the middle of calls.
 
 use windlass_machine::Effect;
 use windlass_vocab::{EffectClass, EndReason, OutcomeKind};
 
 use crate::support::{Move, World, call};
 
-/// More than any guard puts up with.
+/// More than any guard tolerates.
 const CRASHES: usize = 7;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Typed output: an answer that must fit ends the run only if it does (L10).
+//! Typed output: an answer ends the run only if it fits the schema (L10).
 
 use crate::support::{Move, World, call, policy};
 use windlass_machine::read_output;
@@ -119,7 +119,7 @@ fn a_crash_after_any_record_changes_nothing() {
             let fact = world.perform(&effect);
             world.put(fact);
         }
-        // The reply that does not fit is recorded with its nudge or not at all.
+        // A reply that does not fit is recorded together with its nudge, or not at all.
         let owed = world.owed().into_iter().next().expect("something is owed");
         let _lost = world.perform(&owed);
         world.crash();

@@ -1,4 +1,4 @@
-//! Calls that ask the person something in the middle (P4): while they run, and by giving themselves up.
+//! Calls that ask the person something (P4): while they run, and by suspending themselves.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn submitted(text: &str) -> Answer {
     Answer::with(QuestionOption::Submit, form(text))
 }
 
-/// A world whose model calls one tool of this class, which has been started.
+/// Returns a world whose model calls one tool of this class, with the call started.
 fn started(effect: EffectClass) -> (World, CallId) {
     let mut world = World::new("default", vec![Move::Calls(vec![call("t0", effect)]), Move::Text("done")]).attended();
     world.say("go");
@@ -162,7 +162,7 @@ fn an_offer_that_changes_in_mid_run_is_a_record_and_leaves_the_turn_alone() {
     assert_eq!(world.state.control.run.as_ref().expect("a run").joined, joined, "it is known for the rest of the run");
 }
 
-// proves L1, M6: with tools it is the loop, also where they come between the turn's record and its request
+// proves L1, M6: a turn uses the loop with tools even if they arrive between its record and its request
 #[test]
 fn a_turn_that_began_without_a_tool_is_one_with_tools_once_a_server_has_joined() {
     let mut world = World::new("durable-chat", vec![Move::Text("done")]);

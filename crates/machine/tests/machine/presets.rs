@@ -1,5 +1,5 @@
-//! The numbers of the presets, as the table of the specification has them: each policy whole, so that no row
-//! can change unseen. What the table leaves open is marked.
+//! The values of the presets, as in the table of the specification: each policy whole, so that no row can change
+//! unnoticed. Comments mark what the table leaves open.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use windlass_vocab::{
     UnfinishedCall,
 };
 
-/// Where the table names no ceiling: above every wait it names.
+/// The ceiling where the table names none: above every wait it names.
 const UNREACHED_MS: u64 = 60_000;
 
-/// What is no row of the table and the same in every preset.
+/// Settings that are not in the table and equal in every preset.
 struct Common {
     approval_wait_ms: u64,
     tool_timeout_ms: u64,
@@ -30,9 +30,9 @@ fn common() -> Common {
     Common {
         // T8: five minutes unless set.
         approval_wait_ms: 300_000,
-        // T7 wants a limit and leaves its length open.
+        // T7 requires a limit and leaves its length open.
         tool_timeout_ms: 120_000,
-        // L10 wants a bounded number; decision 0008 says which.
+        // L10 requires a bounded number; decision 0008 sets it.
         output_corrections: 2,
         tags: BTreeSet::new(),
         hidden: BTreeSet::new(),
@@ -40,7 +40,7 @@ fn common() -> Common {
         retry_after_limit_ms: Some(600_000),
         // P2: five seconds unless set.
         server_wait_ms: 5_000,
-        // X4: a row; asked about unless set.
+        // X4: a row; a person is asked unless set.
         outside_text: OutsideText::Ask,
     }
 }
@@ -248,7 +248,7 @@ fn operator() -> Policy {
         reasoning: Reasoning::Configured,
         parallel: Parallel::On,
         steering: Steering::Queue,
-        // The table leaves the wait for the first open.
+        // The table leaves the wait for the first token open.
         stream_idle: StreamIdle { first_ms: 60_000, next_ms: 2_000 },
         guards: BTreeSet::from([Guard::Cycle]),
         result_cap: ResultCap { chars: 16_000, rest: Spill::Keep },

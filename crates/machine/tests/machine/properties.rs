@@ -1,4 +1,4 @@
-//! Whatever happens in whatever order, runs end, histories are legal, and the journal tells it all.
+//! Properties: whatever happens in whatever order, runs end, histories are valid, and the journal is complete.
 
 use crate::support::{Ask, Move, World, call};
 use proptest::prelude::*;
@@ -9,12 +9,12 @@ use windlass_vocab::{
     StopBy, TurnId, Verdict,
 };
 
-/// Something that happens next.
+/// The next event.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// The n-th thing owed is done and its outcome put.
+    /// The n-th outstanding effect is performed and its fact recorded.
     Perform(usize),
-    /// The n-th thing owed is done, and the process dies before it can write that down.
+    /// The n-th outstanding effect is performed, and the process dies before it can record that.
     DieAfter(usize),
     Crash,
     Stop(StopBy),
@@ -120,7 +120,7 @@ fn happen(world: &mut World, event: Event) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    // proves J3, J10, L3: `World::put` checks legality and re-decides, `crash` compares fold and state
+    // proves J3, J10, L3: `World::put` checks validity and decides again, `crash` compares fold and state
     #[test]
     fn any_sequence_of_inputs_crashes_cancels_and_steering_ends(
         preset in 0..PRESETS.len(),
@@ -139,7 +139,7 @@ proptest! {
         if world.state.control.run.is_some() {
             world.finish();
         }
-        // proves L10: only a run that was asked for an output and is complete has one
+        // proves L10: only a completed run that had to produce an output has one
         let ended = world.state.control.last.clone().expect("a run").1;
         if ended.output.is_some() {
             prop_assert!(typed && ended.reason == EndReason::Completed);
@@ -147,7 +147,7 @@ proptest! {
         prop_assert_eq!(world.fold(), world.state);
     }
 
-    // proves J8: `World::put` checks legality, so every fork's history is legal
+    // proves J8: `World::put` checks validity, so every fork's history is valid
     #[test]
     fn a_fork_of_anything_anywhere_goes_on_and_is_decided_again_as_it_stands(
         preset in 0..PRESETS.len(),

@@ -1,4 +1,4 @@
-//! A run that another process takes up: what the rules of the first decided, and what it showed a person, is judged again.
+//! Runs resumed by another process: the first process's permission checks and previews are checked again.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn step(world: &mut World) {
     world.put(fact);
 }
 
-/// A world in which a person is asked about the first call of a reply.
+/// Returns a world in which a person is asked about the first call of a reply.
 fn asking(effects: &[EffectClass]) -> World {
     asking_about(effects.iter().map(|effect| ("act", *effect)))
 }
@@ -64,7 +64,7 @@ fn preview(body: &str) -> Option<Preview> {
     Some(Preview { title: "act".into(), body: body.into(), rule: Some("act".into()) })
 }
 
-// proves X6, T8: what another process showed is no longer there to be agreed to
+// proves X6, T8: a preview that another process displayed can't be approved any more
 #[test]
 fn an_open_approval_is_withdrawn_by_a_resume_and_its_call_judged_again() {
     for effect in [ReadOnly, Idempotent, Verifiable, Once] {
@@ -90,7 +90,7 @@ fn an_open_approval_is_withdrawn_by_a_resume_and_its_call_judged_again() {
     }
 }
 
-// proves X6: the rules of today may allow what was asked about, and forbid it
+// proves X6: the current rules may allow or forbid what needed approval
 #[test]
 fn a_call_that_is_judged_again_runs_unasked_or_is_refused() {
     for attendance in [Attendance::Attended, Attendance::Unattended] {
@@ -114,7 +114,7 @@ fn a_call_that_is_judged_again_runs_unasked_or_is_refused() {
     }
 }
 
-// proves X6, T8: where nobody is there any more, today's reason is the one that is told
+// proves X6, T8: where nobody is available any more, the current reason is reported
 #[test]
 fn a_call_that_is_still_asked_about_is_denied_where_nobody_is_there() {
     let mut world = asking(&[Once]);
@@ -129,7 +129,7 @@ fn a_call_that_is_still_asked_about_is_denied_where_nobody_is_there() {
     is_same(&world);
 }
 
-// proves J4, X6: it has not run, so nobody is asked whether it did, however often its judge dies
+// proves J4, X6: the call has not run, so nobody is asked whether it did, even after repeated crashes
 #[test]
 fn a_crash_while_a_call_is_judged_again_is_no_call_cut_short() {
     for (tool, effect) in [("act", Once), (KEEPS, Once), ("act", Verifiable)] {
@@ -139,7 +139,7 @@ fn a_crash_while_a_call_is_judged_again_is_no_call_cut_short() {
             judged(&world);
             step(&mut world);
             assert!(matches!(question(&world).kind, QuestionKind::Approval { .. }));
-            // Waiting is durable: whoever comes back is asked again, however often they left.
+            // The wait is durable: a person who comes back is asked again, however often they left.
             for _ in 0..5 {
                 world.crash();
                 step(&mut world);
@@ -153,7 +153,7 @@ fn a_crash_while_a_call_is_judged_again_is_no_call_cut_short() {
     }
 }
 
-// proves X6, L9: a call whose turn has not come is judged when it comes, and not by what was first shown of it
+// proves X6, L9: a waiting call is checked when it is next to start, and not by its first preview
 #[test]
 fn a_call_that_was_not_asked_about_yet_is_judged_again_when_its_turn_comes() {
     let mut world = asking(&[Once, Once]);
@@ -169,7 +169,7 @@ fn a_call_that_was_not_asked_about_yet_is_judged_again_when_its_turn_comes() {
     is_same(&world);
 }
 
-// proves L9, X6: calls that are judged again have no more room than others
+// proves L9, X6: calls that are checked again count towards the limit like others
 #[test]
 fn no_more_than_sixteen_calls_are_judged_or_run_at_once() {
     let mut world = World::new(
@@ -184,7 +184,7 @@ fn no_more_than_sixteen_calls_are_judged_or_run_at_once() {
     while world.state.control.run.as_ref().is_some_and(|run| run.turn.0 == 1) {
         let owed = world.owed();
         assert!(owed.len() <= 16, "{}", owed.len());
-        // The last first: what is judged is let run before anything has ended.
+        // The last first: checked calls start before any call has finished.
         let effect = owed.last().expect("something is owed");
         let fact = match effect {
             Effect::CheckPermission { request, .. } => Fact::CallAllowed { call: request.call },
@@ -196,7 +196,7 @@ fn no_more_than_sixteen_calls_are_judged_or_run_at_once() {
     is_same(&world);
 }
 
-// proves X6, J3: a yes outlives the process it was given to if the same would be shown, which only its successor knows
+// proves X6, J3: an approval outlives its process if the preview is the same, which only the next process can tell
 #[test]
 fn what_a_person_agreed_to_counts_after_a_crash_if_the_same_is_shown() {
     for effect in [ReadOnly, Idempotent, Verifiable, Once] {
@@ -206,7 +206,7 @@ fn what_a_person_agreed_to_counts_after_a_crash_if_the_same_is_shown() {
         assert_eq!(approved(&world), CallApproval::Yes);
         world.crash();
         match effect {
-            // It may have run, so a person is asked what to do; that shows them nothing new.
+            // It may have run, so a person is asked what to do; that question displays no new preview.
             Once => answer(&mut world, QuestionOption::RunAgain),
             Verifiable => step(&mut world),
             ReadOnly | Idempotent => {}
@@ -223,7 +223,7 @@ fn what_a_person_agreed_to_counts_after_a_crash_if_the_same_is_shown() {
     }
 }
 
-// proves X6: the word of a person who was shown a second question is about that one
+// proves X6: the answer to a second question is about that question's preview
 #[test]
 fn a_yes_to_a_late_question_is_compared_with_what_that_question_showed() {
     let mut world = asking(&[Idempotent]);
@@ -237,7 +237,7 @@ fn a_yes_to_a_late_question_is_compared_with_what_that_question_showed() {
     assert_eq!(approved(&world), CallApproval::IfShown(preview("outside").expect("one").into()));
 }
 
-// proves T8, X5: a late question offers what the same question would have offered early, and its reason is recorded
+// proves T8, X5: a late question offers the same options as an early one, and its reason is recorded
 #[test]
 fn a_late_question_offers_what_its_reason_allows() {
     use QuestionOption::{Always, Edit, No, Once as JustOnce, Session};
@@ -263,7 +263,7 @@ fn a_late_question_offers_what_its_reason_allows() {
     }
 }
 
-// proves X6: whoever brings an answer is heard; a yes counts if the same would be shown now, a no always
+// proves X6: an answer the caller brings is accepted; an approval counts if the preview is the same, a no always
 #[test]
 fn an_answer_that_is_brought_along_is_for_what_the_earlier_process_showed() {
     let brought = |option| {
@@ -282,7 +282,7 @@ fn an_answer_that_is_brought_along_is_for_what_the_earlier_process_showed() {
     assert_eq!((world.results()[0].0, world.executed.len()), (OutcomeKind::Denied, 0));
 }
 
-// proves X6: nobody was asked about a call that a rule allowed, so "run it again" is no yes to what it does
+// proves X6: a rule allowed the call and nobody was asked, so "run it again" is not an approval of its effect
 #[test]
 fn to_run_again_what_was_never_asked_about_is_judged_like_any_call() {
     let moves = vec![Move::Calls(vec![call("act", Once)]), Move::Text("done")];
@@ -296,13 +296,13 @@ fn to_run_again_what_was_never_asked_about_is_judged_like_any_call() {
     assert_eq!(approved(&world), CallApproval::No);
 }
 
-/// Taken up by a version that left open questions as they were.
+/// Resumes as an older version did, which left open questions as they were.
 fn resume_as_of_old(world: &mut World) {
     let (attendance, approvals) = (world.run_settings.attendance, OpenApprovals::LeftAlone);
     world.put(Fact::Resumed { attendance, deadline: None, approvals });
 }
 
-// proves J7, J8: a journal of an older version, whose questions outlived a resume, is read and decided as it was
+// proves J7, J8: a journal of an older version, whose questions survived a resume, is replayed as it was
 #[test]
 fn an_answer_that_an_older_version_took_after_a_resume_counts() {
     let arguments = Json::parse(r#"{"other":1}"#).expect("JSON");

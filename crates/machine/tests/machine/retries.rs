@@ -1,4 +1,4 @@
-//! What follows a model call that failed: how long it waits, and when a whole answer is asked for instead.
+//! What follows a failed model call: how long it waits, and when it is repeated without streaming.
 
 use crate::support::{Move, World, policy};
 use windlass_machine::{Effect, Fact, PRESETS, State, outstanding};
@@ -6,12 +6,12 @@ use windlass_vocab::{
     AttemptFailed, EndReason, Failure, FailureClass, ModelName, NextAttempt, Policy, Record, Retry, Timestamp,
 };
 
-/// A policy that tries so often and waits so long.
+/// Returns a policy with these retries.
 fn retrying(tries: u32, first_wait_ms: u64, ceiling_ms: u64) -> Policy {
     Policy { retry: Retry { tries, first_wait_ms, ceiling_ms }, ..policy("operator") }
 }
 
-/// A world whose model fails as often as it is tried.
+/// Returns a world whose model always fails.
 fn failing(policy: Policy) -> World {
     let mut world = World::with_policy(policy, vec![Move::Fails(99, FailureClass::Transient, Box::new(Move::Empty))]);
     world.run_settings.chain.truncate(1);
@@ -55,23 +55,23 @@ fn a_wait_in_the_journal_is_kept_whatever_this_version_would_decide() {
     assert!(owed.iter().any(put_off), "{owed:?}");
 }
 
-/// A model that fails before its first token.
+/// Returns a model move that fails before its first token.
 fn dying_at_once() -> Move {
     Move::Fails(1, FailureClass::Transient, Box::new(Move::Text("x")))
 }
 
-/// Performs what is owed first.
+/// Performs the first outstanding effect.
 fn go_on(world: &mut World) {
     let effect = world.owed().remove(0);
     let fact = world.perform(&effect);
     world.put(fact);
 }
 
-/// What follows a stream that dies after its first token, so long before the deadline.
+/// Returns what follows a stream that dies after its first token, with this much time until the deadline.
 fn after_dying(tries: u32, chain: &[&str], room: Room) -> NextAttempt {
     let mut world = World::with_policy(retrying(tries, 500, 32_000), vec![Move::Text("x")]);
     world.run_settings.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
-    // Every fact comes 10 ms after the one before it: the message, the pinned context, the failure.
+    // Every fact comes 10 ms after the previous one: the message, the pinned context, the failure.
     let dies = world.now.plus_ms(30);
     world.run_settings.deadline = match room {
         Room::Endless => None,
@@ -125,7 +125,7 @@ fn asks_to_wait(ms: u64) -> Failure {
     Failure { retry_after_ms: Some(ms), ..Failure::new(FailureClass::Transient, "Slow down.") }
 }
 
-/// A run with this chain, at its first attempt.
+/// Returns a run with this chain, at its first attempt.
 fn at_its_first_attempt(policy: Policy, chain: &[&str]) -> World {
     let mut world = World::with_policy(policy, vec![Move::Text("x")]);
     world.run_settings.chain = chain.iter().map(|name| ModelName::from(*name)).collect();
@@ -134,7 +134,7 @@ fn at_its_first_attempt(policy: Policy, chain: &[&str]) -> World {
     world
 }
 
-/// The attempt under way fails so; gives what follows.
+/// Fails the current attempt with `failure`; returns what follows.
 fn fail(world: &mut World, failure: &Failure) -> NextAttempt {
     let attempt = world.state.control.run.as_ref().and_then(|run| run.attempt_key()).expect("an attempt");
     world.put(Fact::Failed { attempt, failure: failure.clone(), usage: None });
@@ -168,7 +168,7 @@ fn a_wait_up_to_the_limit_is_kept_and_the_policy_may_set_more() {
         (Some(10 * MINUTE_MS), 10 * MINUTE_MS + 1, false),
         (Some(60 * MINUTE_MS), 59 * MINUTE_MS, true),
         (Some(0), 1, false),
-        // A policy of an old record has no such row, and the run goes on under the rules it began with.
+        // A policy of an old record has no such row, and the run continues under the rules it started with.
         (None, 24 * 60 * MINUTE_MS, true),
     ] {
         let policy = Policy { retry_after_limit_ms: limit, ..policy("default") };

@@ -1,4 +1,4 @@
-//! The loop, rule by rule, without time or wires.
+//! The rules of the loop, one by one, without clock or network.
 
 use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact, PRESETS, outstanding};
@@ -227,7 +227,7 @@ fn parallel_calls_start_together_as_far_as_the_policy_lets_them() {
             if !wave.is_empty() {
                 waves.push(wave);
             }
-            // The last of a wave finishes first: results are shown in call order all the same.
+            // The last of a wave finishes first: results are in call order all the same.
             for effect in owed.iter().rev() {
                 let fact = world.perform(effect);
                 world.put(fact);
@@ -433,7 +433,7 @@ fn approvals_ask_where_a_person_is_and_deny_where_nobody_is() {
     assert_eq!(attended.results()[0].0, OutcomeKind::Ok);
     assert!(attended.kinds().contains(&"QuestionAsked".to_owned()));
 
-    // The wait is durable; a process that takes it up without a person denies at once.
+    // The wait is durable; a process that resumes it without a person denies at once.
     let mut left = World::new("default", asks()).attended();
     left.say("go");
     while !left.owed().iter().any(|effect| matches!(effect, Effect::Ask(_))) {
@@ -481,7 +481,7 @@ fn arguments_a_person_edited_are_what_runs_even_after_a_crash() {
     assert!(world.results()[0].1.starts_with("[The person changed the arguments to {\"safer\":true}]"));
 }
 
-/// Performs what is owed, in order, `times` times.
+/// Performs the first outstanding effect, `times` times.
 fn go(world: &mut World, times: u32) {
     for _ in 0..times {
         let effect = world.owed().remove(0);
@@ -490,7 +490,7 @@ fn go(world: &mut World, times: u32) {
     }
 }
 
-/// A world in which a person is asked about a command.
+/// Returns a world in which a person is asked about a command.
 fn asked_about_a_command() -> (World, QuestionId) {
     let asks = vec![Move::Calls(vec![call("cmd", Once).judged(Verdict::Ask)]), Move::Text("done")];
     let mut world = World::new("default", asks).attended();

@@ -1,4 +1,4 @@
-//! Files are kept before a call, and put back after it.
+//! Snapshots of files before a call, and undo after it.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ fn first_call() -> CallId {
     CallId { run: RunId(1), turn: TurnId(1), index: 0 }
 }
 
-/// Undoes this deed as a driver would; every file is as the journal says.
+/// Undoes this file effect as a driver would; every file is in the state that the journal says.
 fn undo(world: &mut World, of: Undoable) {
     let ledger = ledger(world);
     let file_effect = ledger.find(of).expect("a deed").clone();
@@ -45,7 +45,7 @@ fn undo(world: &mut World, of: Undoable) {
     step(world);
 }
 
-// proves T9: the before-image is stored before anything is changed
+// proves T9: the state before is stored before anything is changed
 #[test]
 fn a_call_is_owed_only_when_its_files_are_kept() {
     let mut world = keeping(Once);
@@ -89,7 +89,7 @@ fn an_undo_is_told_to_the_model_and_decided_the_same_again() {
     world.finish();
 }
 
-// proves T9: crash-safe; what is begun is owed until it is done
+// proves T9: crash-safe; an undo that was started is outstanding until it is done
 #[test]
 fn nothing_is_taken_up_while_files_are_put_back() {
     let mut world = keeping(Once);
@@ -114,7 +114,7 @@ fn nothing_is_taken_up_while_files_are_put_back() {
     assert_eq!(world.owed(), []);
 }
 
-// proves T9: undo of undo, and a bare undo goes on to the call before
+// proves T9: undo of undo, and an undo without an argument continues with the previous call
 #[test]
 fn an_undo_can_be_undone_and_a_bare_one_goes_on_to_the_call_before() {
     let calls = vec![call(KEEPS, Once).with("{\"n\":1}"), call(KEEPS, Once).with("{\"n\":2}")];
@@ -154,7 +154,7 @@ fn link(target: &str) -> FileState {
     FileState::Link { target: target.into(), inode: None }
 }
 
-// proves T9: never a path the agent did not change, and nothing somebody changed since
+// proves T9: undo never changes a path that the agent did not change, nor one that somebody changed since
 #[test]
 fn what_is_not_as_the_call_left_it_stands_in_the_way() {
     let mut world = keeping(Once);
@@ -172,7 +172,7 @@ fn what_is_not_as_the_call_left_it_stands_in_the_way() {
     assert_eq!(file_effect.plan(&now(FileState::Absent), Force::No), Default::default(), "it is as it was already");
 }
 
-// proves T9: a folder that was moved is moved back, with whatever is in it by now
+// proves T9: a moved folder is moved back, with its present content
 #[test]
 fn a_moved_folder_is_put_back_only_from_where_it_was_moved_to() {
     let folder = |inode| FileState::Folder { mode: 0o755, inode: Some(inode) };
@@ -212,7 +212,7 @@ fn what_is_not_kept_is_neither_taken_away_nor_claimed_to_be_put_back() {
     assert_eq!((plan.changes.len(), plan.unable.len()), (0, 1));
 }
 
-// proves T9: nothing is lost of a large file that was moved onto another, or where a folder was
+// proves T9: a large file that was moved onto another file, or to the place of a folder, is not lost
 #[test]
 fn what_is_not_kept_is_moved_back_from_what_it_replaced() {
     let large = FileState::Unkept { size: 9, modified: 1, inode: 5 };
@@ -232,7 +232,7 @@ fn what_is_not_kept_is_moved_back_from_what_it_replaced() {
     }
 }
 
-// proves T9: what a call put a link in the place of is not out of reach, for the link gives way
+// proves T9: a folder that a call replaced by a symlink can be restored, because the symlink is removed
 #[test]
 fn a_folder_that_a_call_made_a_link_of_is_put_back_with_what_was_in_it() {
     let folder = FileState::Folder { mode: 0o755, inode: None };
@@ -254,7 +254,7 @@ fn a_folder_that_a_call_made_a_link_of_is_put_back_with_what_was_in_it() {
     assert_eq!(plan.conflicts[1].obstacle, Obstacle::Blocked, "another link is somebody else's");
 }
 
-// proves T9: what was too large for the checkpoint may not be for the undo
+// proves T9: a file that was too large for the snapshot may be small enough for the undo
 #[test]
 fn what_can_be_kept_by_now_is_no_obstacle_and_what_moves_needs_no_keeping() {
     let large = |inode| FileState::Unkept { size: 9, modified: 1, inode };

@@ -1,4 +1,4 @@
-//! The handshake, against servers that do as a script says.
+//! Tests of the handshake against scripted servers.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use super::*;
 use crate::stdio::LineTransport;
 
-/// The other end of a pipe: reads what is asked, answers as told.
+/// The other end of a pipe: reads requests and sends scripted answers.
 struct ScriptedPeer {
     asked: tokio::io::Lines<BufReader<ReadHalf<DuplexStream>>>,
     out: WriteHalf<DuplexStream>,
@@ -20,7 +20,7 @@ impl ScriptedPeer {
         serde_json::from_str(&self.asked.next_line().await.unwrap().unwrap()).unwrap()
     }
 
-    /// Hears whatever else is said.
+    /// Reads everything until the end.
     async fn hear_out(&mut self) {
         while let Ok(Some(_)) = self.asked.next_line().await {}
     }
@@ -51,7 +51,7 @@ fn probe() -> Approach {
     Approach::Probe { silence: Duration::from_secs(6), until: Instant::now() + Duration::from_secs(18) }
 }
 
-/// Shakes hands with a server that does as `script` says.
+/// Does the handshake with a server that follows `script`.
 async fn shaken<F: Future<Output = ()> + Send + 'static>(
     approach: Approach,
     script: impl FnOnce(ScriptedPeer) -> F,
@@ -64,7 +64,7 @@ async fn shaken<F: Future<Output = ()> + Send + 'static>(
     let introduction = Introduction { about, root: Some("file:///w/".into()) };
     let shaken = shake(&mut transport, &introduction, approach).await;
     drop(transport);
-    // What the script asserts counts too.
+    // Propagate failed assertions of the script.
     script.await.unwrap();
     let (era, info) = shaken?;
     Ok((era, info.protocol_version.to_string()))

@@ -1,5 +1,4 @@
-//! Logging in at a server: a person agrees in a browser, which then comes back to a listener of ours
-//! on this machine (P1).
+//! Logs in to a server: a person agrees in a browser, which is then redirected to a listener on this machine (P1).
 
 use std::time::Duration;
 
@@ -15,37 +14,37 @@ use super::oauth::manager;
 use super::tokens::ServerTokens;
 use crate::config::OAuth;
 
-/// How long a person may take.
+/// How long a person may take to log in.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// How long a browser may take to say what it came for, and how much it may say.
+/// Limits on the time and size of the browser's request.
 const REQUEST: Duration = Duration::from_secs(5);
 const REQUEST_BYTES: usize = 16 << 10;
 
-/// A login that did not succeed.
+/// Why a login failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// The server is reached in another way.
+    /// The server does not use HTTP.
     #[error("this server is not reached over HTTP; there is nothing to log in to")]
     NotHttp,
-    /// No such server.
+    /// There is no server of that name.
     #[error("there is no MCP server of that name")]
     Unknown,
-    /// Its configuration can't be used.
+    /// The server's configuration can't be used.
     #[error(transparent)]
     Config(#[from] crate::config::ConfigError),
-    /// The redirect can't be received.
+    /// The port for the redirect can't be opened.
     #[error("the port for the redirect could not be opened: {0}")]
     Port(std::io::Error),
-    /// Nobody came back.
+    /// The person did not finish the login in time.
     #[error("nobody came back from the login page within five minutes; try again")]
     Patience,
-    /// The authorization server said no.
+    /// The authorization server refused.
     #[error("the login was refused: {0}")]
     Refused(String),
-    /// Something went wrong on the way.
+    /// Another error during the login.
     #[error("the login failed: {0}")]
     Failed(String),
-    /// The login could not be taken out of where it is kept.
+    /// The stored tokens could not be deleted.
     #[error("the login could not be forgotten: {0}")]
     Kept(std::io::Error),
 }
@@ -56,7 +55,7 @@ impl From<AuthError> for LoginError {
     }
 }
 
-/// Logs in: `show` is given the address the person must open.
+/// Logs in; calls `show` with the address the person must open.
 pub(crate) async fn login(
     clients: &HttpClients,
     url: &str,
@@ -82,8 +81,8 @@ pub(crate) async fn login(
     Ok(())
 }
 
-/// What is asked for: what is configured, else what the server names; and what was granted before by
-/// the same authorization server, for whoever logs in to be allowed more must not lose what there was.
+/// The scopes to request: the configured ones, else those the server names; plus those granted before by the same
+/// authorization server, so that a login for further scopes does not lose the old ones.
 fn scopes(named: Vec<String>, oauth: &OAuth, issuer: Option<&str>, before: Option<&StoredCredentials>) -> Vec<String> {
     let mut scopes = if oauth.scopes.is_empty() { named } else { oauth.scopes.clone() };
     for granted in
@@ -116,7 +115,7 @@ fn request(oauth: &OAuth, scopes: Vec<String>, port: u16, challenge: Option<&str
     request
 }
 
-/// Waits for the browser to come back; whatever else knocks is sent away.
+/// Waits for the browser's redirect; other requests are answered with an error.
 async fn redirected(listener: &TcpListener) -> Result<String, LoginError> {
     loop {
         let (mut stream, _) = listener.accept().await.map_err(LoginError::Port)?;
@@ -137,7 +136,7 @@ async fn redirected(listener: &TcpListener) -> Result<String, LoginError> {
     }
 }
 
-/// Whether this is the redirect, and how it went.
+/// Parses the redirect and its result; `None` for any other request.
 fn outcome(target: &str) -> Option<Result<(), String>> {
     let query = target.strip_prefix("/callback?")?;
     let members: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
@@ -152,7 +151,7 @@ fn outcome(target: &str) -> Option<Result<(), String>> {
     }
 }
 
-/// What a browser asks for.
+/// Reads the path of a browser's request.
 async fn target(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.windows(4).any(|window| window == b"\r\n\r\n") && head.len() < REQUEST_BYTES {

@@ -1,4 +1,4 @@
-//! What rmcp's authorization needs of us: how requests go out, and a manager for each server.
+//! Support for rmcp's authorization: an HTTP client, and a manager for each server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::HttpClients;
 use super::tokens::ServerTokens;
 use crate::config::OAuth;
 
-/// How long one request may take, and how much may come back.
+/// Limits on the time of one request and the size of its response.
 const TIME: Duration = Duration::from_secs(30);
 const BODY: usize = 1 << 20;
 
-/// Where a redirect would go that never takes place.
+/// A placeholder where a redirect URL is required and no redirect takes place.
 const NOWHERE: &str = "http://127.0.0.1/callback";
 
-/// Sends what the authorization has to say.
+/// Sends the requests of the authorization.
 #[derive(Clone, Debug)]
 pub(crate) struct OAuthClient {
     pub(super) following: reqwest::Client,
@@ -59,7 +59,7 @@ async fn send(client: reqwest::Client, request: http::Request<Vec<u8>>) -> Resul
     Ok(answer.body(body)?)
 }
 
-/// A manager for the server at `url`, with what is known of its authorization.
+/// Returns a manager for the server at `url`, with what is stored about its authorization.
 pub(crate) async fn manager(
     clients: &HttpClients,
     url: &str,
@@ -71,7 +71,7 @@ pub(crate) async fn manager(
     Ok(manager)
 }
 
-/// A manager ready to hand out tokens, if there are any.
+/// Returns a manager that can supply the stored tokens, if there are any.
 pub(crate) async fn ready(
     clients: &HttpClients,
     url: &str,
@@ -82,14 +82,14 @@ pub(crate) async fn ready(
     if manager.initialize_from_store().await?
         && let (Some(id), Some(secret)) = (&oauth.client_id, &oauth.client_secret)
     {
-        // What is stored has the client's id, but not its secret.
+        // The stored credentials contain the client's id, but not its secret.
         let config = OAuthClientConfig::new(id, NOWHERE).with_client_secret(secret);
         manager.configure_client(config.with_scopes(oauth.scopes.clone()))?;
     }
     Ok(manager)
 }
 
-/// Gets a token for the program itself, by its id and secret.
+/// Requests a token for the program itself with its id and secret.
 pub(crate) async fn as_program(
     clients: &HttpClients,
     url: &str,

@@ -1,4 +1,4 @@
-//! Where tokens are kept (P1): one file that only its owner can read, or memory alone.
+//! Storage of tokens (P1): one file that only its owner can read, or memory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,12 +12,12 @@ use windlass_tools::{ReadableBy, write_whole};
 
 use crate::name::ServerName;
 
-/// What became of a login that was to be forgotten.
+/// The result of a logout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Logout {
-    /// It is forgotten.
+    /// The tokens were deleted.
     Forgotten,
-    /// There was none.
+    /// There were no tokens.
     NotThere,
 }
 
@@ -25,9 +25,9 @@ pub enum Logout {
 #[derive(Clone, Debug)]
 pub(crate) struct ServerTokens {
     place: TokenPlace,
-    /// Servers of the same name at other addresses have tokens of their own.
+    /// Includes the address: servers of the same name at other addresses have their own tokens.
     key: String,
-    /// One refresh at a time.
+    /// Serializes refreshes.
     refreshing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -47,7 +47,7 @@ impl ServerTokens {
         Self { place, key: format!("{server} {url}"), refreshing: Arc::default() }
     }
 
-    /// Forgets them.
+    /// Deletes the tokens.
     pub(crate) fn forget(&self) -> io::Result<Logout> {
         let there = self.get()?.is_some();
         self.put(None)?;
@@ -97,7 +97,7 @@ fn read(path: &Path) -> io::Result<AllTokens> {
     }
 }
 
-/// Held while the file is read and written again; other processes wait.
+/// Locks the file while it is read and written; other processes wait.
 fn lock(path: &Path) -> io::Result<File> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! Whoever looks after a server: from being woken to being given up (P2, P3).
+//! The task that supervises a server, from being woken to being given up (P2, P3).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,32 +15,32 @@ use crate::listing::{self, ToolListing};
 use crate::notice::{NoticeKind, WANTS_LOGIN};
 use crate::state::UnofferedTool;
 
-/// How long a program that nobody waits for is not started: whoever woke the server has a request to send, and
-/// starting a dozen processes would hold that up.
+/// Delay before starting a program that nothing waits for yet: the run that woke the server is about to send a model
+/// request, and starting a dozen processes would delay that.
 const HEAD_START: Duration = Duration::from_millis(50);
-/// How often a server that died is started again, and how long before the first time.
+/// How often a dead server is restarted, and the delay before the first restart.
 const RESTARTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// A server that lived so long may die afresh.
+/// A server that lived this long gets the full number of restarts again.
 const STEADY: Duration = Duration::from_secs(60);
-/// How long changes of a listing are gathered before it is asked for again.
+/// How long to collect change notifications before listing the tools again.
 const GATHER: Duration = Duration::from_millis(250);
-/// How long between two such questions, however often the server says that it has changed.
+/// Minimum interval between two listings, however often the server reports a change.
 const BETWEEN: Duration = Duration::from_secs(5);
 
-/// How a time of being connected ended.
+/// How a connection ended.
 enum ConnectionEnd {
     Gone,
     Stopped,
 }
 
 impl Server {
-    /// Whether reaching it means starting a program; what is wrong with an entry is told at once.
+    /// Whether connecting starts a program. `false` for an invalid entry, whose error is then reported without delay.
     fn starts_a_program(&self) -> bool {
         matches!(self.config.expanded(&self.name, &*self.options.variables), Ok(ServerTransport::Stdio { .. }))
     }
 
-    /// The life of a server, from being woken to being given up.
+    /// Supervises the server from being woken to being given up.
     pub(super) async fn keep(self: Arc<Self>) {
         let mut deaths = 0;
         let stop = self.stop.clone();
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    /// Reaches it in a span of its own: its name, and how that went (0020).
+    /// Connects in a tracing span that records the server's name and the outcome (0020).
     async fn reach_in_span(self: &Arc<Self>) -> Result<(ServerConnection, ToolListing), ConnectError> {
         let span = info_span!("connect", server = self.name.as_str(), outcome = Empty, tools = Empty);
         let reached = self.reach_logging_in().instrument(span.clone()).await;
@@ -135,11 +135,11 @@ impl Server {
         self.tell(NoticeKind::NeedsAuth);
     }
 
-    /// Stays with a connected server until it is gone or Windlass is.
+    /// Supervises a connected server until it is gone or Windlass shuts down.
     async fn attend(self: &Arc<Self>) -> ConnectionEnd {
         let mut refreshed: Option<Instant> = None;
         loop {
-            // A login in mid-call may have put another connection in its place.
+            // A login during a call may have replaced the connection.
             let ConnectionPhase::Connected(connection) = self.phase() else {
                 self.settled().await;
                 if self.stop.is_cancelled() || !matches!(self.phase(), ConnectionPhase::Connected(_)) {
@@ -174,15 +174,15 @@ impl Server {
         }
     }
 
-    /// Asks for the tools again, because the server said that they changed.
+    /// Lists the tools again after the server reported a change.
     async fn refresh(self: &Arc<Self>, connection: &ServerConnection) {
-        // If it does not answer, it goes on with what it had; if it is gone, that shows elsewhere.
+        // If the server does not answer, the old tools stay; if it is gone, `attend` notices.
         if let Ok(Ok(listing)) = timeout(self.config.startup_timeout, listing::list(&connection.peer)).await {
             self.take_in(connection, listing);
         }
     }
 
-    /// Takes a listing in, tells of what is wrong with it, and remembers it.
+    /// Stores a listing, reports its problems, and remembers it.
     pub(super) fn take_in(self: &Arc<Self>, connection: &ServerConnection, listing: ToolListing) {
         let notices: Vec<NoticeKind> = listing.notices.into_iter().map(|notice| self.scrubbed(notice)).collect();
         self.lock().left_out = notices.iter().filter_map(left_out).collect();
@@ -192,7 +192,7 @@ impl Server {
         let _alone = self.remembering();
         let mut memory = self.lock_memory();
         let version = Some(connection.info.server_info.as_ref().map_or_else(String::new, |info| info.version.clone()));
-        // A new version may speak a newer revision: it is found out the next time.
+        // A new version may support a newer revision: probe again next time.
         let updated = memory.version.is_some() && memory.version != version;
         memory.handshake = (!updated).then(|| connection.era.into());
         memory.version = version;
@@ -206,7 +206,7 @@ impl Server {
     }
 }
 
-/// What a notice says of a tool that can't be offered, if it is about one.
+/// Returns the tool of a notice about a tool that can't be offered.
 fn left_out(notice: &NoticeKind) -> Option<UnofferedTool> {
     match notice {
         NoticeKind::ToolSkipped { tool, reason } => Some(UnofferedTool { tool: tool.clone(), reason: reason.clone() }),

@@ -1,4 +1,4 @@
-//! Authority over a server: got from a person, when it wants one (P1).
+//! Obtains authorization for a server from a person when the server requires it (P1).
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::listing::ToolListing;
 use crate::notice::{NoticeKind, WANTS_LOGIN};
 use crate::options::ShowUrl;
 
-/// How often a person is sent to log in before a server is given up: what is asked of them may change
-/// between two requests, and whom they log in with.
+/// How often a person is sent to log in before the server is given up: the required scopes or the authorization
+/// server may change between two requests.
 const LOGINS: usize = 2;
 
 impl Server {
-    /// Reaches it, logging in on the way if a person watches.
+    /// Connects to the server, with a login if it is required and a person is present.
     pub(super) async fn reach_logging_in(self: &Arc<Self>) -> Result<(ServerConnection, ToolListing), ConnectError> {
         let era = self.lock().memory.handshake.map(Era::from);
         let mut reached = self.reach_once(era).await;
@@ -40,7 +40,7 @@ impl Server {
         self.attempt(era).reach().await
     }
 
-    /// Logs in, and reaches it with what that brought.
+    /// Logs in, and connects with the new tokens.
     pub(crate) async fn login(self: &Arc<Self>, show: &ShowUrl) -> Result<(), LoginError> {
         let Some(tokens) = &self.tokens else {
             return Err(LoginError::NotHttp);
@@ -71,11 +71,10 @@ impl Server {
         }
     }
 
-    /// A call was told that more authority is needed: gets it, if a person watches, and reaches the
-    /// server anew.
+    /// Obtains further authorization for a call, if a person is present, and reconnects.
     pub(crate) async fn step_up(self: &Arc<Self>, challenge: Option<&str>) -> Result<(), String> {
         let (Some(show), Some(tokens)) = (&self.options.log_in, &self.tokens) else {
-            // The model can't; a person is told.
+            // The model can't log in; notify the person.
             self.tell(NoticeKind::NeedsAuth);
             return Err(WANTS_LOGIN.into());
         };
@@ -96,7 +95,7 @@ impl Server {
         Ok(())
     }
 
-    /// Forgets the tokens.
+    /// Deletes the tokens.
     pub(crate) fn logout(&self) -> Result<Logout, LoginError> {
         self.tokens.as_ref().ok_or(LoginError::NotHttp)?.forget().map_err(LoginError::Kept)
     }

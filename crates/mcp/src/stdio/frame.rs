@@ -1,9 +1,9 @@
-//! A line into messages.
+//! Parses a line into messages.
 //!
-//! rmcp's own reading tries every kind of result in turn and takes the first that fits. Here what was
-//! asked is known, so an answer is read as what it must be: faster, and a tool's result can't be taken
-//! for something else. A listing of tools is passed on as its very text, so that a schema reaches the
-//! model as the server wrote it, and one broken tool does not spoil the others.
+//! rmcp's own parser tries every kind of result in turn and takes the first that fits. Here the request is known, so
+//! an answer is parsed as the result of that request: this is faster, and a tool's result can't be mistaken for
+//! something else. A listing of tools is passed on as its literal text, so that a schema reaches the model as the
+//! server wrote it, and one broken tool does not affect the others.
 
 use std::collections::HashMap;
 
@@ -19,21 +19,21 @@ use super::lines::ProtocolLine;
 use super::scan::{IdScan, MessagePurpose};
 use crate::notice::OutputFault;
 
-/// What a line turned out to be.
+/// The result of parsing a line.
 #[derive(Debug, Default)]
 pub(super) struct ReadLine {
-    /// The messages in it.
+    /// The messages in the line.
     pub(super) messages: Vec<ServerJsonRpcMessage>,
-    /// What was wrong with it.
+    /// The faults of the line.
     pub(super) faults: Vec<OutputFault>,
 }
 
-/// What was asked and has no answer yet.
+/// The requests without an answer yet, with their methods.
 pub(super) type OpenRequests = HashMap<RequestId, String>;
 
 const MARK: &str = "\u{feff}";
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn read(line: &ProtocolLine, asked: &mut OpenRequests) -> ReadLine {
     let mut read = ReadLine::default();
     match line {
@@ -68,7 +68,7 @@ fn text_line(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
     if text.is_empty() {
         read.faults.push(OutputFault::Blank);
     } else if text.starts_with('[') {
-        // A revision of 2025 let several messages stand in a list.
+        // A revision of 2025 allowed several messages in an array.
         match serde_json::from_str::<Vec<&RawValue>>(text) {
             Ok(messages) => messages.iter().for_each(|message| one(message.get(), asked, read)),
             Err(_) => read.faults.push(OutputFault::NotJson),
@@ -78,7 +78,7 @@ fn text_line(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
     }
 }
 
-/// The outermost members of a message, unread.
+/// The outermost members of a message, unparsed.
 #[derive(Deserialize)]
 struct MessageMembers<'a> {
     #[serde(borrow, default)]
@@ -123,7 +123,7 @@ fn one(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
     }
 }
 
-/// Something that could not even be taken apart.
+/// Handles a text whose outermost members can't be parsed.
 fn broken(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
     let fault = if text.starts_with('{') { fault_of(text) } else { OutputFault::NotJson };
     read.faults.push(fault);
@@ -134,14 +134,14 @@ fn broken(text: &str, asked: &mut OpenRequests, read: &mut ReadLine) {
     }
 }
 
-/// Serde_json's own limit.
+/// The recursion limit of `serde_json`.
 const DEEPEST: usize = 127;
 
 fn fault_of(text: &str) -> OutputFault {
     if IdScan::of(text.as_bytes()).deepest() > DEEPEST { OutputFault::TooDeep } else { OutputFault::NotJson }
 }
 
-/// Which question an answer belongs to: its id may have come back as text.
+/// Removes the request that an answer belongs to: a server may return a numeric id as a string.
 fn take(asked: &mut OpenRequests, id: RequestId) -> Option<(RequestId, String)> {
     let id = match &id {
         NumberOrString::String(text) if !asked.contains_key(&id) => NumberOrString::Number(text.parse().ok()?),
@@ -155,10 +155,10 @@ fn unreadable(id: RequestId, fault: OutputFault, asked: &mut OpenRequests) -> Op
     Some(ServerJsonRpcMessage::error(problem(fault), Some(id)))
 }
 
-/// The mark of an error that is ours, not the server's.
+/// The code of an error that we create, not the server.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(-32_099);
 
-/// Whether this stands for an answer that could not be read.
+/// Whether this message stands for an answer that could not be parsed.
 pub(super) fn is_unreadable(message: &ServerJsonRpcMessage) -> bool {
     matches!(message, ServerJsonRpcMessage::Error(error) if error.error.code == UNREADABLE)
 }
@@ -167,7 +167,7 @@ fn problem(fault: OutputFault) -> ErrorData {
     ErrorData::new(UNREADABLE, format!("The server's answer could not be read: it is {fault}."), None)
 }
 
-/// An error as the server put it, even if not by the rules.
+/// Parses a server's error, even if it does not follow the protocol.
 fn error_from_text(error: &str) -> ErrorData {
     serde_json::from_str(error).unwrap_or_else(|_| {
         let value: Value = serde_json::from_str(error).unwrap_or_default();
@@ -183,7 +183,7 @@ struct ResultTypeField<'a> {
     result_type: Option<&'a str>,
 }
 
-/// The answer to a question of this method.
+/// Parses the result of a request of this method.
 fn answer(method: &str, result: &str) -> Option<ServerResult> {
     let known = match method {
         "tools/list" => Some(ServerResult::CustomResult(CustomResult(Value::String(result.to_owned())))),
@@ -202,7 +202,7 @@ fn answer(method: &str, result: &str) -> Option<ServerResult> {
         "server/discover" => serde_json::from_str::<DiscoverResult>(result).ok().map(ServerResult::DiscoverResult),
         _ => serde_json::from_str::<ServerResult>(result).ok(),
     };
-    // What has another shape than it should is passed on as it is; who asked sees what to make of it.
+    // A result of an unexpected shape is passed on as it is; the caller decides what to do with it.
     known.or_else(|| Some(ServerResult::CustomResult(CustomResult(serde_json::from_str(result).ok()?))))
 }
 

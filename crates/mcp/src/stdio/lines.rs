@@ -1,26 +1,26 @@
-//! Bytes into lines, with a limit to each: of a line that is too long only its id is kept. Both sides of
-//! the protocol read their lines so.
+//! Splits bytes into lines with a size limit: of a line that is too long only its id is kept. Both sides of the
+//! protocol use this.
 
 use super::scan::{IdScan, MessagePurpose};
 
 /// A line of the protocol.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ProtocolLine {
-    /// A whole one, without its end.
+    /// A complete line, without its newline.
     Whole(Vec<u8>),
-    /// One that was longer than the limit, what could be told of it, and how it began.
+    /// A line longer than the limit: its purpose, and its beginning.
     TooLong {
-        /// What it was meant as.
+        /// The kind of message, with its id.
         purpose: MessagePurpose,
-        /// Its beginning.
+        /// The beginning of the line.
         sample: Vec<u8>,
     },
 }
 
-/// How much of an over-long line is shown.
+/// How much of an over-long line is kept for display.
 const SAMPLE: usize = 80;
 
-/// Puts lines together.
+/// Splits bytes into lines.
 #[derive(Debug)]
 pub struct LineSplitter {
     limit: usize,
@@ -29,13 +29,13 @@ pub struct LineSplitter {
 }
 
 impl LineSplitter {
-    /// Lines of at most `limit` bytes.
+    /// Returns a splitter for lines of at most `limit` bytes.
     #[must_use]
     pub fn up_to(limit: usize) -> Self {
         Self { limit, open: Vec::new(), skipping: None }
     }
 
-    /// Takes bytes, gives the lines they complete.
+    /// Adds bytes and calls `take` with each completed line.
     pub fn push(&mut self, mut bytes: &[u8], mut take: impl FnMut(ProtocolLine)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             self.extend(&bytes[..end]);
@@ -45,7 +45,7 @@ impl LineSplitter {
         self.extend(bytes);
     }
 
-    /// What stands there without an end when nothing more comes.
+    /// Returns an incomplete last line at the end of the input.
     pub fn finish(&mut self) -> Option<ProtocolLine> {
         (self.skipping.is_some() || !self.open.is_empty()).then(|| self.complete())
     }

@@ -1,4 +1,4 @@
-//! The process behind a stdio server: started under a guard, ended gently and then not.
+//! The process of a stdio server: started under a guard, ended gracefully and then by force.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,18 +14,18 @@ use windlass_tools::{GuardProgram, Sandbox, Secrets};
 
 use super::StderrTail;
 
-/// How long a server has to end after its input did.
+/// How long a server has to exit after its input is closed.
 const AFTER_INPUT: Duration = Duration::from_secs(2);
-/// How long it has after the signal that asks it to.
+/// How long it has after the termination signal.
 const AFTER_SIGNAL: Duration = Duration::from_secs(1);
-/// How long its guard may take to kill what is left.
+/// How long its guard may take to kill the remaining processes.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
-/// How long a server that closed its output may take to be gone.
+/// How long a server that closed its output may take to exit.
 const GOING: Duration = Duration::from_secs(1);
-/// How long its last words may take to be read once it is gone.
+/// How long reading the rest of its stderr may take once it has exited.
 const WORDS: Duration = Duration::from_millis(500);
 
-/// What is to be started.
+/// The program to start.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerProgram {
     pub(crate) command: String,
@@ -33,23 +33,23 @@ pub(crate) struct ServerProgram {
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) scrubbed: BTreeSet<OsString>,
     pub(crate) directory: PathBuf,
-    /// What is not seen of what it complains.
+    /// Secrets to remove from its stderr.
     pub(crate) secrets: Secrets,
-    /// What it runs in, if in anything.
+    /// The sandbox, if it runs in one.
     pub(crate) sandbox: Option<Sandbox>,
 }
 
-/// A process and how it ended.
+/// A running process and the record of its end.
 #[derive(Debug)]
 pub(crate) struct Process {
     life: Lifeline,
     last: ProcessEnd,
 }
 
-/// What a server left behind. Cheap to clone.
+/// How a server's process ended. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessEnd {
-    /// Its last words.
+    /// The end of its stderr.
     pub(crate) words: StderrTail,
     program: std::sync::Arc<str>,
     end: std::sync::Arc<std::sync::OnceLock<ChildEnd>>,
@@ -63,7 +63,7 @@ pub(crate) struct StartedProcess {
     pub(crate) last: ProcessEnd,
 }
 
-/// What a server is held to. One that is to be held and can't be is not started.
+/// Returns the confinement of a server. If the kernel can't provide it, the server is not started.
 async fn confinement(guard: GuardProgram, sandbox: Sandbox) -> io::Result<Confinement> {
     let asked = tokio::task::spawn_blocking(move || sandbox.program_confinement(&guard, Network::Off)).await;
     let held = asked.map_err(io::Error::other)?.map_err(io::Error::other)?;
@@ -94,8 +94,8 @@ pub(crate) async fn start(guard: &GuardProgram, program: ServerProgram) -> io::R
 }
 
 impl Process {
-    /// Its input is closed already: waits a little, then asks by signal, then has it killed. Whatever
-    /// comes of that, nothing of it is left when the hold on it is dropped.
+    /// Ends the process after its input was closed: waits a little, then sends a signal, then has it killed. In any
+    /// case dropping the lifeline kills whatever is left.
     pub(super) async fn end(mut self) {
         let mut end = timeout(AFTER_INPUT, self.life.ended()).await.ok();
         if end.is_none() {
@@ -107,7 +107,7 @@ impl Process {
         }
     }
 
-    /// How it ended, if it is about to.
+    /// Waits briefly for the exit status of a process that closed its output.
     pub(super) async fn ending(&mut self) {
         if let Ok(end) = timeout(GOING, self.life.ended()).await {
             self.last.ended(end).await;
@@ -116,18 +116,19 @@ impl Process {
 }
 
 impl ProcessEnd {
-    /// Takes how it ended, once its last words are read.
+    /// Records the exit status once the rest of stderr is read.
     async fn ended(&self, end: ChildEnd) {
         let _ = timeout(WORDS, self.words.drained()).await;
         let _ = self.end.set(end);
     }
 
-    /// Whether there is no such program: then there is no use in trying again.
+    /// Whether the program does not exist: then there is no use in trying again.
     pub(crate) fn is_no_program(&self) -> bool {
         matches!(self.end.get(), Some(ChildEnd::Exited(126 | 127) | ChildEnd::NotStarted(_)))
     }
 
-    /// How it ended, `when`, and what it said last, for a sentence that begins with the server.
+    /// How and `when` the process ended, and its last stderr lines, as the rest of a sentence that begins with the
+    /// server.
     pub(crate) fn describe_end(&self, when: &str) -> String {
         let end = match self.end.get() {
             Some(ChildEnd::Exited(127)) => {

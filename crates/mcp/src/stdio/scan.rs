@@ -1,25 +1,24 @@
-//! What can be told of a message that can't be read: whose answer it is. Takes it byte by byte, keeps
-//! next to nothing, and knows no recursion.
+//! Finds the id of a message that can't be parsed. Scans byte by byte, keeps almost nothing, and uses no recursion.
 
 use rmcp::model::RequestId;
 
-/// Longer keys and ids are not ours.
+/// We send no keys or ids longer than this.
 const LONGEST: usize = 256;
 
-/// What a message is meant as, whatever else is in it.
+/// The purpose of a message, judging by its id and method alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MessagePurpose {
-    /// A question with this id.
+    /// A request with this id.
     Question(RequestId),
-    /// The answer to the question with this id.
+    /// The answer to the request with this id.
     Answer(RequestId),
-    /// News that nobody answers.
+    /// A notification.
     News,
-    /// It does not say.
+    /// Not recognizable.
     Unclear,
 }
 
-/// Looks for the `id` of a message as its bytes go by.
+/// Scans the bytes of a message for its `id`.
 #[derive(Debug, Default)]
 pub(super) struct IdScan {
     depth: usize,
@@ -44,19 +43,19 @@ enum IdScanState {
 }
 
 impl IdScan {
-    /// What is known after all of `bytes`.
+    /// Scans all of `bytes`.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut scan = Self::default();
         scan.push(bytes);
         scan
     }
 
-    /// Takes the next bytes.
+    /// Scans the next bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|byte| self.step(*byte));
     }
 
-    /// What it is meant as, so far.
+    /// The purpose of the message, as far as it is known.
     pub(super) fn purpose(&self) -> MessagePurpose {
         let id = self.id.as_deref().map(serde_json::from_slice);
         match (self.has_method, id) {
@@ -67,7 +66,7 @@ impl IdScan {
         }
     }
 
-    /// How deep it is nested.
+    /// The maximum nesting depth.
     pub(super) fn deepest(&self) -> usize {
         self.deepest
     }

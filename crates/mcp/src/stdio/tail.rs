@@ -1,5 +1,5 @@
-//! The last words of a server on standard error: drained always, so that it never waits for us, and
-//! kept for the sentence that says why it failed.
+//! The end of a server's standard error. It is drained all the time, so that the server never blocks, and the last
+//! lines are kept for the message that says why the server failed.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,9 +11,9 @@ use windlass_tools::Secrets;
 
 use crate::notice::printable;
 
-/// How much is kept.
+/// How many bytes are kept.
 const KEPT: usize = 8 << 10;
-/// How much of it is told.
+/// How many lines and characters per line are displayed.
 const LINES: usize = 4;
 const LINE: usize = 200;
 
@@ -22,12 +22,12 @@ const LINE: usize = 200;
 pub(crate) struct StderrTail {
     kept: Arc<Mutex<VecDeque<u8>>>,
     secrets: Secrets,
-    /// Cancelled when there is no more to come.
+    /// Cancelled at the end of standard error.
     whole: CancellationToken,
 }
 
 impl StderrTail {
-    /// Nothing yet, and never anything of these.
+    /// Returns an empty tail that removes these secrets.
     pub(super) fn hiding(secrets: &Secrets) -> Self {
         Self { secrets: secrets.clone(), ..Self::default() }
     }
@@ -43,7 +43,7 @@ impl StderrTail {
         self.push(scrubber.finish().as_bytes());
     }
 
-    /// Waits until all was read.
+    /// Waits until everything was read.
     pub(super) async fn drained(&self) {
         self.whole.cancelled().await;
     }
@@ -56,7 +56,7 @@ impl StderrTail {
         kept.extend(bytes);
     }
 
-    /// The last lines, in one, safe to show; empty if there were none.
+    /// The last lines joined into one, safe to display; empty if there were none.
     pub(crate) fn last_words(&self) -> String {
         let kept: Vec<u8> = self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let text = String::from_utf8_lossy(&kept);
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(tail.last_words(), "two / three\u{fffd}[0m / four / five");
     }
 
-    // proves X1: neither a long line nor the end of what is kept cuts a secret in two
+    // proves X1: neither the limit of a line nor of the kept bytes cuts a secret in two
     #[tokio::test]
     async fn no_part_of_a_secret_is_among_the_last_words() {
         const KEY: &str = "Qz7Xv9Kp3Wm5Yt2R";

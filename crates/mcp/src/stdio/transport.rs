@@ -1,4 +1,4 @@
-//! The transport: what rmcp sends goes out as lines, what comes in line by line is read.
+//! The transport: writes rmcp's messages as lines, and parses incoming lines.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -14,10 +14,10 @@ use super::lines::{LineSplitter, ProtocolLine};
 use super::process::Process;
 use crate::notice::{NoticeKind, OutputFault, SAMPLE};
 
-/// How much is read at once.
+/// The size of the read buffer.
 const CHUNK: usize = 64 << 10;
 
-/// Takes what there is to know of a server.
+/// Receives the notices about a server.
 pub(crate) type NoticeSink = Arc<dyn Fn(NoticeKind) + Send + Sync>;
 
 /// Lines of JSON over a pair of pipes.
@@ -34,7 +34,7 @@ pub(crate) struct LineTransport<R, W> {
 }
 
 impl<R, W> LineTransport<R, W> {
-    /// Reads messages of at most `limit` bytes from `output`, writes to `input`.
+    /// Returns a transport that reads messages of at most `limit` bytes from `output` and writes to `input`.
     pub(crate) fn new(output: R, input: W, limit: usize, tell: NoticeSink) -> Self {
         Self {
             output,
@@ -49,7 +49,7 @@ impl<R, W> LineTransport<R, W> {
         }
     }
 
-    /// The process behind it is ended when it is closed.
+    /// Sets the process that is ended when the transport is closed.
     pub(crate) fn of(self, process: Process) -> Self {
         Self { process: Some(process), ..self }
     }
@@ -64,17 +64,17 @@ impl<R, W> LineTransport<R, W> {
         }
     }
 
-    /// What stands there without an end: its sender died over it.
+    /// Handles an incomplete last line: the server died while writing it.
     fn take_rest(&mut self, line: &ProtocolLine) {
         let read = frame::read(line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
-        // Half an answer says less than that its sender is gone, which whoever waits is told next.
+        // Half an answer is less useful than the error that the server is gone, which the waiting call gets next.
         self.ready.extend(read.messages.into_iter().filter(|message| !frame::is_unreadable(message)));
         if !read.faults.is_empty() {
             self.tell_of(OutputFault::BrokenOff, line);
         }
     }
 
-    /// Told the 1st, 10th, 100th… time: a server that logs to its output does it all the time.
+    /// Reports the 1st, 10th, 100th… fault: a server that logs to its output does it all the time.
     fn tell_of(&mut self, fault: OutputFault, line: &ProtocolLine) {
         let times = self.faults.entry(fault).or_default();
         *times += 1;
@@ -89,7 +89,7 @@ impl<R, W> LineTransport<R, W> {
                 | OutputFault::TooDeep
                 | OutputFault::BrokenOff
                 | OutputFault::Unasked => {
-                    // Whoever tells of it takes the secrets out, and only then cuts it.
+                    // The receiver removes secrets and truncates afterwards.
                     String::from_utf8_lossy(&bytes[..bytes.len().min(64 * SAMPLE)]).trim().to_owned()
                 }
             };
@@ -124,7 +124,7 @@ where
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        // May be dropped at any await: what was read is kept in `lines` and `ready`.
+        // Cancellation-safe at every await: received data is kept in `lines` and `ready`.
         loop {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
@@ -147,7 +147,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // A server that does not read holds the lock with a line it does not take; its end frees it.
+        // A server that does not read blocks a writer that holds the lock; ending the process releases it.
         if let Ok(mut input) = self.input.try_lock() {
             input.take();
         }

@@ -28,7 +28,7 @@ crate::trials! {
     calls_in_flight_when_a_server_dies_all_end,
 }
 
-// proves P2: nobody waits in the dark
+// proves P2: every wait is reported
 async fn what_is_waited_for_is_said_with_its_limit() {
     let room = Room::with(ServerLimits::Calls(Duration::from_secs(3)), doing(ToolAction::Never));
     room.connect("bad").await.unwrap();
@@ -101,7 +101,7 @@ async fn one_that_never_answers_is_stopped_at_its_limit_and_told() {
 async fn one_that_reads_no_more_holds_up_nobody() {
     let room = Room::with(ServerLimits::Calls(SHORT_CALL), doing(ToolAction::StopsReading));
     room.connect("bad").await.unwrap();
-    // More than a pipe takes.
+    // More than the pipe's buffer.
     let long = "x".repeat(1 << 20);
     for _ in 0..3 {
         let outcome = room.call("bad.it", json!({ "long": long })).await;
@@ -176,7 +176,7 @@ async fn a_late_answer_is_nobodys() {
     let room = Room::with(ServerLimits::Calls(SHORT_CALL), doing(ToolAction::HoldsBack));
     room.connect("bad").await.unwrap();
     assert_eq!(room.call("bad.it", json!({"n": 1})).await.kind, OutcomeKind::TimedOut);
-    // The late answer comes right behind the first of these.
+    // The late answer arrives right after the first of these calls.
     for n in [2, 3] {
         let outcome = room.call("bad.echo", json!({"n": n})).await;
         assert_eq!(outcome.text, format!(r#"echo heard {{"n":{n}}}"#), "{outcome:?}");
@@ -203,7 +203,7 @@ async fn answers_out_of_order_reach_their_calls() {
 // proves T6, T7
 async fn a_huge_answer_is_taken_whole_or_is_an_error_at_once() {
     let huge = doing(ToolAction::Big(32 << 20));
-    // A build for tests on a loaded machine takes its time over so much.
+    // A debug build on a loaded machine needs time for this much data.
     let room = Room::with(ServerLimits::Calls(Duration::from_secs(40)), huge.clone());
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.it", json!({})).await;
@@ -258,7 +258,7 @@ async fn a_result_that_breaks_its_own_promise_is_an_error() {
     room.end().await;
 }
 
-// proves T5: the model sees what came, and makes of it what it can
+// proves T5: the model sees the result as it came
 async fn a_result_of_the_wrong_shape_is_shown_as_it_came() {
     let shapes = [
         json!(null),
@@ -296,7 +296,7 @@ async fn errors_of_tool_and_protocol_are_told_apart() {
     room.connect("bad").await.unwrap();
     let outcome = room.call("bad.fails", json!({})).await;
     assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::ToolError, "no such city"));
-    // proves L11: what the model can mend is told from what failed
+    // proves L11: errors that the model can fix are distinguished from failures
     for (tool, kind) in [("invalid", OutcomeKind::InvalidArguments), ("broken", OutcomeKind::ToolError)] {
         let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
         assert_eq!(outcome.kind, kind, "{outcome:?}");

@@ -1,4 +1,4 @@
-//! Servers that ask back: the client, or the person.
+//! Servers that send requests to the client or questions to the person.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +44,7 @@ async fn one_that_asks_back_before_it_answers_is_answered() {
         room.connect(revision).await.unwrap();
         for tool in ["ping", "roots", "sampling", "unknown"] {
             let outcome = room.call(&format!("{revision}.{tool}"), json!({})).await;
-            // The newest revision has no such questions; there whoever asks waits in vain.
+            // The newest revision has no such requests; a server that sends one gets no answer.
             let answered = outcome.text.starts_with("answered ");
             assert!(answered || revision == "2026-07-28", "{revision}, {tool}: {outcome:?}");
         }
@@ -53,7 +53,7 @@ async fn one_that_asks_back_before_it_answers_is_answered() {
     room.end().await;
 }
 
-/// A person who answers everything so, and what they were asked.
+/// A person who gives this answer to everything, and the list of the questions.
 fn person(says: &Answer) -> (Around, Arc<Mutex<Vec<Elicitation>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (seen, says) = (Arc::clone(&asked), says.clone());
@@ -100,7 +100,7 @@ async fn a_wish_in_the_new_revision_pauses_the_call_and_goes_on_with_the_answer(
     let pause = paused.pause.clone().unwrap_or_else(|| panic!("{paused:?}"));
     assert_eq!(pause.asks.len(), 1);
     assert_eq!(pause.asks[0].message, "Who are you?");
-    // Another process goes on with it: the server was started anew and knows nothing but the state.
+    // Another process resumes the call: the server was restarted and knows only the state.
     room.next().await;
     let answers = vec![(pause.asks[0].key.clone(), submits(&json!({"name": "Ada"})))];
     let resumed = Resumption { state: pause.state, answers };

@@ -168,10 +168,10 @@ async fn huge_deep_and_broken_answers_over_http_stop_nothing() {
             ("broken", OutcomeKind::InfrastructureError),
             ("half", OutcomeKind::InfrastructureError),
             ("twice", OutcomeKind::Ok),
-            // The newest revision has no such question; whoever asks waits in vain.
+            // The newest revision has no such request; a server that sends it gets no answer.
             ("roots", OutcomeKind::TimedOut),
         ] {
-            // Over one JSON document nothing can be asked back.
+            // A server can't send requests within a single JSON response.
             if tool != "roots" || answers == HttpAnswers::Events {
                 let outcome = room.call(&format!("bad.{tool}"), json!({})).await;
                 assert_eq!(outcome.kind, kind, "{tool}, {answers:?}: {}", outcome.text);

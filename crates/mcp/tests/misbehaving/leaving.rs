@@ -1,4 +1,4 @@
-//! Servers that do not go, or leave others behind.
+//! Servers that don't exit, or leave other processes behind.
 
 use serde_json::json;
 use windlass_testkit::mcp::{FakeTool, Grandchild, Greeting, InputEndBehaviour, McpScript, ToolAction};

@@ -1,4 +1,4 @@
-//! Servers that list too much, wrongly, without end, or another thing each time.
+//! Servers whose listings are too long, wrong, endless, or different each time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ async fn a_list_without_end_is_cut_and_told_of() {
         assert_eq!(state.tools.len(), tools, "{server}: what was listed is used, each tool once");
         let cut = room.notices_of(server).iter().any(|told| matches!(told, NoticeKind::ListingCut { .. }));
         assert!(cut, "{server}: {:?}", room.notices_of(server));
-        // A call is heard after whatever was asked before it.
+        // The server handles a call after all earlier requests.
         room.call(&format!("{server}.{tool}"), json!({})).await;
         assert_eq!(room.diary(server).times("tools/list"), pages, "{server}: nobody asks on");
     }
@@ -114,7 +114,7 @@ async fn broken_tools_are_left_out_and_the_others_stay() {
     let skipped = room.notices_of("bad").iter().filter(|told| matches!(told, NoticeKind::ToolSkipped { .. })).count();
     assert_eq!((skipped, state.left_out.len()), (12, 12), "each is told of: {:?}", room.notices_of("bad"));
     assert_eq!(room.call("bad.fine", json!({})).await.text, "fine heard {}");
-    // Whatever is offered can be called without harm, though its schema is odd.
+    // Every offered tool can be called without harm, even with an odd schema.
     for name in names {
         let outcome = room.call(&format!("bad.{name}"), json!({})).await;
         assert_ne!(outcome.kind, OutcomeKind::TimedOut, "{name}: {outcome:?}");
@@ -175,7 +175,7 @@ async fn hostile_names_are_left_out_or_made_harmless() {
     }
     assert!(room.names("bad").contains(&"fine".to_owned()));
     assert_eq!(room.names("bad").iter().filter(|name| *name == "twin").count(), 1);
-    // The other server's tool is still its own.
+    // `end` checks that the healthy server's tool still works.
     room.end().await;
 }
 

@@ -1,11 +1,11 @@
-//! Servers that misbehave, as real child processes under the guard and over real HTTP. Each ends in a
-//! tool error or an unavailable server within the configured time; nothing hangs, crashes or is left
-//! running, and a healthy server beside it goes on (P2, P3, P4).
+//! Misbehaving servers, as real child processes under the guard and over real HTTP. Each test ends with a tool error
+//! or an unavailable server within the configured time; nothing hangs, crashes or is left running, and a healthy
+//! server keeps working meanwhile (P2, P3, P4).
 //!
-//! This program is its own guard and its own server: started with `guard` it is the guard process,
-//! started with `fake` an MCP server under a script; otherwise it runs the tests.
+//! This program is also the guard and the server: with the argument `guard` it is the guard process, with `fake` a
+//! scripted MCP server; otherwise it runs the tests.
 
-// Where processes are not found in /proc there are no survivors to look for.
+// Surviving processes are found through /proc.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ fn trials() -> Vec<Trial> {
     files.into_iter().flat_map(|trials| trials()).collect()
 }
 
-/// The async functions of a file as trials, each on a runtime of its own.
+/// Turns the async functions of a file into trials, each on its own runtime.
 #[macro_export]
 macro_rules! trials {
     ($($name:ident,)*) => {

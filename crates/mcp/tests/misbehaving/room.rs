@@ -1,4 +1,4 @@
-//! A room with servers in it: one that is healthy, and those that a test brings.
+//! A test environment with servers: a healthy one, and those that a test adds.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -16,29 +16,28 @@ use windlass_testkit::mcp::{McpDiary, McpScript};
 use windlass_tools::{CallContext, GuardProgram, Tool, ToolServers as _};
 use windlass_vocab::{Answer, EffectId, Elicitation, Outcome, QuestionOption, SessionId};
 
-/// How long a server may take to start, and a call of it, where nobody waits for that limit: a loaded
-/// machine may be slow.
+/// Limits on starting a server and on a call, in tests that don't wait for the limit: a loaded machine may be slow.
 pub(crate) const STARTUP: Duration = Duration::from_secs(15);
 pub(crate) const CALL: Duration = Duration::from_secs(10);
-/// The same where the limit is what a test waits for.
+/// Limits in tests that wait for the limit.
 pub(crate) const SHORT_STARTUP: Duration = Duration::from_millis(1_500);
 pub(crate) const SHORT_CALL: Duration = Duration::from_millis(700);
-/// What a loaded machine may need on top of any limit.
+/// Extra time for a loaded machine on top of any limit.
 pub(crate) const SLACK: Duration = Duration::from_secs(10);
 
-/// Which limits a server has.
+/// The limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerLimits {
-    /// Nobody waits for them.
+    /// Long limits, which no test waits for.
     Long,
-    /// It has so long to start.
+    /// The server has this long to start.
     Startup(Duration),
-    /// Its calls have so long.
+    /// Its calls have this long.
     Calls(Duration),
 }
 
 impl ServerLimits {
-    /// A configuration with these limits.
+    /// Returns the configuration with these limits.
     pub(crate) fn of(self, config: ServerConfig) -> ServerConfig {
         let (startup_timeout, call_timeout) = match self {
             Self::Long => (STARTUP, CALL),
@@ -49,7 +48,7 @@ impl ServerLimits {
     }
 }
 
-/// Runs a test; one that hangs is ended and says so.
+/// Runs a test; one that hangs fails after a time limit.
 pub(crate) fn on_a_runtime(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -66,7 +65,7 @@ pub(crate) struct Room {
     diaries: Vec<McpDiary>,
 }
 
-/// A server under a script, as a child process that keeps its diary in a folder.
+/// A scripted server as a child process that keeps its diary in a folder.
 fn stdio(folder: &Path, script: &McpScript) -> ServerConfig {
     std::fs::create_dir_all(folder).unwrap();
     let file = folder.join("script.json");
@@ -82,7 +81,7 @@ pub(crate) fn name(text: &str) -> ServerName {
 }
 
 impl Room {
-    /// A room with a healthy server, `good`, and one that misbehaves, `bad`.
+    /// A room with a healthy server, `good`, and a misbehaving one, `bad`.
     pub(crate) fn with(limits: ServerLimits, script: McpScript) -> Self {
         Self::of(limits, [("bad", script)])
     }
@@ -101,7 +100,7 @@ impl Room {
         Self::build(tempfile::tempdir().unwrap(), BTreeMap::from([("bad", config)]), |_| {})
     }
 
-    /// A room whose servers may send no longer messages than this.
+    /// A room whose servers may send messages of at most this size.
     pub(crate) fn narrow(message_limit: usize, script: &McpScript) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let config = ServerLimits::Long.of(stdio(&dir.path().join("bad"), script));
@@ -120,7 +119,7 @@ impl Room {
         Self { dir, servers, configs, notices, diaries }
     }
 
-    /// The next Windlass: it starts the same servers anew, and remembers what this one was told.
+    /// Restarts Windlass: the same servers start again, and remembered data is kept.
     pub(crate) async fn next(&mut self) {
         self.servers.shutdown().await;
         self.servers = Servers::new(self.configs.clone(), options(&self.dir, &self.notices));
@@ -134,12 +133,12 @@ impl Room {
         self.notices.lock().unwrap().clone()
     }
 
-    /// What was told of a server.
+    /// The notices about a server.
     pub(crate) fn notices_of(&self, server: &str) -> Vec<NoticeKind> {
         self.notices().into_iter().filter(|notice| notice.server.as_str() == server).map(|notice| notice.what).collect()
     }
 
-    /// Connects a server within its time.
+    /// Connects a server within its time limit.
     pub(crate) async fn connect(&self, server: &str) -> Result<ServerState, String> {
         let begun = Instant::now();
         let state = self.servers.connect(&name(server)).await.map_err(|error| error.to_string());
@@ -148,7 +147,7 @@ impl Room {
         state
     }
 
-    /// A server that can't be connected, and why.
+    /// Asserts that a server can't be connected; returns why.
     pub(crate) async fn unavailable(&self, server: &str) -> String {
         let why = self.connect(server).await.expect_err("it can't be connected");
         let state = self.state(server);
@@ -161,7 +160,7 @@ impl Room {
         self.servers.states().into_iter().find(|state| state.name.as_str() == server).unwrap()
     }
 
-    /// The bare names of the tools of a server.
+    /// The bare names of a server's tools.
     pub(crate) fn names(&self, server: &str) -> Vec<String> {
         self.state(server).tools.iter().map(|tool| tool.name.bare().to_owned()).collect()
     }
@@ -173,7 +172,7 @@ impl Room {
         Arc::clone(found.unwrap_or_else(|| panic!("{full} is not among {:?}", names())))
     }
 
-    /// Calls a tool, within the time of a call.
+    /// Calls a tool, within the time limit of a call.
     pub(crate) async fn call(&self, full: &str, arguments: Value) -> Outcome {
         let begun = Instant::now();
         let outcome = self.tool(full).run(context(&nobody()), arguments).await;
@@ -183,19 +182,19 @@ impl Room {
         outcome
     }
 
-    /// The healthy server answers, as if nothing were.
+    /// Asserts that the healthy server still works.
     pub(crate) async fn assert_good(&self) {
         self.connect("good").await.unwrap();
         let outcome = self.call("good.echo", json!({"n": 1})).await;
         assert_eq!(outcome.text, r#"echo heard {"n":1}"#, "{outcome:?}");
     }
 
-    /// Lets go of everything without a word, as one who forgets to shut down.
+    /// Drops everything without a shutdown.
     pub(crate) fn forget(self) {
         drop(self.servers);
     }
 
-    /// Ends everything: the healthy server worked to the last, and nothing is left running.
+    /// Ends everything; asserts that the healthy server worked to the last and that no process is left.
     pub(crate) async fn end(self) {
         self.assert_good().await;
         let begun = Instant::now();
@@ -228,7 +227,7 @@ fn options(dir: &TempDir, notices: &Arc<Mutex<Vec<Notice>>>) -> McpOptions {
     }
 }
 
-/// What is around a call in these tests.
+/// The context of a call in these tests.
 #[derive(Clone)]
 pub(crate) struct Around {
     pub(crate) cancel: CancellationToken,
@@ -240,7 +239,7 @@ pub(crate) fn answer(option: QuestionOption) -> Answer {
     Answer::plain(option)
 }
 
-/// Nobody is there.
+/// A context in which nobody answers.
 pub(crate) fn nobody() -> Around {
     Around { cancel: CancellationToken::new(), progress: Arc::new(|_| {}), person: Arc::new(|_| Answer::dismissed()) }
 }

@@ -57,7 +57,7 @@ async fn a_server_that_never_answers_is_given_up_at_its_limit() {
         ],
     );
     tokio::join!(room.unavailable("old"), room.unavailable("silent"), room.unavailable("new"));
-    // Not even a failed start leaves a process.
+    // A failed start leaves no process either.
     assert_none_left(&["old", "silent", "new"].map(|server| room.diary(server))).await;
     room.end().await;
 }
@@ -136,7 +136,7 @@ async fn a_legacy_server_is_met_whatever_it_does_with_the_probe() {
         room.connect(server).await.unwrap_or_else(|why| panic!("{server}: {why}"));
         assert_eq!(room.call(&format!("{server}.echo"), json!({})).await.text, "echo heard {}");
     }
-    // The verdict is remembered: nobody is asked wrongly twice.
+    // The kind of handshake is remembered: no server gets the wrong one twice.
     room.next().await;
     let probes = room.diary("refuses").times("server/discover");
     room.connect("refuses").await.unwrap();
@@ -146,7 +146,7 @@ async fn a_legacy_server_is_met_whatever_it_does_with_the_probe() {
 
 // proves P1
 async fn a_server_may_take_its_time_to_start() {
-    // As much of its time as 11 s are of the usual 30: more than the probe alone is waited for.
+    // The same fraction of its limit as 11 s of the usual 30: more than the silence after the probe.
     let slow = |script: McpScript| McpScript { starts_after_ms: 2_200, ..script };
     let room = Room::of(
         ServerLimits::Startup(Duration::from_secs(6)),
@@ -188,7 +188,7 @@ async fn one_that_hangs_holds_up_nobody() {
         matches!(&stages["hung"], ServerStage::Missed { reason } if reason.contains("did not say who it is")),
         "{stages:?}"
     );
-    // It had its chance; only the next run wakes it again.
+    // The server missed its start; only the next run wakes it again.
     let again = Instant::now();
     room.servers.settled(vec!["hung".to_owned()]).await;
     assert!(again.elapsed() < SHORT_STARTUP, "{:?}", again.elapsed());

@@ -1,7 +1,7 @@
-//! The body of a successful answer, whichever form it has.
+//! The body of a successful answer, streamed or whole.
 //!
-//! What was asked for and what the headers say are not to be relied on: a server may answer a stream
-//! request with one JSON body, or the other way round. The first bytes tell.
+//! Neither the request nor the headers are reliable: a server may answer a stream request with one JSON body, or the
+//! other way round. The first bytes decide.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use super::draft::{OutOfResources, ReplyDraft};
 use super::stream::{AnswerLimits, ChatStream};
 use crate::Piece;
 
-/// What a mark of the byte order begins with, in UTF-8.
+/// The first byte of a byte order mark in UTF-8.
 const BYTE_ORDER_MARK: u8 = 0xEF;
 
-/// What text begins with that was made smaller by gzip.
+/// The first bytes of gzip data.
 const GZIP: [u8; 2] = [0x1F, 0x8B];
 
-/// An answer's body so far.
+/// The body of an answer received so far.
 #[derive(Clone, Debug)]
 pub struct AnswerBody {
     endpoint: Arc<Endpoint>,
@@ -34,23 +34,23 @@ enum BodyForm {
     Unknown,
     /// A stream of events.
     Stream(Box<ChatStream>),
-    /// One body; a web page too, and whatever is none of this.
+    /// One body, a web page, or anything else.
     Whole(Vec<u8>),
 }
 
 impl AnswerBody {
-    /// A body of which nothing has come yet.
+    /// Returns an empty body.
     #[must_use]
     pub fn new(endpoint: Arc<Endpoint>, limits: AnswerLimits) -> Self {
         Self { endpoint, limits, form: BodyForm::Unknown }
     }
 
-    /// Takes bytes, cut anywhere; pieces go to `sink` where the body is a stream.
+    /// Adds bytes, cut anywhere; pieces of a stream go to `sink`.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Failure> {
         if let BodyForm::Unknown = self.form {
             let Some(first) = bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace()) else { return Ok(()) };
             // A line of a stream begins with `data`, `event`, `id`, `retry` or a colon. A byte order mark before JSON
-            // is not worth a case: the stream reader takes `{` lines too.
+            // needs no case of its own: the stream parser accepts `{` lines too.
             self.form = match first {
                 b'd' | b'e' | b'i' | b'r' | b':' | BYTE_ORDER_MARK => {
                     BodyForm::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits)))
@@ -72,7 +72,7 @@ impl AnswerBody {
         }
     }
 
-    /// The bytes are over: the reply, if it is whole.
+    /// Ends the body; returns the reply, if it is complete.
     pub fn finish(self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
         match self.form {
             BodyForm::Unknown => {
@@ -84,32 +84,32 @@ impl AnswerBody {
         }
     }
 
-    /// Whether the server said that nothing follows.
+    /// Whether the server declared the end of the stream.
     #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(&self.form, BodyForm::Stream(stream) if stream.is_done())
     }
 
-    /// Whether the reply is whole; at most usage is still to come.
+    /// Whether the reply is complete; at most usage may follow.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         matches!(&self.form, BodyForm::Stream(stream) if stream.is_finished())
     }
 
-    /// Whether the model thinks and has not spoken yet.
+    /// Whether only reasoning has arrived so far.
     #[must_use]
     pub fn is_thinking(&self) -> bool {
         matches!(&self.form, BodyForm::Stream(stream) if stream.is_thinking())
     }
 
-    /// Whether any piece of the reply has come.
+    /// Whether any piece of the reply has arrived.
     #[must_use]
     pub fn any_piece(&self) -> bool {
         matches!(&self.form, BodyForm::Stream(stream) if stream.any_piece())
     }
 }
 
-/// The reply in a body that is not a stream.
+/// Decodes the reply of a body that is not a stream.
 pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     if looks_like_a_web_page(body) {
         return Err(endpoint.failure(FailureClass::Protocol, &format!("{WEB_PAGE}.")));

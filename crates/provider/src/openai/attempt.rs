@@ -1,7 +1,7 @@
-//! One attempt over the network: send, read, decode, with a limit on silence.
+//! One attempt over the network: send, read and decode, with limits on silence.
 //!
-//! Silence is measured since the last piece of the reply. Bytes that carry none (a comment, half an
-//! event) show that the server is alive and are waited on for longer, but not for ever.
+//! Silence is measured since the last piece of the reply. Bytes without a piece (a comment, half an event) show that
+//! the server is alive and extend the wait, but not indefinitely.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,21 +19,21 @@ use crate::connection::PendingResponse;
 use crate::http::{ConnectionError, RepeatableRequest, RequestSender, TwoPartBody};
 use crate::{BoxFuture, Delivery, HttpClient, HttpError, Model, ModelRequest, Segments, Sink};
 
-/// How much of a rejection's body is read, and for how long.
+/// Limits on the bytes and the time for reading a rejection's body.
 const REJECTION_BYTES: usize = 64 << 10;
 const REJECTION_WAIT: Duration = Duration::from_secs(30);
-/// How long usage may trail a reply that is otherwise whole.
+/// How long to wait for usage after an otherwise complete reply.
 const USAGE_WAIT: Duration = Duration::from_secs(2);
-/// How long a finished answer's connection is kept waiting for its formal end.
+/// How long to wait for the formal end of a finished answer, in the background.
 const END_WAIT: Duration = Duration::from_secs(5);
 
-/// A model that can't be called as configured.
+/// Why a model can't be called as configured.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenAiError {
-    /// The base URL makes no sense.
+    /// The base URL is not valid.
     #[error("`{0}` is not a base URL; write it like http://localhost:11434/v1")]
     BaseUrl(String),
-    /// The key has characters that no header can carry.
+    /// The key has characters that no header can contain.
     #[error("the API key has characters that can't be sent (a line break or a letter outside ASCII?); set it again")]
     Key,
     /// The HTTP client could not be set up.
@@ -48,7 +48,7 @@ pub struct OpenAiModel {
     route: Arc<Route>,
 }
 
-/// What every attempt needs, ready made.
+/// The prepared parts of every request.
 #[derive(Debug)]
 struct Route {
     sender: RequestSender,
@@ -59,7 +59,7 @@ struct Route {
 }
 
 impl OpenAiModel {
-    /// A model reached as `config` says, through `http`.
+    /// Returns a model configured by `config` that uses `http`.
     pub fn new(config: OpenAiConfig, http: &HttpClient) -> Result<Self, OpenAiError> {
         let ServerClient { sender, base, headers, endpoint } = ServerClient::open(&config, http)?;
         let path = base.path_to("chat/completions").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
@@ -68,7 +68,7 @@ impl OpenAiModel {
     }
 }
 
-/// What every request to a server needs.
+/// The prepared parts of every request to a server.
 pub(super) struct ServerClient {
     pub(super) sender: RequestSender,
     pub(super) base: BaseUrl,
@@ -113,17 +113,17 @@ impl Model for OpenAiModel {
     }
 }
 
-/// How many times as long a model may be silent that thinks (M4).
+/// Factor by which the limits on silence grow for a model that reasons (M4).
 const WHILE_THINKING: u32 = 3;
 
-/// How long a server may say nothing.
+/// Limits on a server's silence.
 #[derive(Clone, Copy, Debug)]
 struct AnswerTimeouts {
     /// Before the first piece.
     first: Duration,
-    /// After it.
+    /// Between pieces.
     next: Duration,
-    /// Since the last piece, when it says something that is no piece.
+    /// Since the last piece, while bytes without a piece arrive.
     alive: Duration,
 }
 
@@ -139,7 +139,7 @@ impl OpenAiConfig {
 impl AnswerTimeouts {
     fn with(self, answer: &AnswerBody) -> SilenceLimit {
         match (answer.is_finished(), answer.any_piece()) {
-            // Nothing but usage is still to come.
+            // Only usage may follow.
             (true, _) => SilenceLimit { silence: self.next.min(USAGE_WAIT), no_piece: self.next.min(USAGE_WAIT) },
             (false, true) if answer.is_thinking() => {
                 let silence = self.next * WHILE_THINKING;
@@ -151,7 +151,7 @@ impl AnswerTimeouts {
     }
 }
 
-/// How long the next bytes are waited for.
+/// Limits on the wait for the next bytes.
 #[derive(Clone, Copy, Debug)]
 struct SilenceLimit {
     /// Since the last bytes.
@@ -160,7 +160,7 @@ struct SilenceLimit {
     no_piece: Duration,
 }
 
-/// Why the next bytes did not come.
+/// Why the next bytes did not arrive.
 enum NoNextBytes {
     Lost(ConnectionError),
     Silent,
@@ -168,10 +168,10 @@ enum NoNextBytes {
 }
 
 impl SilenceLimit {
-    /// The next bytes of a response whose last piece came at `since`; none at its end.
+    /// Returns the next bytes of a response whose last piece arrived at `since`; `None` at its end.
     async fn chunk(self, response: &mut PendingResponse, since: Instant) -> Result<Option<Bytes>, NoNextBytes> {
         let left = self.no_piece.saturating_sub(since.elapsed());
-        // Bytes that are there already would always win against a limit that is over.
+        // Checked first: bytes that are already there would always win against an expired timeout.
         if left.is_zero() {
             return Err(NoNextBytes::NoPiece);
         }
@@ -211,7 +211,7 @@ impl Route {
                 Err(NoNextBytes::Silent) => self.silent(limit.silence),
                 Err(NoNextBytes::NoPiece) => self.no_piece(limit.no_piece),
             };
-            // A reply that is whole is not lost because its connection ends badly.
+            // A complete reply is not discarded because its connection ends badly.
             if answer.is_finished() {
                 break;
             }
@@ -241,7 +241,7 @@ impl Route {
                 }
             }
         };
-        // What has come by then has to do.
+        // Use whatever has arrived by then.
         let _ = timeout(limit.min(REJECTION_WAIT), reading).await;
         let retry = RetryHeaders {
             retry_after_ms: response.header("retry-after-ms"),
@@ -262,8 +262,8 @@ impl Route {
     }
 }
 
-/// Lets the connection be used again: it can't while the body's formal end is unread, and that may come a
-/// moment after the last event. The reply does not wait for it.
+/// Makes the connection reusable: the formal end of the body must be read first, and may arrive a moment after the
+/// last event. The reply does not wait for it.
 async fn end(mut response: PendingResponse) {
     if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
         return;

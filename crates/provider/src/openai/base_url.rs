@@ -1,18 +1,18 @@
-//! The address of a server, and the addresses below it.
+//! The base URL of a server, and the paths below it.
 
 use std::net::IpAddr;
 
 use http::Uri;
 use http::uri::Scheme;
 
-/// The address of a server up to its version, e.g. `http://127.0.0.1:11434/v1`.
+/// A server's address up to its version, e.g. `http://127.0.0.1:11434/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BaseUrl {
     uri: Uri,
 }
 
 impl BaseUrl {
-    /// Reads an address with `http` or `https` and a host. A name or password in it is left out.
+    /// Parses an address with `http` or `https` and a host. Credentials in it are dropped.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let given: Uri = text.trim().parse().ok()?;
         let scheme = given.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme))?;
@@ -29,19 +29,19 @@ impl BaseUrl {
         &self.uri
     }
 
-    /// The server's name, with its port where that is not the usual one.
+    /// The host, with the port if it is not the default.
     pub(super) fn host(&self) -> &str {
         self.uri.authority().map_or("", |authority| authority.as_str())
     }
 
-    /// Whether the server is one of this machine.
+    /// Whether the server is on this machine.
     pub(super) fn is_on_this_machine(&self) -> bool {
         let host = self.uri.host().unwrap_or_default();
         let address: Result<IpAddr, _> = host.trim_start_matches('[').trim_end_matches(']').parse();
         address.map_or(host == "localhost", |address| address.is_loopback())
     }
 
-    /// What follows the server's name in the address of `end` below this one, which may stand there already.
+    /// Returns path and query of `end` below this address; `end` may already be part of it.
     pub(super) fn path_to(&self, end: &str) -> Option<Uri> {
         let path = self.uri.path();
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -50,7 +50,7 @@ impl BaseUrl {
         format!("{path}{end}{query}").parse().ok()
     }
 
-    /// The address as people may see it: without credentials, query or fragment.
+    /// The address for display: without credentials, query or fragment.
     pub(super) fn display_text(&self) -> String {
         let scheme = self.uri.scheme_str().unwrap_or_default();
         format!("{scheme}://{}{}", self.host(), self.uri.path().trim_end_matches('/'))

@@ -1,10 +1,10 @@
-//! Calls put together from their fragments.
+//! Assembles tool calls from their fragments.
 //!
-//! By the book a fragment names its call by `index`, and the first one carries the id. In practice
-//! servers leave out the index or the id, give every call index 0, repeat id and name in each
-//! fragment, or send whole calls one after the other with nothing to tell them apart. What decides:
-//! a new id is a new call; a known id is that call; without an id the index decides, else the last
-//! call goes on, unless the fragment names a tool and the call already has whole arguments.
+//! According to the specification a fragment names its call by `index`, and the first one has the id. In practice
+//! servers omit the index or the id, give every call index 0, repeat id and name in each fragment, or send complete
+//! calls one after the other with nothing to distinguish them. The rules: a new id is a new call; a known id is that
+//! call; without an id the index decides, else the last call continues, unless the fragment names a tool and the call
+//! already has complete arguments.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use windlass_vocab::ReplyCall;
 use super::chunk::{CallDelta, FunctionDelta, JsonText, arguments, or_empty};
 use crate::Piece;
 
-/// The calls so far.
+/// The calls received so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallAssembler {
     open: Vec<OpenCall>,
@@ -25,7 +25,7 @@ struct OpenCall {
     call: ReplyCall,
 }
 
-/// A fragment, read.
+/// A parsed fragment.
 struct CallFragment<'f> {
     index: Option<u32>,
     id: &'f str,
@@ -52,7 +52,7 @@ impl CallAssembler {
         );
     }
 
-    /// Adds a fragment of the one call the older form of the wire knows.
+    /// Adds a fragment of the single call in the older form of the protocol.
     pub(super) fn add_function(&mut self, function: &FunctionDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
         let name = function.name.as_ref().map_or("", |JsonText(name)| name);
         let arguments = arguments(function.arguments);
@@ -79,13 +79,13 @@ impl CallAssembler {
         }
     }
 
-    /// The place of the call that goes on with `fragment`; none when it begins another.
+    /// Returns the position of the call that `fragment` continues; `None` if it begins another.
     fn place_of(&self, fragment: &CallFragment<'_>) -> Option<usize> {
         let same_index = |open: &OpenCall| fragment.index.is_none() || open.index == fragment.index;
         let latest = |fits: &dyn Fn(&OpenCall) -> bool| self.open.iter().rposition(fits);
         if !fragment.id.is_empty() {
             let known = latest(&|open| same_index(open) && open.call.provider_id.as_deref() == Some(fragment.id));
-            // An id may come after the name.
+            // An id may arrive after the name.
             return known.or_else(|| {
                 latest(&same_index).filter(|place| {
                     let call = &self.open[*place].call;
@@ -96,8 +96,8 @@ impl CallAssembler {
         latest(&same_index).filter(|place| !fragment.begins_another_than(&self.open[*place].call))
     }
 
-    /// The calls, in the order they began. An id given twice is dropped the second time: a history in
-    /// which two calls share one is not legal.
+    /// Returns the calls in the order they began. A duplicate id is removed from the later call: a history in which
+    /// two calls share an id is not valid.
     pub(super) fn finish(self) -> Vec<ReplyCall> {
         let mut calls: Vec<ReplyCall> = Vec::with_capacity(self.open.len());
         for OpenCall { mut call, .. } in self.open {
@@ -111,7 +111,7 @@ impl CallAssembler {
 }
 
 impl CallFragment<'_> {
-    /// Whether a fragment without id, at the place of `call`, is the start of another call.
+    /// Whether a fragment without id, at the position of `call`, starts another call.
     fn begins_another_than(&self, call: &ReplyCall) -> bool {
         if self.name.is_empty() || call.name.is_empty() || call.arguments.is_empty() {
             return false;

@@ -1,9 +1,8 @@
-//! The answer's wire form: a chunk of a stream, or a whole body. One set of types reads both, since a
-//! whole body is a chunk whose `message` stands where a stream has `delta`.
+//! The wire form of an answer: a chunk of a stream, or a whole body. One set of types parses both, since a whole body
+//! is a chunk with `message` in place of `delta`.
 //!
-//! Servers differ in what they leave out or write in another type, so every field may be absent or
-//! null, and what is only useful (usage) or varies in type (content, arguments) is kept raw and read
-//! as far as it makes sense.
+//! Servers differ in what they omit or write in another type, so every field may be absent or null. Fields that are
+//! optional (usage) or vary in type (content, arguments) are kept raw and parsed as far as possible.
 
 use std::borrow::Cow;
 
@@ -30,7 +29,7 @@ pub(super) struct Chunk<'a> {
     pub(super) error: Option<RawJson<'a>>,
 }
 
-/// One of the answers; only the first is asked for.
+/// One of the answers; only the first is used.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct ChunkChoice<'a> {
@@ -86,12 +85,12 @@ pub(super) struct FunctionDelta<'a> {
     pub(super) arguments: Option<RawJson<'a>>,
 }
 
-/// A string that is borrowed where it has no escapes. (`Option<Cow<str>>` alone would always copy.)
+/// A string that is borrowed if it has no escapes. (`Option<Cow<str>>` alone would always copy.)
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub(super) struct JsonText<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
-/// A value as it is written.
+/// An unparsed JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RawJson<'a>(pub(super) &'a str);
 
@@ -102,7 +101,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for RawJson<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads one JSON text.
+    /// Parses one JSON text.
     pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
         let mut chunk = Self::default();
         if scan::read(text, &mut chunk).is_some() {
@@ -111,7 +110,7 @@ impl<'a> Chunk<'a> {
         serde_json::from_str(text)
     }
 
-    /// The error it reports in place of an answer. `text` is what it was read from.
+    /// Returns the error that it reports in place of an answer. `text` is its source.
     pub(super) fn reported(&self, text: &str) -> Option<ErrorReport> {
         match self.error {
             Some(RawJson(error)) => ErrorReport::of(&serde_json::from_str(error).ok()?),
@@ -126,7 +125,7 @@ pub(super) fn or_empty<'t>(text: Option<&'t JsonText<'_>>) -> &'t str {
     text.map_or("", |JsonText(text)| text.as_ref())
 }
 
-/// A value that should be a string: its text, or nothing where it is something else.
+/// Returns the text of a value that should be a string; `None` if it is something else.
 pub(super) fn string(raw: Option<RawJson<'_>>) -> Option<Cow<'_, str>> {
     let RawJson(raw) = raw?;
     let inside = raw.strip_prefix('"')?.strip_suffix('"')?;
@@ -136,7 +135,8 @@ pub(super) fn string(raw: Option<RawJson<'_>>) -> Option<Cow<'_, str>> {
     serde_json::from_str(raw).ok().map(|MendedString(text)| Cow::Owned(text))
 }
 
-/// A string in which half a character, as a server leaves it that cuts one in two, is a mark that it is missing.
+/// A string in which a lone surrogate, left by a server that cuts a character in two, becomes a replacement
+/// character.
 struct MendedString(String);
 
 impl<'de> Deserialize<'de> for MendedString {
@@ -149,7 +149,7 @@ impl<'de> Deserialize<'de> for MendedString {
                 f.write_str("a string")
             }
 
-            /// Half a character comes as three bytes that are no text, the first of them 0xED.
+            /// A lone surrogate arrives as three invalid bytes, the first of them 0xED.
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<MendedString, E> {
                 let mut text = String::with_capacity(bytes.len());
                 for chunk in bytes.utf8_chunks() {
@@ -165,7 +165,7 @@ impl<'de> Deserialize<'de> for MendedString {
     }
 }
 
-/// Arguments: the text inside the string, or the JSON itself where a server does not wrap it.
+/// Returns the arguments: the text of the string, or the JSON itself if a server does not wrap it.
 pub(super) fn arguments(raw: Option<RawJson<'_>>) -> Cow<'_, str> {
     match raw {
         Some(RawJson(raw)) if !raw.starts_with('"') => Cow::Borrowed(raw),
@@ -173,7 +173,7 @@ pub(super) fn arguments(raw: Option<RawJson<'_>>) -> Cow<'_, str> {
     }
 }
 
-/// A part of content that is a list.
+/// A part of a content list.
 #[derive(Deserialize)]
 #[serde(default)]
 struct ContentPart {
@@ -187,7 +187,7 @@ impl Default for ContentPart {
     }
 }
 
-/// Content that is a list of parts instead of a string: its words and its thinking.
+/// Parses content that is a list of parts instead of a string; returns its text and its reasoning.
 pub(super) fn content_parts(raw: Option<RawJson<'_>>) -> Option<(String, String)> {
     let RawJson(raw) = raw.filter(|RawJson(raw)| raw.starts_with('['))?;
     let parts: Vec<ContentPart> = serde_json::from_str(raw).ok()?;
@@ -228,7 +228,7 @@ struct CompletionDetails {
     reasoning_tokens: Option<u64>,
 }
 
-/// The count of tokens, where there is one that makes sense.
+/// Returns the token counts, if they are plausible.
 pub(super) fn usage(raw: Option<RawJson<'_>>) -> Option<Usage> {
     let RawJson(raw) = raw?;
     let wire: WireUsage = serde_json::from_str::<Option<_>>(raw).ok()??;

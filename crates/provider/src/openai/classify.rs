@@ -1,9 +1,9 @@
-//! Failures a server reports, sorted by what they mean for the run (M3), in sentences that say what is
-//! wrong. Which flag or variable mends it is for whoever shows them to say.
+//! Classifies the failures a server reports by their meaning for the run (M3), with messages that say what is wrong.
+//! The caller that displays them adds which flag or variable fixes it.
 //!
-//! The protocol: an answer that is not a success becomes a [`Rejection`], plain data, and
-//! [`classify`] makes a failure of it. An error object inside a successful answer goes the same way,
-//! but where its words say nothing known it counts as passing: the request had been accepted.
+//! The protocol: an answer that is not a success becomes a [`Rejection`], plain data, and [`classify`] makes a
+//! failure of it. An error object inside a successful answer is handled likewise, but an unknown wording counts as
+//! transient there: the request had been accepted.
 
 use windlass_vocab::{Failure, FailureClass};
 
@@ -17,7 +17,7 @@ use super::wording::NormalizedWords;
 pub struct Rejection<'a> {
     /// The HTTP status.
     pub status: u16,
-    /// The headers that say when to come back.
+    /// The headers that say when to retry.
     pub retry: RetryHeaders<'a>,
     /// The `location` header: where a redirect points.
     pub location: Option<&'a str>,
@@ -25,7 +25,7 @@ pub struct Rejection<'a> {
     pub body: &'a [u8],
 }
 
-/// What a rejection means.
+/// Classifies a rejection.
 #[must_use]
 pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     let status = rejection.status;
@@ -53,7 +53,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     }
 }
 
-/// What an error object inside a successful answer means.
+/// Classifies an error object inside a successful answer.
 pub(super) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Failure {
     let words = NormalizedWords::of(report);
     let class = match report.status {
@@ -92,7 +92,7 @@ fn class_of(status: u16, words: &NormalizedWords) -> FailureClass {
     if words.mention_overflow() {
         return FailureClass::Overflow;
     }
-    // Some say it with the status of a passing failure.
+    // Some servers report this with the status of a transient failure.
     if words.mention_no_tools() {
         return FailureClass::BadRequest;
     }
@@ -123,7 +123,7 @@ fn class_by_words(words: &NormalizedWords) -> Option<FailureClass> {
     known.into_iter().find_map(|(said, class)| said.then_some(class))
 }
 
-/// 520 to 524 are a proxy's words for a dead or silent server behind it.
+/// 520 to 524 are a proxy's codes for a dead or silent server behind it.
 fn is_transient(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500 | 502 | 503 | 504 | 520..=524 | 529)
 }

@@ -1,4 +1,4 @@
-//! How a model is reached.
+//! The configuration of a model.
 
 use super::stream::AnswerLimits;
 use crate::Secret;
@@ -6,73 +6,72 @@ use crate::Secret;
 /// A model behind an OpenAI-compatible server.
 #[derive(Clone, Debug)]
 pub struct OpenAiConfig {
-    /// Where the API begins, e.g. `http://localhost:11434/v1`.
+    /// The base URL of the API, e.g. `http://localhost:11434/v1`.
     pub base_url: String,
-    /// Sent to that address and nowhere else.
+    /// The key, sent to that address only.
     pub api_key: Option<Secret>,
     /// The model's id on the wire.
     pub model: String,
-    /// The name of the length limit.
+    /// The wire name of the length limit.
     pub length_field: LengthField,
-    /// Whether the model gets its earlier reasoning back.
+    /// Whether the model's earlier reasoning is sent back.
     pub return_reasoning: ReasoningReturn,
-    /// When the server is told the schema an answer must fit.
+    /// When the schema of the answer is sent to the server.
     pub response_format: ResponseFormat,
-    /// How much of an answer is kept.
+    /// Limits on the size of an answer.
     pub limits: AnswerLimits,
     /// How long an answer that does not stream may take, in milliseconds.
     pub whole_wait_ms: u64,
-    /// How long a server may keep a call waiting with comments and the like, in milliseconds. Where
-    /// silence is borne for longer than this, so are they.
+    /// How long a server may delay a call with comments and the like, in milliseconds. A longer limit on silence
+    /// applies to them too.
     pub keep_alive_ms: u64,
 }
 
-/// The name of the length limit on the wire.
+/// The wire name of the length limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthField {
-    /// `max_tokens`, which nearly all servers know.
+    /// `max_tokens`, which nearly all servers support.
     MaxTokens,
-    /// `max_completion_tokens`, which OpenAI's newer models insist on.
+    /// `max_completion_tokens`, which OpenAI's newer models require.
     MaxCompletionTokens,
 }
 
-/// Whether a model gets its earlier reasoning back.
+/// Whether a model's earlier reasoning is sent back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReasoningReturn {
-    /// It does not.
+    /// It is not.
     Never,
     /// As the field `reasoning_content` of its messages.
     Field,
 }
 
-/// When a server is told the schema an answer must fit (L10), as `response_format`. The model is told
-/// in any case.
+/// When the schema of an answer is sent to the server as `response_format` (L10). The model is given the schema in
+/// any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseFormat {
     /// In every turn.
     Always,
-    /// Where no tool may be called: many servers hold the whole reply to the schema, and then the
-    /// model can't call any.
+    /// When no tool may be called: many servers apply the schema to the whole reply, and then the model can't call
+    /// any.
     WithoutTools,
-    /// Never: it would be refused.
+    /// Never: the server would refuse it.
     Never,
 }
 
-/// How the names of models begin that think before they speak, behind what stands before a slash, and what stands in
-/// them.
+/// Prefixes of the names of reasoning models, after any vendor prefix with a slash, and words within such names.
 const THINKERS: [&str; 8] = ["o1", "o3", "o4", "gpt-5", "gpt-oss", "deepseek-r", "qwq", "magistral"];
 const THINKING: [&str; 2] = ["think", "reason"];
 
 impl OpenAiConfig {
-    /// Whether the model thinks before it speaks, by its name: many servers say nothing while it does.
+    /// Whether the model reasons before it answers, judging by its name: many servers send nothing meanwhile.
     pub(super) fn thinks(&self) -> bool {
         let name = self.model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         THINKERS.iter().any(|start| name.starts_with(start)) || THINKING.iter().any(|part| name.contains(part))
     }
 
-    /// The usual settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`
-    /// and keeps tools and schemas apart; DeepSeek's gets reasoning back, for its thinking models insist
-    /// on it in a tool loop, and takes no schema.
+    /// Returns the default settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`, and
+    /// no schema together with tools; DeepSeek's gets reasoning back, which its reasoning models require in a tool
+    /// loop, and no schema.
     #[must_use]
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         let base_url = base_url.into();

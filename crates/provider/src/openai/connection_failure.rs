@@ -1,4 +1,4 @@
-//! Connections that failed, in sentences that say what to do.
+//! Messages for failed connections that say what to do.
 
 use std::error::Error;
 use std::io;
@@ -8,7 +8,7 @@ use windlass_vocab::{Failure, FailureClass};
 use super::Endpoint;
 use crate::http::ConnectionError;
 
-/// What an error of the HTTP client means.
+/// Converts an error of the HTTP client into a failure.
 pub(super) fn connection_failure(endpoint: &Endpoint, lost: &ConnectionError) -> Failure {
     let url = &endpoint.base_url;
     let cause = match lost {
@@ -70,7 +70,7 @@ impl LossCause {
             next = error.source();
             if let Some(error) = error.downcast_ref::<io::Error>() {
                 cause.io = Some(error.kind());
-                // What an I/O error wraps is not among its sources.
+                // The error wrapped in an I/O error is not among its sources.
                 next = error.get_ref().map(|wrapped| -> &(dyn Error + 'static) { wrapped });
             }
         }

@@ -1,7 +1,7 @@
-//! The reply as far as it has come.
+//! The reply as far as it has arrived.
 //!
-//! The protocol: add chunks in order, then finish. Everything a chunk says goes to the sink as it is
-//! added; the reply at the end is the same however the chunks were delivered.
+//! The protocol: add chunks in order, then finish. The contents of a chunk go to the sink as it is added; the final
+//! reply is the same however the chunks were delivered.
 
 use windlass_vocab::{Reply, StopReason, Usage};
 
@@ -26,27 +26,27 @@ pub(super) struct ReplyDraft {
     any_chunk: bool,
     any_choice: bool,
     frame: Frame,
-    /// How much of the words went to the sink.
+    /// How many bytes of `words` went to the sink.
     said: usize,
-    /// Words that may yet be thinking.
+    /// Text that may still be reasoning.
     unsaid: String,
 }
 
-/// Words are seldom a smaller part of their events than this one; room for so many is taken at once.
+/// Capacity to reserve: text is seldom less than this fraction of its events.
 const WORDS_IN_EVENTS: usize = 16;
 
-/// Why the model stopped, as the wire says it.
+/// Why the model stopped, according to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FinishReason {
-    /// A reason of ours.
+    /// A known reason.
     Reason(StopReason),
-    /// The server ran out of room in the middle of the answer.
+    /// The server ran out of resources in the middle of the answer.
     OutOfResources,
-    /// A word we don't know: the reply itself tells what it is.
+    /// An unknown reason: the reply itself decides.
     Unknown,
 }
 
-/// The server gave up in the middle of the answer and says so as its finish.
+/// The server gave up in the middle of the answer and reports it as the finish reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutOfResources;
 
@@ -56,28 +56,28 @@ impl ReplyDraft {
         self.any_piece
     }
 
-    /// Whether all that came is thinking.
+    /// Whether only reasoning has arrived.
     pub(super) fn is_thinking(&self) -> bool {
         self.any_piece && self.words.is_empty() && self.refusal.is_empty() && self.calls.is_empty()
     }
 
-    /// Whether a chunk with choices came.
+    /// Whether a chunk with choices has arrived.
     pub(super) fn any_choice(&self) -> bool {
         self.any_choice
     }
 
-    /// Whether all chunks that came were of another wire.
+    /// Whether all chunks were of another wire format.
     pub(super) fn is_foreign(&self) -> bool {
         self.any_chunk && !self.any_choice
     }
 
-    /// Whether the server said why it stopped; only usage can follow.
+    /// Whether the server gave a finish reason; only usage can follow.
     pub(super) fn is_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// Takes the words of events that differ from an earlier one in nothing else, and gives back the
-    /// bytes that follow them. The words wait for [`ReplyDraft::say`]: what comes together is said together.
+    /// Takes the text of events that differ from an earlier one in nothing else, and returns the bytes that follow.
+    /// The text is kept for [`ReplyDraft::say`], so that text that arrives together is emitted together.
     pub(super) fn take_words<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         let waiting = if self.think.is_over() { &mut self.words } else { &mut self.unsaid };
         waiting.reserve(bytes.len() / WORDS_IN_EVENTS);
@@ -88,7 +88,7 @@ impl ReplyDraft {
         bytes
     }
 
-    /// Hands over the words that wait.
+    /// Emits the pending text.
     pub(super) fn say(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
         if self.said < self.words.len() {
             self.any_piece = true;
@@ -109,7 +109,7 @@ impl ReplyDraft {
         self.unsaid = words;
     }
 
-    /// Adds a chunk, which was read from `text`.
+    /// Adds a chunk, which was parsed from `text`.
     pub(super) fn add(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
         self.say(sink);
         self.frame.remember(text, chunk);
@@ -183,7 +183,7 @@ impl ReplyDraft {
         self.said = self.words.len();
     }
 
-    /// Hands over what was held back.
+    /// Emits the text that was held back.
     pub(super) fn flush(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
         let Self { think, thinking, words, any_piece, .. } = self;
         think.end(&mut |sorted| {
@@ -193,11 +193,11 @@ impl ReplyDraft {
         self.said = self.words.len();
     }
 
-    /// The reply.
+    /// Returns the reply.
     pub(super) fn finish(mut self) -> Result<Reply, OutOfResources> {
         self.flush(&mut |_| {});
         let stop = self.stop()?;
-        // A reply is kept for as long as its session lives.
+        // A reply stays in memory as long as its session.
         self.words.shrink_to_fit();
         self.thinking.shrink_to_fit();
         Ok(Reply {
@@ -211,7 +211,7 @@ impl ReplyDraft {
         })
     }
 
-    /// The reason, set right by the reply: many servers say "stop" beside calls, or "`tool_calls`" with none.
+    /// The stop reason, corrected by the reply: many servers report "stop" with calls, or "`tool_calls`" with none.
     fn stop(&self) -> Result<StopReason, OutOfResources> {
         let ended = if self.calls.is_empty() { StopReason::Stop } else { StopReason::Calls };
         let said = match self.finish {

@@ -1,26 +1,26 @@
-//! The server a model is reached at, as it is named in sentences for people.
+//! The server of a model, as messages name it.
 
 use windlass_vocab::{Failure, FailureClass};
 
 use super::base_url::BaseUrl;
 use crate::Secret;
 
-/// The longest part of a foreign text that is quoted.
+/// The longest quote of a server's text.
 const QUOTED_CHARS: usize = 300;
 
-/// The server and the model, for error texts. Knows the key only to keep it out of them.
+/// The server and the model, for error messages. Holds the key only to keep it out of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Endpoint {
     /// The base URL without credentials.
     pub base_url: String,
     /// The model's id on the wire.
     pub model: String,
-    /// The key sent, if any.
+    /// The API key, if any.
     pub key: Option<Secret>,
 }
 
 impl Endpoint {
-    /// A foreign text made fit for a sentence: one line, no control characters, no key, not too long.
+    /// Makes a server's text fit for a message: one line, no control characters, no key, not too long.
     #[must_use]
     pub fn quote(&self, text: &str) -> String {
         let scrubbed = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
@@ -36,12 +36,12 @@ impl Endpoint {
         quoted
     }
 
-    /// Whether the address is one of this machine.
+    /// Whether the server is on this machine.
     pub(super) fn is_on_this_machine(&self) -> bool {
         BaseUrl::parse(&self.base_url).is_some_and(|base| base.is_on_this_machine())
     }
 
-    /// A failure of this server. `said` follows "The server at URL".
+    /// Returns a failure of this server. `said` follows "The server at URL".
     pub(super) fn failure(&self, class: FailureClass, said: &str) -> Failure {
         Failure::new(class, format!("The server at {} {said}", self.base_url))
     }

@@ -1,36 +1,35 @@
-//! Most events of a stream differ from the one before in nothing but their words. Such an event is told
-//! by the bytes around the words, which costs far less than reading it line by line and as JSON.
+//! Most events of a stream differ from the previous one only in their text. Such an event is recognized by the bytes
+//! around the text, which costs far less than parsing its lines and its JSON.
 
 use super::chunk::{Chunk, RawJson, or_empty};
 use super::scan::plain_length;
 
-/// The JSON around the words of the last event that added nothing but words, quotes included.
+/// The JSON around the text of the last event that added only text, quotes included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Frame {
     before: Vec<u8>,
     after: Vec<u8>,
 }
 
-/// How most servers write an event round its JSON.
+/// How most servers delimit an event.
 const OPENING: &[u8] = b"data: ";
 const CLOSING: &[u8] = b"\n\n";
 
 impl Frame {
-    /// The words of the event that `bytes` begins with, and what follows it, if it is the event
-    /// remembered with other words.
+    /// If `bytes` begins with the remembered event with other text, returns that text and the bytes after the event.
     pub(super) fn split<'a>(&self, bytes: &'a [u8]) -> Option<(&'a str, &'a [u8])> {
         if self.before.is_empty() {
             return None;
         }
         let words = bytes.strip_prefix(OPENING)?.strip_prefix(self.before.as_slice())?;
-        // The first quote ends the words; before it, a backslash means another character, and control
-        // characters are forbidden.
+        // The first quote ends the text; a backslash before it would be an escape, and control characters are
+        // forbidden.
         let (words, rest) = words.split_at(plain_length(words));
         let rest = rest.strip_prefix(self.after.as_slice())?.strip_prefix(CLOSING)?;
         Some((std::str::from_utf8(words).ok()?, rest))
     }
 
-    /// Remembers the event with this `chunk`, which was read from `text`, if it adds nothing but words.
+    /// Remembers the event with this `chunk`, which was parsed from `text`, if it adds only text.
     pub(super) fn remember(&mut self, text: &str, chunk: &Chunk<'_>) {
         let Some(words) = only_words(chunk) else { return };
         let Some(start) = words.as_ptr().addr().checked_sub(text.as_ptr().addr()) else { return };
@@ -40,7 +39,7 @@ impl Frame {
     }
 }
 
-/// The string, as it is written, of a chunk that adds only that.
+/// Returns the raw string of a chunk that adds only text.
 fn only_words<'a>(chunk: &Chunk<'a>) -> Option<&'a str> {
     let [choice] = chunk.choices.as_deref()? else { return None };
     let delta = choice.delta.as_ref()?;

@@ -1,5 +1,5 @@
-//! Which models a server has: `GET /models`, the one question every server of this wire answers
-//! without charging for it. Some also say how long a history a model takes, each under a name of its own.
+//! Lists a server's models with `GET /models`, the one request that every such server answers without charging for
+//! it. Some also report a model's context window, each under another name.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::HttpClient;
 use crate::connection::PendingResponse;
 use crate::http::{RepeatableRequest, TwoPartBody};
 
-/// No server has so many models; something that is no server may go on for ever.
+/// No server's list is this long; something else may send without end.
 const LONGEST: usize = 4 << 20;
 
-/// Where servers say how many tokens a model takes, the one in force before the one it was trained for.
+/// Where servers report the context window; the effective one before the one from training.
 const WINDOWS: &[&str] = &[
     "/meta/n_ctx",
     "/max_model_len",
@@ -30,16 +30,16 @@ const WINDOWS: &[&str] = &[
     "/meta/n_ctx_train",
 ];
 
-/// A model a server says it has.
+/// A model in a server's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedModel {
     /// Its id on the wire.
     pub id: String,
-    /// How many tokens it takes, where the server says so.
+    /// The context window in tokens, if the server reports it.
     pub window: Option<u64>,
 }
 
-/// The models of the server `config` names, in its order. `limit` holds for the whole answer.
+/// Lists the models of the server in `config`, in its order. `limit` applies to the whole answer.
 pub async fn list_models(
     config: &OpenAiConfig,
     http: &HttpClient,
@@ -56,13 +56,13 @@ pub async fn list_models(
     }
 }
 
-/// A server's models are not known.
+/// Why a server's models are not known.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ListingError {
-    /// It can't be asked as configured.
+    /// The configuration can't be used.
     #[error(transparent)]
     Config(#[from] OpenAiError),
-    /// It was asked, and this came of it.
+    /// The request failed.
     #[error(transparent)]
     Failed(#[from] Failure),
 }
@@ -102,7 +102,7 @@ async fn read(door: &ServerClient, response: &mut PendingResponse) -> Result<Vec
     Ok(body)
 }
 
-/// The models in the body of an answer; `None` where it is no list. Ollama without a model says `null`.
+/// Parses the models in an answer's body; `None` if it is not a list. Ollama without a model returns `null`.
 #[must_use]
 pub fn decode_models(body: &[u8]) -> Option<Vec<ListedModel>> {
     let list: Value = serde_json::from_slice(body).ok()?;
@@ -128,7 +128,7 @@ mod tests {
         Some(decode_models(body.as_bytes())?.into_iter().map(pair).collect())
     }
 
-    // proves M1: every server's list is understood, with the window where it is told
+    // proves M1: every server's list is understood, with the context window where it is reported
     #[test]
     fn the_lists_of_the_usual_servers_are_understood() {
         for (body, id, window) in [

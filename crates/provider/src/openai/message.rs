@@ -1,5 +1,5 @@
-//! A message as the wire has it. Every turn writes some, so they are put down without a detour: what is
-//! always the same as it is, and strings as JSON.
+//! Writes messages in the wire format. Every turn writes some, so they are written directly: constant JSON as it is,
+//! and strings escaped.
 
 use std::borrow::Cow;
 
@@ -8,14 +8,14 @@ use windlass_vocab::{CallId, CallInHistory, Message, Part, json_text};
 
 use super::config::ReasoningReturn;
 
-/// Who says plain words.
+/// The role of a plain text message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PromptRole {
     System,
     User,
 }
 
-/// Writes words of the system or of the user.
+/// Writes a message of the system or the user.
 pub(super) fn write_words(out: &mut impl BufMut, speaker: PromptRole, words: &str) {
     let opening = match speaker {
         PromptRole::System => r#"{"role":"system","content":"#,
@@ -47,7 +47,7 @@ fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], r
         (ReasoningReturn::Field, Part::Thinking { text, .. }) => Some(text),
         (ReasoningReturn::Never, _) | (_, Part::Text { .. } | Part::Call { .. }) => None,
     });
-    // Null is for calls alone; servers refuse a message that has neither.
+    // Null is only valid with calls; servers refuse a message that has neither.
     if words.is_empty() && !calls.is_empty() {
         write(out, r#"{"role":"assistant","content":null"#);
     } else {
@@ -66,18 +66,18 @@ fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], r
     write(out, if calls.is_empty() { "}" } else { "]}" });
 }
 
-/// Writes JSON that is the same in every message.
+/// Writes constant JSON.
 pub(super) fn write(out: &mut impl BufMut, json: &str) {
     out.put_slice(json.as_bytes());
 }
 
-/// Writes what stands before a string, and the string.
+/// Writes constant JSON, and then a string.
 pub(super) fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
     write(out, before);
     json_text(text, |piece| out.put_slice(piece));
 }
 
-/// The texts that `pick` finds, joined; copied only when there are several.
+/// Joins the texts that `pick` selects; copies only if there are several.
 fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a String>) -> Cow<'a, str> {
     let mut texts = parts.iter().filter_map(pick).filter(|text| !text.is_empty());
     let mut all = Cow::Borrowed(texts.next().map_or("", String::as_str));
@@ -87,7 +87,7 @@ fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a String>) 
     all
 }
 
-/// The id a call has on the wire: the provider's own, else one of ours.
+/// Returns the id of a call on the wire: the provider's own, else one of ours.
 fn wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
     match provider_id {
         Some(id) if !id.is_empty() => Cow::Borrowed(id),
@@ -95,8 +95,8 @@ fn wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
     }
 }
 
-/// A name the wire takes. A model may have called a tool by a name that is none, and a history that
-/// repeats it word for word would be refused for ever after.
+/// Returns a valid tool name. A model may have called a tool by an invalid name, and a history that repeats it
+/// literally would be refused from then on.
 fn wire_name(name: &str) -> Cow<'_, str> {
     const LONGEST: usize = 64;
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

@@ -1,9 +1,9 @@
-//! OpenAI Chat Completions: the wire of OpenAI and DeepSeek, and of local servers such as Ollama,
-//! llama.cpp, vLLM and LM Studio.
+//! OpenAI Chat Completions: the protocol of OpenAI and DeepSeek, and of local servers such as Ollama, llama.cpp, vLLM
+//! and LM Studio.
 //!
-//! The codec is pure: [`encode`] writes a request, [`ChatStream`] and [`decode_whole`] read an
-//! answer ([`AnswerBody`] finds out which of the two it is), [`classify`] reads a rejection. Only
-//! [`OpenAiModel`] and [`list_models`] touch the network.
+//! The codec is pure: [`encode`] writes a request, [`ChatStream`] and [`decode_whole`] parse an answer
+//! ([`AnswerBody`] detects which of the two it is), [`classify`] interprets a rejection. Only [`OpenAiModel`] and
+//! [`list_models`] use the network.
 
 mod answer;
 mod attempt;

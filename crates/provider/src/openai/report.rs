@@ -1,21 +1,21 @@
-//! What a server says when it fails. There is no one form: an object under `error`, a string there,
-//! `detail`, `message`, or a list around any of these.
+//! Parses a server's error report. There are several forms: an object under `error`, a string there, `detail`,
+//! `message`, or a list around any of these.
 
 use serde_json::Value;
 
-/// A server's own account of a failure.
+/// A server's description of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ErrorReport {
-    /// Its type and code, as written.
+    /// The type and code, as written.
     pub(super) codes: Vec<String>,
-    /// Its words.
+    /// The message.
     pub(super) message: String,
     /// A status inside the body.
     pub(super) status: Option<u16>,
 }
 
 impl ErrorReport {
-    /// Reads a body. Nothing when it is not JSON or says nothing about an error.
+    /// Parses a body; `None` if it is not JSON or contains no error.
     pub(super) fn read(body: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(body).ok()?;
         let body = value.as_array().and_then(|list| list.first()).unwrap_or(&value);
@@ -23,7 +23,7 @@ impl ErrorReport {
         Self::of(error.unwrap_or(body))
     }
 
-    /// Reads the value of an `error` field.
+    /// Parses the value of an `error` field.
     pub(super) fn of(error: &Value) -> Option<Self> {
         let error = error.as_array().and_then(|list| list.first()).unwrap_or(error);
         if let Some(message) = error.as_str() {
@@ -37,7 +37,7 @@ impl ErrorReport {
         if message.is_none() && codes.is_empty() && status.is_none() {
             return None;
         }
-        // What lies behind a gateway often says more than the gateway.
+        // The provider behind a gateway often says more than the gateway.
         let behind = error.pointer("/metadata/raw").and_then(Value::as_str);
         let message = match (message, behind) {
             (Some(message), Some(behind)) => format!("{message}: {behind}"),

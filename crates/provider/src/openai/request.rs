@@ -1,9 +1,9 @@
 //! The request body.
 //!
-//! The protocol: the stable part (model, tools, system message, each message of the history once) is
-//! kept in [`Segments`] and only ever grows at its end while the epoch holds; the volatile tail and
-//! the parameters close the body. So the bytes a provider caches stay the same from turn to turn, and
-//! history is never written out twice.
+//! The protocol: the stable part (model, tools, system message, each message of the history once) is kept in
+//! [`Segments`] and only ever grows at its end while the epoch stays the same; the volatile tail and the parameters
+//! close the body. So the bytes a provider caches stay the same from turn to turn, and the history is never encoded
+//! twice.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
@@ -16,13 +16,13 @@ use crate::{ModelRequest, Segments};
 /// A request body in its two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestBody {
-    /// The part that is the same, and a prefix, in the next turn.
+    /// The part that is a prefix of the next turn's body.
     pub stable: Bytes,
     /// The rest.
     pub closing: Bytes,
 }
 
-/// Writes `request`, using what `segments` holds of it already.
+/// Encodes `request`, reusing what `segments` already holds.
 pub fn encode(
     config: &OpenAiConfig,
     request: &ModelRequest<'_>,
@@ -60,7 +60,7 @@ fn write_prefix(out: &mut BytesMut, config: &OpenAiConfig, context: &PinnedConte
     Ok(())
 }
 
-/// What follows the history: the tail, and the parameters.
+/// Encodes the part after the history: the tail, and the parameters.
 fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
     let mut out = Vec::with_capacity(256 + request.tail.len());
     if !request.tail.is_empty() {
@@ -73,7 +73,8 @@ fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Res
     out.push(b']');
     let brace = out.len();
     serde_json::to_writer(&mut out, &Parameters::of(config, request))?;
-    // The parameters are an object of their own: with a comma for its brace they go on with ours.
+    // The parameters are serialized as an object of their own; replacing its brace by a comma merges it into the
+    // body.
     out[brace] = b',';
     Ok(out.into())
 }

@@ -1,9 +1,9 @@
-//! When a server says to come back: `retry-after-ms`, or `retry-after` in seconds or as a date.
-//! A date is measured from the answer's own `date`, so no clock of ours takes part.
+//! When to retry according to the server: `retry-after-ms`, or `retry-after` in seconds or as a date. A date is
+//! measured from the answer's own `date`, so the local clock does not matter.
 
 use windlass_vocab::Timestamp;
 
-/// The headers that matter, as sent.
+/// The relevant headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetryHeaders<'a> {
     /// `retry-after-ms`.
@@ -14,7 +14,7 @@ pub struct RetryHeaders<'a> {
     pub date: Option<&'a str>,
 }
 
-/// The wait asked for, in milliseconds. Nothing when none was asked for or it makes no sense.
+/// Returns the requested wait in milliseconds; `None` if there is none or it is not valid.
 pub(super) fn retry_after_ms(headers: &RetryHeaders<'_>) -> Option<u64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     if let Some(ms) = headers.retry_after_ms.and_then(number) {
@@ -33,7 +33,7 @@ fn whole(ms: f64) -> u64 {
     ms.ceil() as u64
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form servers are to send.
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the one form servers are required to send.
 fn http_date(text: &str) -> Option<Timestamp> {
     const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut parts = text.trim().split(' ').skip(1);

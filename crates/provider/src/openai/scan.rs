@@ -1,17 +1,17 @@
-//! A chunk as nearly all servers write it, read without building anything that is not kept.
+//! A fast parser for a chunk in its usual form, which allocates only what is kept.
 //!
-//! The reader is strict where it goes on and gives up at anything unusual: an escape in a name, a number
-//! that is no plain integer, a field that comes twice, a type that is not the expected one. What it gives
-//! is what serde would give; what it gives up is read by serde, which also has the words for an error.
+//! The parser is strict and gives up at anything unusual: an escape in a name, a number that is not a plain integer,
+//! a duplicate field, an unexpected type. Its result is the same as serde's; when it gives up, serde parses the text,
+//! and also reports the errors.
 
 use std::borrow::Cow;
 
 use super::chunk::{CallDelta, ChoiceDelta, Chunk, ChunkChoice, FunctionDelta, JsonText, RawJson};
 
-/// Values inside values beyond this depth are unusual.
+/// Deeper nesting is unusual.
 const DEEPEST: u8 = 16;
 
-/// Reads one JSON text into an empty `chunk`; nothing where it is unusual, and then the chunk is of no use.
+/// Parses one JSON text into an empty `chunk`; `None` if it is unusual, and then the chunk must be discarded.
 pub(super) fn read<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
     let mut scan = ChunkScanner { text, at: 0 };
     scan.skip_white();
@@ -20,13 +20,13 @@ pub(super) fn read<'a>(text: &'a str, chunk: &mut Chunk<'a>) -> Option<()> {
     (scan.at == text.len()).then_some(())
 }
 
-/// A place in a text.
+/// A position in a text.
 struct ChunkScanner<'a> {
     text: &'a str,
     at: usize,
 }
 
-/// Values are filled in where they will stay: moving them costs as much as reading them.
+/// Values are filled in in place: moving them costs as much as parsing them.
 impl<'a> ChunkScanner<'a> {
     fn chunk(&mut self, chunk: &mut Chunk<'a>) -> Option<()> {
         self.fields(&["choices", "object", "model", "usage", "error"], |scan, key| {
@@ -91,8 +91,7 @@ impl<'a> ChunkScanner<'a> {
         })
     }
 
-    /// An object: `each` reads the value of each field that is `known` and not null, the others are
-    /// passed over.
+    /// Parses an object: `each` parses the value of each `known` field that is not null; other fields are skipped.
     #[inline]
     fn fields(
         &mut self,
@@ -103,7 +102,7 @@ impl<'a> ChunkScanner<'a> {
         self.members(b'{', b'}', |scan| {
             let key = scan.key()?;
             let Some(place) = known.iter().position(|known| *known == key) else { return scan.skip(0) };
-            // Twice the same is an error.
+            // A duplicate field is an error.
             if seen & (1 << place) != 0 {
                 return None;
             }
@@ -121,7 +120,7 @@ impl<'a> ChunkScanner<'a> {
         self.members(b'[', b']', |scan| item(scan, list.push_mut(T::default())))
     }
 
-    /// What stands between `open` and `close`, with commas between; `each` reads one member.
+    /// Parses the comma-separated members between `open` and `close`; `each` parses one.
     #[inline]
     fn members(&mut self, open: u8, close: u8, mut each: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.expect(open)?;
@@ -140,7 +139,7 @@ impl<'a> ChunkScanner<'a> {
         }
     }
 
-    /// A field's name and its colon; the value is next.
+    /// Parses a field's name and its colon.
     fn key(&mut self) -> Option<&'a str> {
         let JsonText(Cow::Borrowed(key)) = self.plain()? else { return None };
         self.skip_white();
@@ -149,7 +148,7 @@ impl<'a> ChunkScanner<'a> {
         Some(key)
     }
 
-    /// A string without escapes.
+    /// Parses a string without escapes.
     fn plain(&mut self) -> Option<JsonText<'a>> {
         self.expect(b'"')?;
         let start = self.at;
@@ -165,7 +164,7 @@ impl<'a> ChunkScanner<'a> {
         self.text[start..self.at].parse().ok()
     }
 
-    /// Any value, as it is written.
+    /// Returns any value unparsed.
     fn raw(&mut self) -> Option<RawJson<'a>> {
         let start = self.at;
         self.skip(0)?;
@@ -209,7 +208,7 @@ impl<'a> ChunkScanner<'a> {
         }
     }
 
-    /// Digits; a fraction or an exponent behind them is not expected by whoever reads on.
+    /// Skips digits; a fraction or an exponent after them makes the caller give up.
     fn skip_integer(&mut self) -> Option<()> {
         let rest = &self.text.as_bytes()[self.at..];
         let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
@@ -236,7 +235,7 @@ impl<'a> ChunkScanner<'a> {
     }
 }
 
-/// How many bytes there are before the first quote, backslash or control character.
+/// Returns the number of bytes before the first quote, backslash or control character.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(eight) = bytes[at..].first_chunk() {
@@ -249,8 +248,8 @@ pub(super) fn plain_length(bytes: &[u8]) -> usize {
     at + bytes[at..].iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
 }
 
-/// The high bit of the first byte that is a quote, a backslash or a control character; bits above it mean
-/// nothing, and none is set where there is none.
+/// Returns a word in which the lowest set bit is the high bit of the first quote, backslash or control character;
+/// higher bits are meaningless, and zero means there is none.
 fn special(eight: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     let zero = |bytes: u64| bytes.wrapping_sub(ONES) & !bytes;

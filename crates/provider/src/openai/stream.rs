@@ -1,4 +1,4 @@
-//! A streamed answer, decoded from bytes as they come.
+//! A streamed answer, decoded from bytes as they arrive.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,12 +30,12 @@ use super::report::ErrorReport;
 use crate::Piece;
 use crate::sse::{EventTooLong, Sse, SseEvent};
 
-/// How much of an answer is kept.
+/// Limits on the size of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerLimits {
     /// Bytes of one event of a stream.
     pub event_bytes: usize,
-    /// Bytes of a whole answer, or of the words, thoughts and arguments of a stream together.
+    /// Bytes of a whole answer, or of the text, reasoning and arguments of a stream together.
     pub answer_bytes: usize,
 }
 
@@ -45,7 +45,7 @@ impl Default for AnswerLimits {
     }
 }
 
-/// A streamed answer so far.
+/// A streamed answer received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatStream {
     endpoint: Arc<Endpoint>,
@@ -56,7 +56,7 @@ pub struct ChatStream {
     done: bool,
 }
 
-/// Why a stream can't go on.
+/// Why a stream can't continue.
 enum StreamError {
     TooLong,
     NotJson(String),
@@ -72,14 +72,14 @@ impl From<EventTooLong> for StreamError {
 }
 
 impl ChatStream {
-    /// A stream of which nothing has come yet.
+    /// Returns an empty stream.
     #[must_use]
     pub fn new(endpoint: Arc<Endpoint>, limits: AnswerLimits) -> Self {
         let sse = Sse::new(limits.event_bytes);
         Self { endpoint, limits, sse, draft: ReplyDraft::default(), kept: 0, done: false }
     }
 
-    /// Takes bytes, cut anywhere; pieces go to `sink`.
+    /// Adds bytes, cut anywhere; pieces go to `sink`.
     pub fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), Failure> {
         let Self { sse, draft, kept, done, .. } = self;
         let mut counting = |piece: Piece<'_>| {
@@ -92,13 +92,13 @@ impl ChatStream {
         read.map_err(|trouble| self.failure(trouble))
     }
 
-    /// The bytes are over, by their end or by a lost connection: the reply, if it is whole.
+    /// Ends the stream, at its end or after a lost connection; returns the reply, if it is complete.
     pub fn finish(mut self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
         let Self { sse, draft, done, .. } = &mut self;
         let ended = sse.end(&mut |event| add_event(draft, done, event, sink));
         draft.say(sink);
         match ended {
-            // Half an event is how a lost connection ends.
+            // A lost connection often leaves half an event.
             Ok(()) | Err(StreamError::TooLong | StreamError::NotJson(_) | StreamError::Foreign(_)) => {}
             Err(StreamError::Reported(report)) => return Err(self.failure(StreamError::Reported(report))),
         }
@@ -114,26 +114,26 @@ impl ChatStream {
         })
     }
 
-    /// Whether the server said that nothing follows.
+    /// Whether the server declared the end of the stream.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Whether the reply is whole; at most usage is still to come. A server may forget to say why it
-    /// stopped, or that nothing follows, but not both.
+    /// Whether the reply is complete; at most usage may follow. A server may omit the finish reason or the end mark,
+    /// but not both.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.draft.is_finished() || (self.done && self.draft.any_choice())
     }
 
-    /// Whether any piece of the reply has come.
+    /// Whether any piece of the reply has arrived.
     #[must_use]
     pub fn any_piece(&self) -> bool {
         self.draft.any_piece()
     }
 
-    /// Whether the model thinks and has not spoken yet.
+    /// Whether only reasoning has arrived so far.
     #[must_use]
     pub fn is_thinking(&self) -> bool {
         self.draft.is_thinking()
@@ -171,7 +171,7 @@ impl ChatStream {
     }
 }
 
-/// Reads what the bytes complete: the plain run of words the short way, everything else line by line.
+/// Processes the completed events: runs of plain text by the fast path, everything else line by line.
 fn read_events(
     sse: &mut Sse,
     draft: &mut ReplyDraft,
@@ -213,7 +213,7 @@ fn add_event(
         let said = || ErrorReport { message: text.clone().into_owned(), ..ErrorReport::default() };
         return Err(StreamError::Reported(ErrorReport::read(data).unwrap_or_else(said)));
     }
-    // Some servers write half a character into an event; the rest of the reply is still good.
+    // Some servers write half a character into an event; the rest of the reply is still usable.
     let text = std::str::from_utf8(data).map_or_else(|_| String::from_utf8_lossy(data), Cow::Borrowed);
     match add_json(draft, &text, sink) {
         Err(StreamError::NotJson(_)) if text.contains('\n') => add_lines(draft, done, &text, sink),
@@ -221,7 +221,7 @@ fn add_event(
     }
 }
 
-/// Some servers leave out the blank lines, so that several events look like one.
+/// Handles servers that omit the blank lines, so that several events look like one.
 fn add_lines(
     draft: &mut ReplyDraft,
     done: &mut bool,
@@ -234,7 +234,7 @@ fn add_lines(
     })
 }
 
-/// Why an event can't be taken in.
+/// Returns why an event can't be used.
 fn unread(text: &str) -> StreamError {
     let start = text.to_owned();
     let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();

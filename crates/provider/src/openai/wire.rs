@@ -1,4 +1,4 @@
-//! The request's wire form: what a tool and the parameters look like on it.
+//! The wire form of a request's tools and parameters.
 
 use serde::Serialize;
 use windlass_vocab::{Json, MaxTokens, OutputSpec, Reasoning, ToolSpec, TurnMode};
@@ -6,7 +6,7 @@ use windlass_vocab::{Json, MaxTokens, OutputSpec, Reasoning, ToolSpec, TurnMode}
 use super::config::{LengthField, OpenAiConfig, ResponseFormat};
 use crate::{Delivery, ModelRequest};
 
-/// A tool on offer.
+/// A tool in the request.
 #[derive(Serialize)]
 pub(super) struct WireTool<'a> {
     r#type: &'static str,
@@ -27,7 +27,7 @@ impl<'a> WireTool<'a> {
     }
 }
 
-/// What closes the body.
+/// The parameters at the end of the body.
 #[derive(Serialize)]
 pub(super) struct Parameters<'a> {
     stream: bool,
@@ -49,7 +49,7 @@ pub(super) struct Parameters<'a> {
     response_format: Option<WireFormat<'a>>,
 }
 
-/// The schema the answer must fit.
+/// The schema the answer must match.
 #[derive(Serialize)]
 struct WireFormat<'a> {
     r#type: &'static str,
@@ -89,7 +89,7 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// Tools that are withheld stay in the body, so that the cached prefix holds.
+/// Withheld tools stay in the body, so that the cached prefix stays valid.
 fn tool_choice(mode: TurnMode) -> &'static str {
     match mode {
         TurnMode::Tools => "auto",
@@ -97,7 +97,7 @@ fn tool_choice(mode: TurnMode) -> &'static str {
     }
 }
 
-/// Only the schema of an object is sent: servers refuse any other.
+/// Sends only the schema of an object: servers refuse any other.
 fn response_format<'a>(when: ResponseFormat, request: &ModelRequest<'a>) -> Option<WireFormat<'a>> {
     let callable = request.mode == TurnMode::Tools && !request.context.offer.is_empty();
     let sent = match when {

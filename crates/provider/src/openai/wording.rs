@@ -1,9 +1,9 @@
-//! What servers' words mean. They are compared word by word, never as substrings: "generate" holds
+//! Interprets the wording of servers' errors. It is compared word by word, never as substrings: "generate" contains
 //! "rate" and is no rate limit. The lists are data; each line was seen from a real server.
 
 use super::report::ErrorReport;
 
-/// Words in lower case, one space between, one at each end; everything else is a space.
+/// Words in lower case, with one space between and at each end; all other characters become spaces.
 pub(super) struct NormalizedWords(String);
 
 impl NormalizedWords {
@@ -26,7 +26,7 @@ impl NormalizedWords {
         phrases.iter().any(|phrase| self.has(phrase))
     }
 
-    /// The request is longer than the model's window.
+    /// The request exceeds the model's context window.
     pub(super) fn mention_overflow(&self) -> bool {
         let limit_too_large = self.any(&["max tokens", "max completion tokens"]) && self.has("is too large");
         let over = self.any(&["context length", "context size", "context window", "model length"])
@@ -34,7 +34,7 @@ impl NormalizedWords {
         !limit_too_large && (over || self.any(OVERFLOW))
     }
 
-    /// The account has nothing left.
+    /// The account's quota is used up.
     pub(super) fn mention_quota(&self) -> bool {
         self.any(QUOTA)
     }
@@ -44,12 +44,12 @@ impl NormalizedWords {
         self.any(FILTERED)
     }
 
-    /// The server takes no tools for this model.
+    /// The server does not support tools for this model.
     pub(super) fn mention_no_tools(&self) -> bool {
         self.any(NO_TOOLS)
     }
 
-    /// Too much at once, here or there; it will pass.
+    /// A rate limit or an overloaded server; transient.
     pub(super) fn mention_overload(&self) -> bool {
         self.any(TRANSIENT)
     }
@@ -59,7 +59,7 @@ impl NormalizedWords {
         self.any(AUTH)
     }
 
-    /// There is no such model.
+    /// The model does not exist.
     pub(super) fn say_unknown_model(&self) -> bool {
         self.any(UNKNOWN_MODEL)
             || (self.has("model") && self.any(&["not found", "does not exist", "not exist", "not loaded"]))

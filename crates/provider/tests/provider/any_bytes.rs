@@ -1,4 +1,4 @@
-//! Whatever the bytes are, the codec gives an answer or a failure, and cuts change nothing.
+//! For any bytes the codec returns an answer or a failure, and the position of cuts changes nothing.
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use proptest::test_runner::Config;
@@ -6,7 +6,7 @@ use windlass_provider::openai::{Rejection, RetryHeaders, classify, decode_whole}
 
 use super::{decode, endpoint};
 
-/// Fragments that together are often, but not always, a stream.
+/// Fragments that often, but not always, form a stream.
 fn fragments() -> impl Strategy<Value = Vec<u8>> {
     let fragment = prop_oneof![
         Just(b"data: ".to_vec()),
@@ -28,7 +28,7 @@ fn fragments() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(fragment, 0..12).prop_map(|fragments| fragments.concat())
 }
 
-/// A stream by the book, of random deltas.
+/// A valid stream of random deltas.
 fn valid_stream() -> impl Strategy<Value = String> {
     let text = "[a-z<>/ é🪝\n\"\\\\]{0,8}|<think>|</think>";
     let delta = prop_oneof![

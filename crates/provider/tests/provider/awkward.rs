@@ -1,17 +1,17 @@
-//! Streams written by hand: everything servers do that the book does not say.
+//! Hand-written streams: everything servers do beyond the specification.
 
 use windlass_provider::openai::{AnswerBody, AnswerLimits, ChatStream, decode_whole};
 use windlass_vocab::{Failure, FailureClass, Reply, ReplyCall, StopReason, Usage};
 
 use super::{decode, endpoint};
 
-/// The reply to chunks given as JSON, each as one event; the same however the stream is cut.
+/// Decodes chunks given as JSON, each as one event; asserts that cuts in the stream change nothing.
 fn reply(chunks: &[&str]) -> Result<Reply, Failure> {
     let body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     read(&body)
 }
 
-/// The reply to a body as it stands; the same however it is cut.
+/// Decodes a body as it is; asserts that cuts change nothing.
 fn read(body: &str) -> Result<Reply, Failure> {
     let (whole, shown) = decode(&[body.as_bytes()]);
     for cut in 0..body.len() {

@@ -1,4 +1,4 @@
-//! The provider, seen from outside.
+//! Tests of the provider's public interface.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -26,12 +26,12 @@ fn stream() -> ChatStream {
     ChatStream::new(Arc::new(endpoint()), AnswerLimits::default())
 }
 
-/// What went to a sink, joined.
+/// The pieces that went to a sink, joined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Shown {
     text: String,
     thinking: String,
-    /// Name and arguments by place.
+    /// Name and arguments by index.
     calls: BTreeMap<u32, (String, String)>,
 }
 
@@ -48,7 +48,7 @@ impl Shown {
         }
     }
 
-    /// Nothing of the reply may be missing from what was shown.
+    /// Asserts that the pieces contain all of the reply.
     fn assert_covers(&self, reply: &Reply) {
         assert_eq!((&self.text, &self.thinking), (&reply.text, &reply.thinking));
         let arguments: Vec<&String> = self.calls.values().map(|(_, arguments)| arguments).collect();

@@ -1,4 +1,4 @@
-//! The model over a real connection, with a server that misbehaves on cue.
+//! The model over a real connection, with a server that misbehaves on demand.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ fn config(base_url: &str) -> OpenAiConfig {
     OpenAiConfig { api_key: Some(Secret::new("sk-secret\n")), ..OpenAiConfig::new(base_url, "m") }
 }
 
-/// What a call asks beside its words.
+/// The options of a call.
 pub(crate) struct Ask {
     delivery: Delivery,
     idle: StreamIdle,
@@ -66,7 +66,7 @@ pub(crate) fn head(status: &str, headers: &str) -> String {
     format!("HTTP/1.1 {status}\r\n{headers}\r\n")
 }
 
-/// A whole HTTP answer with its length.
+/// A complete HTTP answer with its length.
 pub(crate) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("{}{body}", head(status, &format!("{headers}content-length: {}\r\n", body.len()))).into()
 }
@@ -79,7 +79,7 @@ pub(crate) fn streaming_head() -> Vec<u8> {
     head("200 OK", "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n").into()
 }
 
-/// Says this, then drops for ever.
+/// Sends this, then sends `drop` again and again.
 fn drip(first: Vec<u8>, drop: &str) -> Act {
     Act::Drip { first, drop: chunk(drop), drops: usize::MAX, last: vec![] }
 }
@@ -121,7 +121,7 @@ async fn a_connection_the_server_closed_while_nobody_used_it_costs_nothing() {
         assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
         read.notify_one();
         server.closed.recv().await.unwrap();
-        // The runtime looks at its sockets before it comes back to us.
+        // The runtime polls its sockets before it resumes this task.
         tokio::task::yield_now().await;
     }
     assert_eq!(server.connections.load(Ordering::SeqCst), 3);
@@ -184,7 +184,7 @@ async fn a_dead_server_is_named_and_may_come_back() {
 
 #[tokio::test]
 async fn an_unknown_host_is_named() {
-    // A label this long is no name at all, so nobody on the network is asked.
+    // A label this long is not a valid name, so no DNS request is made.
     let url = format!("http://{}.invalid/v1", "x".repeat(64));
     let failure = call(&model(&url), &STREAMED, ignore()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Transient);
@@ -246,7 +246,7 @@ async fn silence_is_passing_before_and_after_the_first_word() {
     }
 }
 
-// proves M4: while a model thinks, and before it does where its name says that it will
+// proves M4: while a model reasons, and before that if its name marks it as a reasoning model
 #[tokio::test]
 async fn a_model_that_thinks_may_be_silent_for_longer() {
     let thought = chunk(&TEXT.replace("content", "reasoning_content"));
@@ -261,7 +261,7 @@ async fn a_model_that_thinks_may_be_silent_for_longer() {
         let failure = call(&model, &Ask { idle, ..STREAMED }, ignore()).await.unwrap_err();
         assert!(failure.message.ends_with("said nothing for 0.09 s."), "{name}: {failure}");
     }
-    // Once it speaks it is a model like others.
+    // Once it answers, the usual limits apply.
     let said = [streaming_head(), thought, chunk(TEXT)].concat();
     let server = Server::start(vec![Act::SayAndHang(said)]).await;
     let ask = Ask { idle: StreamIdle { first_ms: 20_000, next_ms: 30 }, ..STREAMED };
@@ -274,7 +274,7 @@ async fn a_model_that_thinks_may_be_silent_for_longer() {
 async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {
     for (said, piece) in [(streaming_head(), false), ([streaming_head(), chunk(TEXT)].concat(), true)] {
         let server = Server::start(vec![drip(said, ": ping\n\n")]).await;
-        // As much patience with silence as with comments, so that only the overall limit can end it.
+        // The same limit for silence as for comments, so that only the overall limit can end the call.
         let config = OpenAiConfig { keep_alive_ms: 100, ..config(&server.base_url()) };
         let ask = Ask { idle: StreamIdle { first_ms: 100, next_ms: 100 }, ..STREAMED };
         let model = OpenAiModel::new(config, &http()).unwrap();
@@ -282,7 +282,7 @@ async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {
         assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, piece));
         assert!(failure.message.contains("sent nothing of a reply for 0.1 s."), "{failure}");
     }
-    // Comments are no silence: they are borne for longer than it is.
+    // Comments are not silence: their limit is longer.
     let last = [chunk(TEXT), chunk(END)].concat();
     let late = Act::Drip { first: streaming_head(), drop: chunk(": ping\n\n"), drops: 150, last };
     let server = Server::start(vec![late]).await;
@@ -361,7 +361,7 @@ async fn a_line_without_end_is_given_up_at_the_cap() {
     let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Protocol);
     assert!(failure.message.contains("longer than any reply should be"), "{failure}");
-    // What was taken is the cap and what lay in socket buffers, far from all of it.
+    // The bytes read are the cap and the socket buffers, far from all of it.
     let taken = server.flooded.recv().await.unwrap();
     assert!(taken < 40 << 20, "{taken} bytes were taken");
 }

@@ -1,9 +1,9 @@
-//! Real answers, recorded. The recordings lie outside the project; without them these tests say so
-//! and prove nothing.
+//! Recorded real answers. The recordings are outside the repository; without them these tests print a notice and
+//! prove nothing.
 //!
-//! "Cut at every byte" is proved without the quadratic work: the decoder is deterministic and its
-//! state can be compared, so for a cut inside an event it is enough that, from the state before the
-//! event, both halves lead to the state after it and show the same; all that follows is then equal.
+//! "Cut at every byte" is proved without the quadratic work: the decoder is deterministic and its state can be
+//! compared. So for a cut inside an event it is enough that, from the state before the event, both halves lead to the
+//! state after it and emit the same pieces; everything after that is then equal.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -58,7 +58,7 @@ fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// All recorded answers of this wire; none, with a notice, when the recordings are absent.
+/// Returns all recorded answers of this protocol; none, with a notice, if the recordings are absent.
 fn recordings() -> Vec<Recording> {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/streams");
     let mut files = Vec::new();
@@ -90,7 +90,7 @@ fn read(file: &PathBuf) -> Vec<Recording> {
         .collect()
 }
 
-/// What `stream` shows when it takes `pushes`.
+/// Pushes `pushes` into `stream`; returns what it emits.
 fn push(stream: &mut ChatStream, pushes: &[&[u8]]) -> Shown {
     let mut shown = Shown::default();
     for bytes in pushes {
@@ -99,7 +99,7 @@ fn push(stream: &mut ChatStream, pushes: &[&[u8]]) -> Shown {
     shown
 }
 
-/// Cuts `body` at every byte of every event; gives the number of cuts.
+/// Cuts `body` at every byte of every event; returns the number of cuts.
 fn cut_everywhere(body: &[u8]) -> usize {
     let mut before = stream();
     let mut cuts = 0;
@@ -118,7 +118,7 @@ fn cut_everywhere(body: &[u8]) -> usize {
     cuts
 }
 
-/// The body in pieces that end with a blank line.
+/// Splits the body into parts that end with a blank line.
 fn events(body: &[u8]) -> Vec<&[u8]> {
     let mut rest = body;
     let mut events = Vec::new();
@@ -133,7 +133,7 @@ fn events(body: &[u8]) -> Vec<&[u8]> {
     events
 }
 
-/// Decodes a stream whole, by bytes, by events and cut everywhere; gives the number of cuts.
+/// Decodes a stream whole, by bytes, by events and cut everywhere; returns the number of cuts.
 fn check(recording: &Recording) -> usize {
     let (file, body) = (recording.file.display(), recording.body.as_bytes());
     let (reply, shown) = decode(&[body]);
@@ -151,7 +151,7 @@ fn recorded_streams_decode_the_same_wherever_they_are_cut() {
     let mut streams = recordings();
     streams.retain(|recording| recording.is_stream && recording.status == 200);
     let bytes: usize = streams.iter().map(|recording| recording.body.len()).sum();
-    // The longest first, so that the threads end together.
+    // The longest first, so that the threads finish at the same time.
     streams.sort_by_key(|recording| std::cmp::Reverse(recording.body.len()));
     let next = AtomicUsize::new(0);
     let work = || {

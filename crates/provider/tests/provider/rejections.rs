@@ -1,4 +1,4 @@
-//! Rejections: what they mean and what a person reads.
+//! Rejections: their classification and their messages.
 
 use windlass_provider::Secret;
 use windlass_provider::openai::{Endpoint, Rejection, RetryHeaders, classify};

@@ -145,7 +145,7 @@ fn what_was_sent_is_not_written_again() {
     let mut segments = Segments::default();
     let mut history = vec![Message::User { text: "first".into() }];
     encode(&config(), &request(&context, &history), &mut segments).unwrap();
-    // Against the contract on purpose: were the first message written again, this would show.
+    // Violates the contract on purpose: this shows whether the first message is encoded again.
     history[0] = Message::User { text: "other".into() };
     history.push(Message::User { text: "second".into() });
     let kept = written(&encode(&config(), &request(&context, &history), &mut segments).unwrap());
@@ -211,7 +211,7 @@ fn reasoning_is_returned_only_where_the_configuration_says_so() {
     };
     assert_eq!(reasoning(&config()), Value::Null);
     assert_eq!(reasoning(&OpenAiConfig { return_reasoning: ReasoningReturn::Field, ..config() }), json!("hm"));
-    // As the recorded requests of its thinking models do.
+    // As in the recorded requests of its reasoning models.
     assert_eq!(OpenAiConfig::new("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
 }
 

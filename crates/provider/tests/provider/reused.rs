@@ -1,4 +1,4 @@
-//! Connections that were used before, and servers that close them without saying so.
+//! Reused connections, and servers that close them without notice.
 
 use std::sync::atomic::Ordering;
 
@@ -13,7 +13,7 @@ fn whole() -> Act {
     Act::Say(vec![answer("200 OK", "", BODY)])
 }
 
-/// Calls so many times; gives how many requests the server saw.
+/// Makes this many calls; returns how many requests the server received.
 async fn calls(server: &mut Server, count: usize) -> usize {
     let model = model(&server.base_url());
     for number in 0..count {
@@ -64,7 +64,7 @@ async fn a_reused_connection_that_ends_in_the_middle_of_the_head_is_a_failure() 
     assert_eq!(std::iter::from_fn(|| server.requests.try_recv().ok()).count(), 2);
 }
 
-// proves M3: as llama.cpp's server does, with no header that says so
+// proves M3: like llama.cpp's server, which closes without a header that announces it
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_closes_after_every_stream_costs_no_failure_in_200_calls() {
     const CALLS: usize = 200;
@@ -76,7 +76,7 @@ async fn a_server_that_closes_after_every_stream_costs_no_failure_in_200_calls()
 // proves M3: a server that closes after every answer is remembered
 #[tokio::test]
 async fn connections_to_a_server_that_closes_them_after_one_answer_are_soon_not_kept() {
-    // What is reused is read and closed, so every reuse costs the server a request.
+    // The server reads and closes a reused connection, so every reuse costs it a request.
     const CALLS: usize = 20;
     let acts =
         [whole(), Act::Close, whole(), Act::Close]

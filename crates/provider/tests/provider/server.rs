@@ -1,4 +1,4 @@
-//! A server that says exactly what a test tells it to.
+//! A server that sends exactly what a test specifies.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,45 +8,44 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, mpsc};
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone)]
 pub(crate) enum Act {
     /// Writes these bytes, one write each, and keeps the connection.
     Say(Vec<Vec<u8>>),
-    /// Closes without a word.
+    /// Closes the connection without an answer.
     Close,
-    /// Resets the connection without a word.
+    /// Resets the connection without an answer.
     Reset,
     /// Writes these bytes and closes.
     SayAndClose(Vec<u8>),
-    /// Writes these bytes and closes a moment later, whatever has come by then.
+    /// Writes these bytes and closes a moment later, even if further bytes have arrived.
     SayAndCloseSoon(Vec<u8>),
-    /// Writes these bytes and, when told that they arrived, closes.
+    /// Writes these bytes and closes when notified that they arrived.
     SayAndCloseLater(Vec<u8>, Arc<Notify>),
-    /// Writes these bytes and, when told that they arrived, resets the connection.
+    /// Writes these bytes and resets the connection when notified that they arrived.
     SayAndReset(Vec<u8>, Arc<Notify>),
     /// Writes these bytes, then nothing more.
     SayAndHang(Vec<u8>),
-    /// Writes `first`, then `drop` every 5 ms until the other side closes or there were `drops`, then
-    /// `last`.
+    /// Writes `first`, then `drop` every 5 ms until the other side closes or `drops` were sent, then `last`.
     Drip { first: Vec<u8>, drop: Vec<u8>, drops: usize, last: Vec<u8> },
-    /// Writes a head, then one endless line, until the other side closes or `limit` bytes are out.
+    /// Writes a head, then one endless line, until the other side closes or `limit` bytes are written.
     Flood { limit: usize },
 }
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    /// Each request as it came, head and body.
+    /// Each request as received, head and body.
     pub(crate) requests: mpsc::UnboundedReceiver<String>,
     pub(crate) connections: Arc<AtomicUsize>,
-    /// Told of each connection once this side has closed it.
+    /// Receives a message for each connection that this side has closed.
     pub(crate) closed: mpsc::UnboundedReceiver<()>,
-    /// Bytes written by each flood.
+    /// The bytes written by each flood.
     pub(crate) flooded: mpsc::UnboundedReceiver<usize>,
 }
 
 impl Server {
-    /// Serves `acts` in order, one a request.
+    /// Performs `acts` in order, one per request.
     pub(crate) async fn start(acts: Vec<Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -108,7 +107,7 @@ async fn serve(
             }
             Act::SayAndHang(bytes) => {
                 stream.write_all(&bytes).await.unwrap();
-                // Until the other side gives up.
+                // Wait until the other side gives up.
                 stream.read_u8().await.ok();
                 return;
             }
@@ -131,7 +130,7 @@ async fn serve(
     }
 }
 
-/// A request's head and body; nothing when the connection is over.
+/// Reads a request's head and body; `None` at the end of the connection.
 async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<String> {
     let mut request = String::new();
     let mut length = 0;
@@ -154,7 +153,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<String> {
     Some(request)
 }
 
-/// Bytes of one endless line that the other side took.
+/// Writes one endless line; returns how many bytes the other side took.
 async fn pour(stream: &mut BufReader<TcpStream>, limit: usize) -> usize {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ";
     stream.write_all(head).await.unwrap();

@@ -1,4 +1,4 @@
-//! Commands for a session that another process drives. Two hubs over one store are two processes.
+//! Commands for a session that another process drives. Two hubs over one store stand for two processes.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use windlass_vocab::{
 fn world(steps: impl IntoIterator<Item = ScriptStep>) -> World {
     let policy = Policy {
         stream_idle: StreamIdle { first_ms: 3_600_000, next_ms: 3_600_000 },
-        // The clock runs fast; nobody's approval may expire meanwhile.
+        // The clock runs fast; no approval may expire meanwhile.
         approval_wait_ms: u64::from(u32::MAX),
         steering: Steering::Queue,
         ..preset("default").expect("a preset")
@@ -25,7 +25,7 @@ fn world(steps: impl IntoIterator<Item = ScriptStep>) -> World {
     World::new(policy, ScriptedModel::new(Script::of(steps)), Attendance::Attended)
 }
 
-/// A reply that stops after its first words.
+/// Returns a reply that stalls after its first words.
 fn stalls() -> ScriptStep {
     ScriptStep::say("Words that go on and on").fault(FaultKind::Idle { after: BodyPoint::Events(2) }.times(u32::MAX))
 }
@@ -34,7 +34,7 @@ fn gated() -> ScriptStep {
     ScriptStep::call("scripted__gated", json!({"label": "as asked"}))
 }
 
-/// A session that is at work in a process of its own, and another process.
+/// Returns a session at work in one process, and the hub of another process.
 async fn at_work(world: &World) -> (Session, Hub) {
     let there = world.hub(&Bomb::at(None));
     let session = there.open(World::opening(), world.agent()).await.expect("opened");
@@ -59,7 +59,7 @@ async fn nothing_is_left(world: &World) {
     assert_eq!(world.store.commands(Timestamp(0)).await.expect("read"), []);
 }
 
-// proves L8: a stop from elsewhere acts within a model call and overtakes the queue
+// proves L8: a stop from another process acts during a model call and overtakes the queue
 #[tokio::test]
 async fn a_stop_from_another_process_overtakes_what_waits() {
     let world = world([stalls()]);
@@ -81,7 +81,7 @@ async fn a_stop_from_another_process_overtakes_what_waits() {
     nothing_is_left(&world).await;
 }
 
-// proves T8: an answer from elsewhere counts as one given here, and is told apart from one that comes too late
+// proves T8: an answer from another process counts like a local one, and one that comes too late is reported as such
 #[tokio::test]
 async fn an_answer_from_another_process_is_taken_once() {
     let world = world([gated(), gated(), ScriptStep::say("Aye.")]);
@@ -117,7 +117,7 @@ async fn an_answer_to_a_run_that_was_stopped_is_told_so() {
     assert_eq!(world.executed().len(), 0);
 }
 
-// proves X1: what a person writes in an answer is stored without secrets, on its way too
+// proves X1: the text of an answer is stored without secrets, also while it is being delivered
 #[tokio::test]
 async fn an_answer_on_its_way_holds_no_secret() {
     let mut world = world([gated(), ScriptStep::say("Aye.")]);
@@ -126,7 +126,7 @@ async fn an_answer_on_its_way_holds_no_secret() {
     let question = asked(&session).await;
     let id = session.id();
     session.close().await;
-    // Somebody has the session who never looks.
+    // A process has the session that never polls.
     let lease = world.store.claim(id).await.expect("claimed");
     let reason = Some("not hush-hush-this-is-long-1234".to_owned());
     let answer = Answer { reason, ..Answer::plain(QuestionOption::No) };
@@ -148,7 +148,7 @@ async fn an_answer_on_its_way_holds_no_secret() {
     assert!(reason.starts_with("not ") && !reason.contains("hush"), "{reason}");
 }
 
-// proves J5: whoever opens the session later is not hit by a command that was meant for another
+// proves J5: a later owner of the session does not execute a command for an earlier one
 #[tokio::test]
 async fn a_command_to_an_owner_that_dies_reaches_nobody() {
     let world = world([stalls(), ScriptStep::say("Done.")]);
@@ -168,7 +168,7 @@ async fn a_command_to_an_owner_that_dies_reaches_nobody() {
     assert_eq!(count(&world, "CancelAsked"), 0);
 }
 
-// proves J5: a command that its sender could not take back any more is passed over by the next owner
+// proves J5: the next owner skips a command that its sender could not withdraw any more
 #[tokio::test]
 async fn a_command_that_was_left_behind_is_not_for_the_next_owner() {
     let world = world([stalls()]);
@@ -185,7 +185,7 @@ async fn a_command_that_was_left_behind_is_not_for_the_next_owner() {
     world.store.send_command(id, left).await.expect("sent");
     drop(lease);
     let session = here.open(World::opening(), world.agent()).await.expect("opened");
-    // One that is meant for it is taken, the other is not.
+    // It takes a command that is meant for it, but not the other one.
     let there = world.hub(&Bomb::at(None));
     let told = there.control(id, answers(QuestionId(9), QuestionOption::No)).await.expect("sent");
     assert_eq!(told, done(ControlOutcome::NoSuchQuestion {}));
@@ -217,7 +217,7 @@ async fn a_session_that_is_live_here_is_told_without_a_detour() {
     assert!(world.records().iter().any(|record| matches!(record, Record::CancelAsked(_))));
 }
 
-// proves J5: to look for commands keeps neither a session nor a store open
+// proves J5: polling for commands keeps neither a session nor a store open
 #[tokio::test]
 async fn whoever_closes_the_last_session_leaves_nothing_behind() {
     let world = world([stalls()]);

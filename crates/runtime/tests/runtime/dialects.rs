@@ -23,18 +23,18 @@ struct World {
     policy: Policy,
 }
 
-/// What one message came to.
+/// The outcome of one message.
 struct Told {
     ended: RunEnded,
-    /// All the text that was shown.
+    /// All text that was displayed.
     shown: String,
-    /// The calls that were shown as they came: names and arguments.
+    /// The calls that were displayed as they streamed: names and arguments.
     calls: Vec<(String, String)>,
 }
 
 impl World {
     fn new(policy: Policy, steps: Vec<ScriptStep>) -> Self {
-        // Every event in a write of its own, a few characters each: blocks come in many pieces.
+        // Every event is a separate write of a few characters: blocks arrive in many pieces.
         let pace = ReplyPace { writes: WriteSplit::Events, delta_chars: 3, ..ReplyPace::default() };
         let server = ModelServer::start(Script::of(steps).pace(pace)).expect("a server");
         Self { server, store: Arc::new(MemoryStore::new()), dir: tempfile::tempdir().expect("a folder"), policy }
@@ -125,9 +125,9 @@ async fn the_task_preset_does_a_job_in_tool_blocks_over_a_wire_that_knows_no_too
     let world = World::new(
         policy("task"),
         vec![
-            // As a server gives it that stopped where it was told to.
+            // From a server that stopped at the stop sequence.
             ScriptStep::say(first),
-            // One that went on and made up a result.
+            // From a server that continued and invented a result.
             ScriptStep::say(format!(
                 "{}\n<tool_result>made up</tool_result>\nAll fine.",
                 ScriptStep::block("scripted", "read", &json!({"n": 2})).text
@@ -192,7 +192,7 @@ async fn the_local_model_preset_reads_brackets_lines_and_bare_json_beside_native
     assert_eq!(last["messages"][3]["role"], "tool");
 }
 
-/// What Ollama says of a model that can't call tools.
+/// Returns Ollama's error for a model that can't call tools.
 fn no_tools() -> windlass_testkit::ScriptedFault {
     let body =
         r#"{"error":{"message":"registry.ollama.ai/library/gemma:2b does not support tools","type":"api_error"}}"#;
@@ -219,7 +219,7 @@ async fn where_the_server_takes_no_tools_the_default_preset_goes_on_in_blocks_an
     let told = world.tell(&session, "go").await;
     assert_eq!((told.ended.answer.as_str(), told.calls.len()), ("Both are read.", 2));
     session.close().await;
-    // Another process: the session still knows.
+    // Another process: the session remembers.
     let session = world.open().await;
     assert_eq!(world.tell(&session, "more").await.ended.answer, "Nothing more.");
     let bodies = world.bodies();
@@ -268,14 +268,14 @@ async fn a_half_written_call_is_sent_back_and_is_never_the_answer() {
     assert!(last[5].1.contains("cut off"), "{last:?}");
 }
 
-/// A call as a server sent it, and what came of it.
+/// A call as a server sent it.
 struct SendOutcome {
     arguments: &'static str,
     finish: &'static str,
     tokens: u64,
 }
 
-/// How the call ended, what the model was told of it, and the arguments its history shows.
+/// Returns the call's outcome, the message to the model, and the arguments in the history.
 async fn came_of(sent: &SendOutcome) -> (OutcomeKind, String, String) {
     let call = ScriptStep::call("scripted__read", json!(sent.arguments)).finish(sent.finish).usage(9, sent.tokens);
     let sampling = Sampling { max_tokens: MaxTokens::Fixed(64), ..Sampling::default() };
@@ -308,10 +308,10 @@ async fn a_call_that_the_length_limit_cut_is_not_run_however_whole_it_can_be_mad
         ("", "length", 64, "by the length limit before its arguments began", "{}"),
         (r#"{"n": 1"#, "length", 64, "by the length limit before it was whole", "{}"),
         (HALF, "length", 64, "by the length limit before it was whole", r#"{"n": 1}"#),
-        // Some servers say that they stopped for the call; the number of tokens says more.
+        // Some servers report that they stopped for the call; the number of tokens shows the limit.
         ("", "tool_calls", 64, "by the length limit before its arguments began", "{}"),
         (HALF, "stop", 64, "by the length limit before it was whole", r#"{"n": 1}"#),
-        // Or not even that.
+        // Not even the number of tokens shows it.
         (HALF, "tool_calls", 9, "breaks off in the middle of its arguments, as at the length limit", r#"{"n": 1}"#),
     ] {
         let (outcome, text, history) = came_of(&SendOutcome { arguments, finish, tokens }).await;

@@ -26,7 +26,7 @@ async fn open(world: &World) -> Session {
     world.open(&Bomb::at(None)).await.expect("opened")
 }
 
-// proves J2, J6: a session whose first commit is tried again though it took place begins all the same, once
+// proves J2, J6: a session starts once, even if its first commit took place and is retried
 #[tokio::test]
 async fn a_beginning_that_was_not_heard_of_is_tried_again_and_stands() {
     let world = world(policy("default"), Script::of([ScriptStep::say("Done.")]));
@@ -37,12 +37,12 @@ async fn a_beginning_that_was_not_heard_of_is_tried_again_and_stands() {
     assert_eq!(world.records().iter().filter(|record| record.kind() == "MessageAccepted").count(), 1);
 }
 
-/// A reply that never comes: the call can only be aborted.
+/// Returns a reply that never comes: the call can only be aborted.
 fn never() -> ScriptStep {
     ScriptStep::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX))
 }
 
-/// A reply that stops after its first words.
+/// Returns a reply that stalls after its first words.
 fn stalls(text: &str) -> ScriptStep {
     ScriptStep::say(text).fault(FaultKind::Idle { after: BodyPoint::Events(2) }.times(u32::MAX))
 }
@@ -152,7 +152,7 @@ async fn under_queue_a_message_waits_survives_the_process_and_is_taken_up_next()
 
     let session = open(&world).await;
     let mut events = session.events();
-    // The stop would drop what waits, so the stuck call is settled by a person's answer instead.
+    // A stop would drop the waiting message, so a person's answer settles the stuck call instead.
     assert_eq!(world.store.waiting(session.id()).await.expect("a store").len(), 1);
     assert!(matches!(session.settled().await, SessionActivity::Waiting(_)));
     let SessionActivity::Waiting(questions) = session.activity() else { panic!("it waits") };
@@ -241,7 +241,7 @@ async fn a_secret_reaches_neither_model_nor_journal_nor_subscribers() {
 
 #[tokio::test]
 async fn a_title_is_recorded_even_while_a_run_works() {
-    // proves J1: what a list shows is a fold of the journal
+    // proves J1: session lists are derived from the journal
     let world = world(policy("default"), Script::of([never()]));
     let session = open(&world).await;
     session.send("m".into(), "go").await.expect("sent");
@@ -258,7 +258,7 @@ async fn a_writer_that_was_fenced_off_can_not_write() {
     let session = open(&world).await;
     session.send("m".into(), "go").await.expect("sent");
     let mut events = session.events();
-    // The driver may still be at its first writes; another takes over at whatever head there is.
+    // The driver may still be at its first writes; another writer takes over at the present head.
     loop {
         let head = world.store.head(session.id()).await.expect("a store");
         let taken = LeaseTaken { epoch: head.epoch + 1, holder: "elsewhere".into() };
@@ -306,7 +306,7 @@ async fn a_driver_that_learns_that_its_lease_is_lost_ends_at_once() {
     let mut events = session.events();
     session.send("m".into(), "go").await.expect("sent");
     until(&mut events, |event| is_record(event, "TurnStarted")).await;
-    // Another takes over, and the store hears of an append that comes too late.
+    // Another writer takes over, and the store rejects an append that comes too late.
     let head = world.store.head(session.id()).await.expect("a store");
     for epoch in [head.epoch + 1, head.epoch] {
         let taken = LeaseTaken { epoch, holder: "elsewhere".into() };
@@ -314,7 +314,7 @@ async fn a_driver_that_learns_that_its_lease_is_lost_ends_at_once() {
         let appended = world.store.append(Writer::new(session.id(), head, epoch).seal(batch).expect("sealed")).await;
         assert_eq!(appended.is_ok(), epoch > head.epoch);
     }
-    // Nothing else is asked of it: it would wait an hour for the model.
+    // No other command is sent: the driver would wait an hour for the model.
     assert_eq!(session.settled().await, SessionActivity::Closed(SessionClosed::Store(StoreError::Conflict)));
 }
 
@@ -366,7 +366,7 @@ async fn the_same_message_id_is_taken_up_once_even_when_sent_at_the_same_time() 
 
 #[tokio::test]
 async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
-    // proves T8: edit and run, and no deny is overridden
+    // proves T8: edit and run, and no deny rule is overridden
     let gated = || ScriptStep::call("scripted__gated", json!({"label": "as asked"}));
     let world = World::new(
         policy("default"),
@@ -391,7 +391,7 @@ async fn arguments_a_person_wrote_are_judged_by_what_is_forbidden() {
     assert_eq!(world.executed().len(), 1, "what is forbidden was not run");
 }
 
-/// More calls in one reply than can be run before anybody looks up.
+/// More calls in one reply than can finish before the next command is handled.
 const CALLS: usize = 5_000;
 
 fn many_calls() -> Script {
@@ -399,7 +399,7 @@ fn many_calls() -> Script {
     Script::of([(0..CALLS).fold(ScriptStep::default(), call)])
 }
 
-/// How many calls of the run have finished well. All of them have a result.
+/// Returns how many calls of the run have succeeded; asserts that all of them have a result.
 fn finished_well(world: &World) -> usize {
     let outcomes: Vec<OutcomeKind> = world
         .records()
@@ -414,7 +414,7 @@ fn finished_well(world: &World) -> usize {
     outcomes.iter().filter(|outcome| **outcome == OutcomeKind::Ok).count()
 }
 
-// proves L8: a stop overtakes the results that are there already
+// proves L8: a stop overtakes results that are already available
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_is_looked_at_before_the_results_of_thousands_of_calls() {
     let world = world(policy("operator"), many_calls());
@@ -428,7 +428,7 @@ async fn a_stop_is_looked_at_before_the_results_of_thousands_of_calls() {
     assert!((1..CALLS / 2).contains(&finished), "{finished} calls were finished first");
 }
 
-// proves L8: so does the deadline, which is up as soon as the run is taken up again
+// proves L8: so does the deadline, which has passed as soon as the run is resumed
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_deadline_is_looked_at_before_the_results_of_thousands_of_calls() {
     let mut world = world(policy("operator"), many_calls());

@@ -1,4 +1,4 @@
-//! Forking while the origin is at work.
+//! Forks while a run of the origin is open.
 
 use crate::support::{Bomb, World};
 use windlass_machine::{ReplayOutcome, State, preset, replay};

@@ -1,4 +1,4 @@
-//! The hub: one driver for each session, joined by whoever opens it again.
+//! The hub: one driver for each session; opening it again joins it.
 
 use crate::support::{Bomb, World};
 use futures_util::future::join;
@@ -18,19 +18,19 @@ async fn open(world: &World, hub: &Hub) -> Session {
     hub.open(World::opening(), world.agent()).await.expect("opened")
 }
 
-/// A reply that stops after its first words.
+/// Returns a reply that stalls after its first words.
 fn stalls(text: &str) -> ScriptStep {
     ScriptStep::say(text).fault(FaultKind::Idle { after: BodyPoint::Events(2) }.times(u32::MAX))
 }
 
-/// What somebody saw of a run: the numbers of its records, the text that streamed meanwhile, and its answer.
+/// What a follower saw of a run: the numbers of its records, the text that streamed meanwhile, and its answer.
 struct Seen {
     seqs: Vec<u64>,
     text: String,
     answer: String,
 }
 
-/// Follows a session from a record on to the end of its run.
+/// Follows a session from a record on until the end of its run.
 async fn followed_to_the_end(hub: &Hub, session: SessionId, after: u64) -> Seen {
     let (mut follow, mut seqs, mut text) = (hub.follow(session, after), Vec::new(), String::new());
     loop {
@@ -51,7 +51,7 @@ async fn followed_to_the_end(hub: &Hub, session: SessionId, after: u64) -> Seen 
     }
 }
 
-// proves J5: whoever opens a session that is live here is given the same one
+// proves J5: opening a session that is live here joins it
 #[tokio::test]
 async fn a_session_that_is_opened_twice_has_one_driver() {
     let world = world([ScriptStep::say("Done.")]);
@@ -64,7 +64,7 @@ async fn a_session_that_is_opened_twice_has_one_driver() {
     assert_eq!(leases, 1, "nobody took it over");
 }
 
-// proves J5: the driver lives as long as anybody has a handle, and lets go with the last
+// proves J5: the driver lives as long as anybody has a handle, and ends with the last
 #[tokio::test]
 async fn who_closes_a_session_does_not_close_it_for_others() {
     let world = world([ScriptStep::say("Done.")]);
@@ -103,7 +103,7 @@ async fn who_joins_in_mid_turn_is_given_the_text_so_far() {
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
 }
 
-// proves E1: another process's records are followed, and nothing is doubled when the session comes here
+// proves E1: another process's records are followed, and nothing is repeated when the session moves here
 #[tokio::test]
 async fn a_session_is_followed_wherever_it_is_driven() {
     let world = world([ScriptStep::say("There."), ScriptStep::say("Here.")]);
@@ -121,7 +121,7 @@ async fn a_session_is_followed_wherever_it_is_driven() {
     assert_eq!(all, (1..=world.records().len() as u64).collect::<Vec<_>>());
 }
 
-// proves J5: a drained hub holds nothing, whoever has handles; open runs go on elsewhere
+// proves J5: a drained hub has no live session, even if handles exist; open runs continue elsewhere
 #[tokio::test]
 async fn a_drained_hub_lets_go_of_every_session() {
     let world = world([stalls("Unfinished, and it will stay so for now")]);
@@ -134,7 +134,7 @@ async fn a_drained_hub_lets_go_of_every_session() {
     assert!(!world.records().iter().any(|record| matches!(record, Record::RunEnded(_))));
 }
 
-// proves E2: thinking has a start and an end, before the words or the call that follow it
+// proves E2: thinking has a start and an end, before the text or the call that follows it
 #[tokio::test]
 async fn thinking_has_a_start_and_an_end() {
     let steps = [
@@ -160,7 +160,7 @@ async fn thinking_has_a_start_and_an_end() {
                 DeltaBody::ThinkingEnded {} => ("end", String::new()),
                 DeltaBody::ThinkingDelta { text } => ("thinks", text),
                 DeltaBody::TextDelta { text } => ("says", text),
-                // Its progress as it runs belongs to no attempt.
+                // The progress of a running call belongs to no attempt.
                 DeltaBody::CallDelta { name: Some(name), .. } => ("calls", name),
                 DeltaBody::CallDelta { .. } | DeltaBody::Cleared {} | DeltaBody::Waiting { .. } => continue,
             };

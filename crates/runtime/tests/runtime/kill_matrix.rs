@@ -1,7 +1,6 @@
-//! The kill matrix in process: every preset, stopped around every append, inside every model call and
-//! around every effect, and then once more while it recovers. The outcome must be that of an
-//! undisturbed run, what had finished must not be done again, and what was in flight is settled by its
-//! effect class.
+//! The kill matrix in process: every preset is stopped around every append, inside every model call and around every
+//! effect, and then once more while it recovers. The outcome must be that of an undisturbed run, finished calls must
+//! not run again, and calls in flight are settled by their effect class.
 
 use std::sync::atomic::Ordering;
 
@@ -15,8 +14,8 @@ use windlass_vocab::{
     Attendance, CallId, Dialect, MessageId, Nudge, OutcomeKind, Parallel, Policy, Record, RunEnded, UnfinishedCall,
 };
 
-/// A job with every class of effect, calls side by side, an approval, a rate limit, a dying stream
-/// and, where the preset gets over it, an empty reply.
+/// Returns a job with every class of effect, parallel calls, an approval, a rate limit, a dying stream and, where the
+/// preset can recover from it, an empty reply.
 fn script(policy: &Policy) -> Script {
     let work = vec![
         ScriptStep::call("scripted__read", json!({"n": 1})).and_call("scripted__read", json!({"n": 2})),
@@ -46,17 +45,17 @@ fn last(policy: &Policy) -> ScriptStep {
 }
 
 fn world(policy: &Policy, attendance: Attendance) -> World {
-    // The clock runs fast; nobody's approval may expire meanwhile.
+    // The clock runs fast; no approval may expire meanwhile.
     let policy = Policy { approval_wait_ms: u64::from(u32::MAX), ..policy.clone() };
     World::new(policy.clone(), ScriptedModel::new(script(&policy)), attendance)
 }
 
-/// What is compared: how it ended. Costs differ when a call is made again.
+/// Returns what is compared: how the run ended. Usage differs when a call is made again.
 fn outcome(ended: &RunEnded) -> (windlass_vocab::EndReason, String, u32) {
     (ended.reason, ended.answer.clone(), ended.turns)
 }
 
-/// A process that takes this long hangs.
+/// A process that takes longer than this hangs.
 const LONG: std::time::Duration = std::time::Duration::from_secs(60);
 
 struct Undisturbed {
@@ -75,7 +74,7 @@ async fn undisturbed(policy: &Policy, attendance: Attendance) -> Undisturbed {
     let mut appends = world.batches();
     let number = bomb.appends.load(Ordering::SeqCst);
     if attendance == Attendance::Unattended {
-        // A session made for its first message begins with two batches in one append.
+        // A session created with its first message starts with two batches in one append.
         let second = appends.remove(1);
         appends[0].extend(second);
     }
@@ -92,7 +91,7 @@ fn around_append(n: u64) -> [Point; 2] {
     [Point::Append(Side::Before, n), Point::Append(Side::After, n)]
 }
 
-/// How many calls have run by these records, but for one that ends the run.
+/// Returns how many calls have run according to these records, except one that ends the run.
 fn finished(records: &[Record]) -> usize {
     let ends = |call: CallId| {
         records.iter().any(|record| matches!(record, Record::CallRequested(r) if r.call == call && r.ending.is_some()))
@@ -105,12 +104,12 @@ fn finished(records: &[Record]) -> usize {
 }
 
 impl Undisturbed {
-    /// A process that died at `point`, the first of its run, left exactly what it had to.
+    /// Asserts that the first process, which died at `point`, left exactly the expected records and effects.
     fn assert_left(&self, world: &World, point: Point, context: &str) {
         let kinds = |records: &[Record]| records.iter().map(|record| record.kind().to_owned()).collect::<Vec<_>>();
         let left = world.records();
         let executed: usize = world.executed().values().sum();
-        // A person's answer and a call that runs meanwhile come in any order; all else has its own.
+        // A person's answer and a call that runs meanwhile come in any order; everything else has a fixed order.
         let ordered = world.attendance == Attendance::Unattended || world.policy.parallel == Parallel::Off;
         if ordered {
             let whole: Vec<Record> = self.appends.iter().flatten().cloned().collect();
@@ -126,7 +125,7 @@ impl Undisturbed {
             assert_eq!(kinds(&left), kinds(&whole[..expected]), "{context}: the journal");
         }
         let due = match point {
-            // What finishes by an append has run before it.
+            // A call whose end is in an append has run before it.
             Point::Append(_, n) => finished(&self.appends[..usize::try_from(n).expect("few")].concat()),
             Point::Model(_) => finished(&left),
             Point::Tool(Side::Before, n) => usize::try_from(n).expect("few") - 1,
@@ -139,8 +138,8 @@ impl Undisturbed {
     }
 }
 
-/// Dies at each of `deaths` in turn, as far as the run comes to them, then runs to the end, and checks
-/// everything. Gives how many of the deaths took place: the first at the least.
+/// Dies at each of `deaths` in turn, as far as the run reaches them, then runs to the end, and checks everything.
+/// Returns how many of the deaths took place: at least the first.
 async fn check(policy: &Policy, attendance: Attendance, undisturbed: &Undisturbed, deaths: &[Point]) -> usize {
     let world = world(policy, attendance);
     let context = format!("{} dying at {deaths:?}", policy.preset);
@@ -171,14 +170,14 @@ async fn check(policy: &Policy, attendance: Attendance, undisturbed: &Undisturbe
     died
 }
 
-/// How many ways to die there were: every one that is counted took place.
+/// Returns how many combinations of deaths were checked; each one took place.
 async fn matrix(name: &str, attendance: Attendance) -> usize {
     let policy = preset(name).expect("a preset");
     let undisturbed = undisturbed(&policy, attendance).await;
     let mut checked = 0;
     for (index, first) in undisturbed.points.iter().enumerate() {
-        // And again while it recovers: around the appends of the second process, at every third place, and
-        // at the next ones for the next point. The first place it does not come to leaves one death alone.
+        // Then again while it recovers: around every third append of the second process, with another offset for each
+        // first point. The first point that it does not reach leaves only one death.
         for second in (1..).flat_map(around_append).skip(index % 3).step_by(3) {
             let died = check(&policy, attendance, &undisturbed, &[*first, second]).await;
             checked += 1;
@@ -198,7 +197,7 @@ fn counted(name: &str, ways: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_kill_matrix_in_process_ends_as_if_undisturbed() {
     for name in PRESETS {
-        // Under `ask` a person settles what was in flight; the others do without one.
+        // Under `ask` a person settles calls in flight; the other presets need nobody.
         let policy = preset(name).expect("a preset");
         let attendance = match policy.unfinished_call {
             UnfinishedCall::Ask => Attendance::Attended,
@@ -211,7 +210,7 @@ async fn the_kill_matrix_in_process_ends_as_if_undisturbed() {
     counted("default, with a person", matrix("default", Attendance::Attended).await);
 }
 
-// proves J3: what the matrix rests on
+// proves J3: the precondition of the matrix
 #[tokio::test]
 async fn a_process_that_has_died_writes_nothing_more() {
     let world = world(&preset("default").expect("a preset"), Attendance::Attended);
@@ -224,8 +223,8 @@ async fn a_process_that_has_died_writes_nothing_more() {
     assert_eq!(world.records(), before);
 }
 
-/// An undo of each kind of change: a file that goes, one that comes back, a folder moved back, folders made
-/// on the way.
+/// Returns a world with every kind of change to undo: a file created, a file replaced, a folder moved, parent folders
+/// created.
 async fn undoing() -> Undoing {
     let world = Undoing::new(&[
         Operation::Write("new/deep/x", "x".to_owned()),
@@ -255,7 +254,7 @@ async fn the_kill_matrix_of_an_undo_in_process_leaves_every_file_as_it_was_befor
     assert_eq!(steps.len(), 4);
     let (before, mut checked) = (tree(undisturbed.root()), 0);
     for (wanted, restores) in steps.iter().enumerate() {
-        // The lease, what is begun, what is done.
+        // The lease, the start of the undo, its end.
         let appends = (1..=3).flat_map(|n| [Point::Append(Side::Before, n), Point::Append(Side::After, n)]);
         for death in appends.chain((1..=*restores).map(Point::Restore)) {
             let world = undoing().await;

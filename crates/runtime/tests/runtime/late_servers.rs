@@ -1,5 +1,5 @@
-//! Servers that come late, change, or never come: when a run waits for them, how its offer grows, and by
-//! which offer a reply is judged.
+//! Servers that connect late, change, or never connect: when a run waits for them, how its offer grows, and by which
+//! offer the calls of a reply are resolved.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,12 +22,12 @@ fn call(name: &str) -> ScriptStep {
     ScriptStep::call(name, json!({}))
 }
 
-/// The same by a model that takes its time, so that something can happen meanwhile.
+/// Like `call`, by a slow model, so that something can happen meanwhile.
 fn slow_call(name: &str) -> ScriptStep {
     call(name).fault(FaultKind::Delay { ms: 100 })
 }
 
-/// A policy whose first turn waits until the servers are there.
+/// Returns a policy whose first turn waits until the servers are connected.
 fn waiting() -> Policy {
     Policy { server_wait_ms: LONG_MS, ..default() }
 }
@@ -36,14 +36,14 @@ fn unattended(policy: Policy, hub: &Arc<Hub>, steps: Vec<ScriptStep>) -> World {
     world(policy, hub, Attendance::Unattended, steps)
 }
 
-/// Waits until somebody has waited for the server this often.
+/// Waits until the server has been waited for this often.
 async fn waited_for(hub: &Hub, times: usize) {
     while hub.waited_for.load(Ordering::SeqCst) < times {
         tokio::task::yield_now().await;
     }
 }
 
-/// A process in which the server comes up as soon as it has been waited for this often.
+/// Runs a process in which the server connects as soon as it has been waited for this often.
 async fn run_and_come_up_at(world: &World, hub: &Hub, times: usize) -> EndReason {
     let comes_up = async {
         waited_for(hub, times).await;
@@ -52,7 +52,7 @@ async fn run_and_come_up_at(world: &World, hub: &Hub, times: usize) -> EndReason
     tokio::join!(run(world), comes_up).0
 }
 
-/// A process that is gone as soon as it has waited for the server this often.
+/// Runs a process that dies as soon as it has waited for the server this often.
 async fn die_in_wait(world: &World, hub: &Hub, times: usize) {
     let session = world.open(&Bomb::at(None)).await.unwrap();
     session.send("m".into(), "go").await.unwrap();
@@ -83,7 +83,7 @@ async fn begun(world: &World) -> Session {
     session
 }
 
-// proves P2, L1: the tool that waits belongs to the servers, not to the built-in tools
+// proves P2, L1: the tool `wait_for_servers` comes with the servers, not with the built-in tools
 #[tokio::test]
 async fn a_preset_with_nothing_but_server_tools_is_offered_the_wait() {
     let hub = Hub::down(&[]);
@@ -94,7 +94,7 @@ async fn a_preset_with_nothing_but_server_tools_is_offered_the_wait() {
     assert_eq!(outcomes(&world)[1], (OutcomeKind::Ok, "echo".into()));
 }
 
-// proves J3, P2: the wait is a call like any other, and is made again
+// proves J3, P2: the wait is a call like any other, and is repeated
 #[tokio::test]
 async fn a_wait_for_servers_that_was_cut_short_really_waits_after_the_resume() {
     let hub = Hub::down(&[]);
@@ -107,7 +107,7 @@ async fn a_wait_for_servers_that_was_cut_short_really_waits_after_the_resume() {
     assert_eq!(offers(&world), [vec!["wait_for_servers"], vec!["hub__asks", "hub__echo", "hub__pauses"]]);
 }
 
-// proves M6, P2: what was remembered is not all there is
+// proves M6, P2: the remembered tools may not be all
 #[tokio::test]
 async fn tools_that_a_server_has_gained_join_once_at_the_first_boundary_after_it_is_there() {
     let hub = Hub::down(&["echo"]);
@@ -130,7 +130,7 @@ async fn tools_that_a_server_has_gained_join_once_at_the_first_boundary_after_it
     assert_eq!(outcomes(&world)[1], (OutcomeKind::Ok, "extra".into()));
 }
 
-// proves M6, J3: once in a run, whatever process it is in
+// proves M6, J3: once per run, whichever process drives it
 #[tokio::test]
 async fn a_server_that_has_joined_does_not_join_again_after_a_crash() {
     let hub = Hub::down(&["echo"]);
@@ -154,7 +154,7 @@ async fn a_server_that_has_joined_does_not_join_again_after_a_crash() {
     assert_eq!(offers(&world), [vec!["hub__echo"], vec!["hub__echo", "hub__extra"]]);
 }
 
-// proves T3, P2: named in full it is no misspelling of another tool, and no stranger
+// proves T3, P2: a full name is neither taken for a misspelling of another tool nor unknown
 #[tokio::test]
 async fn a_tool_the_model_was_not_told_of_is_let_through_by_its_full_name() {
     for name in ["hub__echoes", "hub.echoes"] {
@@ -167,14 +167,14 @@ async fn a_tool_the_model_was_not_told_of_is_let_through_by_its_full_name() {
     }
 }
 
-// proves J3: a call that was let through is run again, though no offer has its tool
+// proves J3: a call that was accepted is run again, though no offer contains its tool
 #[tokio::test]
 async fn a_call_by_full_name_that_was_cut_short_waits_for_its_server_and_is_run_again() {
     let hub = Hub::down(&["asks"]);
     hub.is.send_replace(Is::Up);
     let world = world(default(), &hub, Attendance::Attended, vec![slow_call("hub.pauses"), ScriptStep::say("done")]);
     *hub.has.lock().unwrap() = vec!["asks"];
-    // The model is offered `asks` alone; `pauses` is there when it replies.
+    // The model is offered only `asks`; `pauses` exists by the time it replies.
     let session = world.open(&Bomb::at(None)).await.unwrap();
     let mut events = session.events();
     session.send("m".into(), "go").await.unwrap();
@@ -196,7 +196,7 @@ async fn a_call_by_full_name_that_was_cut_short_waits_for_its_server_and_is_run_
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "[7] No".to_owned())]);
 }
 
-// proves T2: one snapshot for a model call, whatever happens while the model thinks
+// proves T2: one snapshot per model call, whatever happens while the model thinks
 #[tokio::test]
 async fn a_reply_is_judged_by_the_offer_it_was_made_under() {
     let hub = Hub::down(&[]);
@@ -232,7 +232,7 @@ async fn the_first_turn_of_an_unattended_run_waits_for_a_server_it_never_met_and
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
 }
 
-// proves P2: not for ever, not for what is known from last time
+// proves P2: not forever, and not for servers whose tools are remembered
 #[tokio::test]
 async fn the_first_turn_waits_no_longer_than_it_may_and_not_for_what_is_remembered() {
     let hub = Hub::down(&[]);
@@ -274,7 +274,7 @@ async fn a_wait_before_the_first_turn_that_was_cut_short_begins_anew() {
     assert_eq!(offers(&world), [vec!["hub__asks", "hub__echo", "hub__pauses"]]);
 }
 
-// proves P2, T5: one chance in a run, and another in the next
+// proves P2, T5: one chance per run, and another in the next
 #[tokio::test]
 async fn a_server_that_missed_its_start_is_not_waited_for_again_in_the_run() {
     let hub = Hub::down(&[]);

@@ -1,4 +1,4 @@
-//! The driver from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+//! Tests of the driver's public interface, in one binary: each further test binary would link all dependencies again.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

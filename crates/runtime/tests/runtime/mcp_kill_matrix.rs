@@ -1,6 +1,6 @@
-//! The kill matrix in process with calls of an MCP server: every way in which a preset settles what was
-//! cut short, stopped around every append, inside every model call and around every call of the server's
-//! tools; the last one pauses for a person. The server outlives every process and counts what it did.
+//! The kill matrix in process with calls of an MCP server: for every way in which a preset settles interrupted calls,
+//! stopped around every append, inside every model call and around every call of the server's tools; the last call
+//! pauses for a person. The server outlives every process and counts its effects.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +17,10 @@ use windlass_testkit::mcp::{FakeTool, McpDiary, McpHttpServer, McpScript, Person
 use windlass_testkit::{KillTarget, Script, ScriptStep, ScriptedModel, count_ways_to_die};
 use windlass_vocab::{Attendance, EffectId, Nudge, Policy, RunEnded};
 
-/// A process that takes this long hangs.
+/// A process that takes longer than this hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A server, where it notes what it did, and what processes remember of it.
+/// A server, its diary of effects, and the processes' memory of its tools.
 struct House {
     dir: tempfile::TempDir,
     server: McpHttpServer,
@@ -48,7 +48,7 @@ impl House {
         Servers::new(configs, McpOptions { memory: Some(memory.to_owned()), ..McpOptions::default() })
     }
 
-    /// A world whose processes all meet this server, and know it from before or don't.
+    /// Returns a world whose processes all use this server, and either remember its tools or don't.
     fn world(&self, policy: &Policy, attendance: Attendance, met: Met) -> World {
         let policy = Policy { approval_wait_ms: u64::from(u32::MAX), server_wait_ms: 0, ..policy.clone() };
         let mut world = World::new(policy.clone(), ScriptedModel::new(script(&policy, met)), attendance);
@@ -62,7 +62,7 @@ impl House {
         world
     }
 
-    /// How often the server was asked for each effect; a call that paused is asked for twice.
+    /// Returns how often the server was asked for each effect; a call that paused is requested twice.
     fn executed(&self) -> BTreeMap<EffectId, usize> {
         let mut executed = BTreeMap::new();
         for call in McpDiary::at(&self.dir.path().join("diary")).calls() {
@@ -73,7 +73,7 @@ impl House {
     }
 }
 
-/// Whether the server was listed before the first process.
+/// Whether the server's tools were listed before the first process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Met {
     Before,

@@ -1,4 +1,4 @@
-//! Tools of servers that come and go: a prompt never waits for one, and what it brings is not lost.
+//! Tools of servers that connect and disconnect: a prompt never waits for one, and its tools are not lost.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use windlass_vocab::{
     Pause, Policy, QuestionOption, Record, ToolName, ToolSpec,
 };
 
-/// Where `hub` is.
+/// The state of the server `hub`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Is {
     Asleep,
@@ -25,14 +25,14 @@ pub(crate) enum Is {
     Missing,
 }
 
-/// One server, `hub`, that is up when it is told so.
+/// One server, `hub`, that is up when the test says so.
 pub(crate) struct Hub {
     pub(crate) is: watch::Sender<Is>,
-    /// Its tools as they were the last time, and as they are now.
+    /// Its tools at the last connection, and now.
     remembered: Vec<&'static str>,
     pub(crate) has: Mutex<Vec<&'static str>>,
     pub(crate) said: Mutex<Vec<String>>,
-    /// How often it was woken when it was not up, and how often it was waited for.
+    /// How often it was woken while it was not up, and how often it was waited for.
     pub(crate) woken: AtomicUsize,
     pub(crate) waited_for: AtomicUsize,
 }
@@ -49,7 +49,7 @@ impl Hub {
         })
     }
 
-    /// Another process finds it as it was left, but not running.
+    /// Another process finds it in the same state, but not running.
     pub(crate) fn restarted(&self) {
         self.is.send_replace(Is::Asleep);
     }
@@ -89,7 +89,7 @@ impl Tool for HubTool {
     }
 }
 
-/// The servers as a registry sees them.
+/// The servers as the registry sees them.
 struct Servers(Arc<Hub>);
 
 impl ToolServers for Servers {
@@ -155,7 +155,7 @@ pub(crate) fn world(policy: Policy, hub: &Arc<Hub>, attendance: Attendance, step
     world
 }
 
-/// The default preset, in which nothing waits before the first turn.
+/// Returns the default preset without a wait before the first turn.
 pub(crate) fn default() -> Policy {
     Policy { server_wait_ms: 0, ..preset("default").unwrap() }
 }
@@ -187,7 +187,7 @@ pub(crate) async fn run(world: &World) -> EndReason {
     }
 }
 
-/// A run in which the server is up only once the model has been asked: nothing waited for it before.
+/// Runs with a server that is up only once the model has been called: nothing waited for it before.
 pub(crate) async fn run_while_it_comes_up(world: &World, hub: &Hub) -> EndReason {
     let comes_up = async {
         while world.model.heard_requests().is_empty() {
@@ -250,7 +250,7 @@ async fn a_call_in_any_dialect_waits_for_the_server_it_names() {
     }
 }
 
-// proves P2, T5: what was meant as a call is no answer because its server came up without that tool
+// proves P2, T5: a call does not become an answer because its server connected without that tool
 #[tokio::test]
 async fn a_call_of_an_awaited_server_that_does_not_have_the_tool_is_told_so() {
     let hub = Hub::down(&[]);
@@ -281,7 +281,7 @@ async fn tools_remembered_from_last_time_are_offered_before_their_server_is_up()
     assert_eq!(outcomes(&world), [(OutcomeKind::Ok, "echo".to_owned())]);
 }
 
-// proves T3, T4: however it is written, a call that names a server which is not there runs on no other
+// proves T3, T4: in any syntax, a call that names an unavailable server runs on no other
 #[tokio::test]
 async fn a_call_of_a_server_that_is_not_available_is_told_so_and_runs_nowhere() {
     let block = "<tool><server_name>prod</server_name><tool_name>echo</tool_name><arguments>{}</arguments></tool>";
@@ -316,7 +316,7 @@ async fn a_call_hears_the_answer_to_what_it_asks_whether_it_waits_or_pauses() {
     ];
     let attended = world(default(), &hub, Attendance::Attended, steps.clone());
     assert_eq!(run(&attended).await, EndReason::Completed);
-    // The world's person declines what it does not know.
+    // The test's person declines questions that it does not know.
     assert_eq!(*hub.said.lock().unwrap(), ["No", "[7] No"]);
 
     hub.said.lock().unwrap().clear();

@@ -1,5 +1,5 @@
-//! Whatever file tools do, and wherever a crash comes, undo restores bytes, modes and links, and an undo
-//! of that brings everything back.
+//! Whatever the file tools do, and wherever a crash comes, undo restores bytes, modes and symlinks, and undoing the
+//! undo brings everything back.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -14,7 +14,7 @@ use windlass_vocab::{Message, Record};
 
 const PATHS: [&str; 10] = ["a", "b", "d", "d/a", "d/e/b", "new/deep/x", "new/y", "link", "folderlink/a", "d/../b"];
 
-/// What is there before: files of several modes, links to a file and a folder, a folder with another in it.
+/// Creates the initial files: files of several modes, symlinks to a file and a folder, a folder within a folder.
 fn furnish(root: &Path) {
     std::fs::create_dir_all(root.join("d/e")).unwrap();
     for (path, content, mode) in
@@ -55,7 +55,7 @@ fn death() -> impl Strategy<Value = Point> {
     ]
 }
 
-/// Where an undo dies: around one of its two writes and the taking of the lease, or between two files.
+/// Generates where an undo dies: around one of its two writes or the taking of the lease, or between two files.
 fn undo_death() -> impl Strategy<Value = Option<Point>> {
     prop_oneof![
         2 => Just(None),
@@ -96,7 +96,7 @@ async fn worked(operations: &[Operation]) -> Undoing {
     world
 }
 
-// proves T9: through a folder that is not there and back, to a link
+// proves T9: through a folder that does not exist yet and back, to a symlink
 #[tokio::test]
 async fn a_write_by_a_way_that_has_yet_to_be_made_is_undone_where_it_went() {
     let operations = [
@@ -121,7 +121,7 @@ fn edit() -> Operation {
     Operation::Edit("a", "one", "1")
 }
 
-// proves T9: conflicts are refused with a difference, and nothing at all is restored
+// proves T9: conflicts are refused with a diff, and nothing at all is restored
 #[tokio::test]
 async fn a_file_changed_since_keeps_everything_from_being_put_back() {
     let world = worked(&[Operation::Move("a", "d/a", Overwrite::Yes)]).await;
@@ -153,7 +153,7 @@ fn files(world: &Undoing) -> UndoFiles {
     }
 }
 
-// proves T9: a conflict names the call that made it
+// proves T9: a conflict names the call that caused it
 #[tokio::test]
 async fn an_earlier_call_is_not_undone_over_a_later_one() {
     let world = worked(&[edit(), Operation::Edit("a", "1", "uno")]).await;
@@ -183,7 +183,7 @@ async fn a_file_changed_while_an_undo_was_cut_short_is_left_alone() {
     assert_eq!(std::fs::read_to_string(world.root().join("a")).unwrap(), "one two\n");
 }
 
-// proves T9: paths the agent did not change are never touched, and folders go only when they are empty
+// proves T9: paths the agent did not change are never touched, and folders are removed only when empty
 #[tokio::test]
 async fn what_somebody_put_into_a_new_folder_stays_there() {
     let world = worked(&[Operation::Write("new/deep/x", "x".into())]).await;

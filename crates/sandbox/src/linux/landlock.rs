@@ -1,5 +1,5 @@
-//! Landlock: the second wall, and the only one where there are no namespaces. The kernel refuses what is not
-//! on the list, whoever the user is.
+//! Landlock: the second layer of protection, and the only one without namespaces. The kernel refuses access that is not
+//! on the list, even to root.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,11 @@ use landlock::{
 use crate::Confinement;
 use crate::Isolation;
 
-/// The newest version this file was written for; what the kernel lacks of it is left out, and told by
-/// [`crate::SandboxSupport`].
+/// The newest version this file was written for; features that the kernel lacks are omitted, and
+/// [`crate::SandboxSupport`] reports them.
 const NEWEST: ABI = ABI::V9;
 
-/// Where every command may write, where it is there: devices of its own, or those of the machine that do no
-/// harm.
+/// Devices that every command may write to, if they exist: its own, or harmless ones of the machine.
 const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -30,7 +29,7 @@ const DEVICES: &[&str] = &[
     "/dev/shm",
 ];
 
-/// Whether this kernel has Landlock, of any version. Restricts nothing.
+/// Whether this kernel has any version of Landlock. Restricts nothing.
 #[must_use]
 pub fn has_landlock() -> bool {
     let oldest = AccessFs::from_all(ABI::V1);
@@ -38,7 +37,7 @@ pub fn has_landlock() -> bool {
     rules.and_then(Ruleset::create).is_ok()
 }
 
-/// Restricts this thread and what it starts. Answers the version of Landlock that does so; 0 is none.
+/// Restricts this thread and its children. Returns the version of Landlock that is in force; 0 if none.
 pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
     let write = AccessFs::from_all(NEWEST);
     let read = AccessFs::from_read(NEWEST);
@@ -60,7 +59,7 @@ pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
         .filter(|_| confinement.isolation != Isolation::Landlock);
     let all = readable.into_iter().map(|path| (path, read));
     for (path, access) in all.chain(writable.chain(devices).chain(tmp).map(|path| (path, write))) {
-        // What is not there needs no rule.
+        // A path that does not exist needs no rule.
         let Ok(handle) = PathFd::new(&path) else { continue };
         let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
         rules = rules.add_rule(PathBeneath::new(handle, access)).map_err(io::Error::other)?;
@@ -72,7 +71,7 @@ pub(crate) fn restrict(confinement: &Confinement) -> io::Result<u8> {
     })
 }
 
-/// Everything below `folder` except what is in `left_out`, as few paths as can be.
+/// Returns the smallest set of paths that covers everything below `folder` except `left_out`.
 fn around(folder: &Path, left_out: &[PathBuf]) -> Vec<PathBuf> {
     if left_out.iter().any(|path| path == folder) {
         return Vec::new();
@@ -94,7 +93,7 @@ mod tests {
     // proves X3
     #[test]
     fn landlock_is_there_where_it_holds() {
-        // A thread of its own: it is held from then on.
+        // On a thread of its own, which stays restricted from then on.
         let held = std::thread::spawn(|| {
             rustix::thread::set_no_new_privs(true).unwrap();
             restrict(&Confinement { isolation: Isolation::Landlock, ..Confinement::default() })

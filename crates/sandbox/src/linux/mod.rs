@@ -1,6 +1,6 @@
-//! How a confinement is put into effect on Linux. A child of the guard process calls [`enter_namespaces`] while it has no
-//! threads; its own child is the first process of the sandbox, and calls [`confine`] before it starts the command. Where
-//! there are no namespaces only the last is called.
+//! Applies a confinement on Linux. A child of the guard process calls [`enter_namespaces`] while it has no other
+//! threads; its own child is the first process of the sandbox, and calls [`confine`] before it starts the command.
+//! Without namespaces only [`confine`] is called.
 
 mod landlock;
 mod mounts;
@@ -15,8 +15,7 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::{Confinement, Isolation, Network};
 
-/// What a root user keeps of their power over files that are mapped into the namespace; nobody else keeps
-/// any.
+/// The capabilities over mapped files that root keeps in the namespace; other users keep none.
 const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -25,14 +24,14 @@ const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETGID)
     .union(CapabilitySet::SETUID);
 
-/// What this process starts from now on sees processes of its own; the process itself sees mounts and a network of its
-/// own, and has the power over them that is needed to build the rest.
+/// Moves this process into its own mount and network namespaces, and its future children into a PID namespace, with the
+/// capabilities needed to set up the rest.
 pub fn enter_namespaces(network: Network) -> io::Result<()> {
     namespaces::enter_user().or_explain("enter a user namespace")?;
     namespaces::enter_others(network).or_explain("make namespaces")
 }
 
-/// Holds this process and all it starts to `confinement`. Answers the version of Landlock it is held by.
+/// Confines this process and all its children to `confinement`. Returns the version of Landlock in force.
 pub fn confine(confinement: &Confinement) -> io::Result<u8> {
     if confinement.isolation == Isolation::Namespaces {
         if confinement.network == Network::Off {
@@ -52,7 +51,7 @@ pub fn confine(confinement: &Confinement) -> io::Result<u8> {
     Ok(landlock)
 }
 
-/// Says what could not be done.
+/// Adds to an error what could not be done.
 trait OrExplain<T> {
     fn or_explain(self, what: &str) -> io::Result<T>;
     fn or_explain_at(self, what: &str, path: &Path) -> io::Result<T>;

@@ -1,8 +1,8 @@
-//! What a command sees of the file system: all of it read-only, except what it may write; devices, processes
-//! and a temporary folder of its own; nothing where secrets are.
+//! The file system that a command sees: read-only except where it may write, with its own devices, `/proc` and
+//! temporary folder, and without secrets.
 //!
-//! A folder on the way to a protected path is mounted onto itself too: a mount point can't be renamed, so
-//! nobody moves the folder away and puts another in its place.
+//! Each folder above a protected path is bind-mounted onto itself too: a mount point can't be renamed, so that no
+//! command can replace the folder by another.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,11 +20,11 @@ use super::OrExplain;
 use crate::Confinement;
 use crate::places::{DEVICES, HIDDEN_FOLDERS, TEMP};
 
-/// What lies over a file or a folder that may not be read.
+/// The empty file and folder that cover paths that may not be read.
 const NO_FILE: &str = "/dev/.hidden/file";
 const NO_FOLDER: &str = "/dev/.hidden/folder";
 
-/// Builds what `confinement` says. This process is the first of its process namespace.
+/// Sets up the mounts for `confinement`. The caller is the first process of its PID namespace.
 pub(crate) fn build(confinement: &Confinement) -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).or_explain("make mounts private")?;
     let before = mount_points()?;
@@ -52,7 +52,7 @@ pub(crate) fn build(confinement: &Confinement) -> io::Result<()> {
     mount("proc", "/proc", "proc", flags, None).or_explain("mount /proc")
 }
 
-/// A file or folder that stays within reach while its path is hidden.
+/// A file or folder that stays open while its path is hidden.
 struct OpenPath {
     path: PathBuf,
     handle: File,
@@ -67,11 +67,11 @@ fn descriptor_path(held: &OpenPath) -> String {
     format!("/proc/self/fd/{}", held.handle.as_raw_fd())
 }
 
-/// What must be seen again after the folder it is in was hidden.
+/// Opens the paths that must be visible again after their folder was hidden.
 fn shown_again(confinement: &Confinement) -> io::Result<Vec<OpenPath>> {
     let hidden = |path: &&PathBuf| HIDDEN_FOLDERS.iter().chain([&TEMP]).any(|folder| path.starts_with(folder));
     let there = confinement.writable.iter().chain(confinement.readable.iter().filter(|path| path.exists()));
-    // A folder comes before what is in it, which it would cover.
+    // A folder comes before its contents, which it would cover.
     let paths: BTreeSet<&PathBuf> = there.filter(hidden).collect();
     paths.into_iter().map(|path| open_path(path)).collect()
 }
@@ -92,7 +92,7 @@ fn show_again(folder: &Path, shown_again: &[OpenPath]) -> io::Result<()> {
     Ok(())
 }
 
-/// Where anything is mounted, from the kernel's own list. A space in a name is written `\040` there.
+/// Returns all mount points, from the kernel's own list. It writes a space in a name as `\040`.
 fn mount_points() -> io::Result<Vec<PathBuf>> {
     let list = fs::read_to_string("/proc/self/mountinfo").or_explain("list mounts")?;
     let point = |line: &str| Some(PathBuf::from(unescape(line.split(' ').nth(4)?)));
@@ -105,8 +105,8 @@ fn unescape(field: &str) -> String {
         .fold(field.to_owned(), |text, pair| text.replace(&pair[..4], &pair[4..]))
 }
 
-/// Whatever can't be made read-only (a mount that lies under another) stays as it is: Landlock refuses to
-/// write there.
+/// Makes these mounts read-only. A mount that can't be changed (because another covers it) stays as it is: Landlock
+/// refuses writes there.
 fn make_read_only(mounts: &[PathBuf], confinement: &Confinement) {
     let writable = |path: &&PathBuf| confinement.writable.iter().any(|folder| path.starts_with(folder));
     for path in mounts.iter().filter(|path| !writable(path)) {
@@ -114,7 +114,7 @@ fn make_read_only(mounts: &[PathBuf], confinement: &Confinement) {
     }
 }
 
-/// Mounts again with these flags besides those it has, for those a user namespace may not take away.
+/// Remounts with these flags besides the current ones, which a user namespace may not remove.
 fn remount(path: impl AsRef<Path>, more: StatVfsMountFlags) -> io::Result<()> {
     let path = path.as_ref();
     let flags = rustix::fs::statvfs(path).or_explain_at("look at", path)?.f_flag | more;
@@ -160,7 +160,7 @@ fn fill_devices(devices: &[OpenPath]) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away writing from what is protected, and everything from what may not be read.
+/// Removes write access to protected paths, and all access to unreadable ones.
 fn subtract(confinement: &Confinement) -> io::Result<()> {
     let mut pinned = BTreeSet::new();
     for path in confinement.protected.iter().filter(|path| is_plain(path)) {
@@ -169,7 +169,7 @@ fn subtract(confinement: &Confinement) -> io::Result<()> {
         remount(path, StatVfsMountFlags::RDONLY)?;
     }
     for path in confinement.unreadable.iter().filter(|path| is_plain(path)) {
-        // The workspace may lie in a folder that is not for reading.
+        // The workspace may be in a folder that may not be read.
         if confinement.writable.iter().any(|folder| folder.starts_with(path)) {
             continue;
         }
@@ -179,7 +179,7 @@ fn subtract(confinement: &Confinement) -> io::Result<()> {
     Ok(())
 }
 
-/// Something other than a link can be mounted over.
+/// Whether the path can be mounted over: it exists and is not a symlink.
 fn is_plain(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| !found.is_symlink())
 }

@@ -1,8 +1,8 @@
-//! Which system calls a command may not make: those that reach into the kernel or past the other walls, and
-//! that no build, test or script needs.
+//! The system calls that a command may not make: those that attack the kernel or bypass the other layers, and that no
+//! build, test or script needs.
 //!
-//! Two filters: one goes by the number of a call alone and is written here, because a filter is walked for every
-//! number there is when it is loaded, and this one is a tenth as long as a generated one; the other looks at
+//! There are two filters. One checks only the number of a call. It is written by hand, because the kernel evaluates a
+//! filter for every number when it is loaded, and this one is a tenth as long as a generated one. The other checks
 //! arguments.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use seccompiler::{
 
 use crate::{Confinement, Isolation, Network};
 
-/// Refused whatever their arguments are.
+/// Refused whatever their arguments.
 const REFUSED: &[c_long] = &[
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -60,14 +60,14 @@ const REFUSED: &[c_long] = &[
     libc::SYS_vhangup,
 ];
 
-/// Answered as if this kernel did not have them, so that callers use the older call, whose arguments can be
-/// looked at.
+/// Answered with ENOSYS, as if this kernel did not have them, so that callers use the older call, whose arguments can
+/// be checked.
 const UNKNOWN: &[c_long] = &[libc::SYS_clone3, libc::SYS_openat2];
 
-/// On x86-64 most calls have a second number above this, for programs with short pointers: nobody has those.
+/// On x86-64 most calls have a second number above this, for the x32 ABI, which is not in use.
 const SHORT_POINTERS: u32 = 0x4000_0000;
 
-/// Restricts this thread and what it starts.
+/// Restricts this thread and its children.
 pub(crate) fn restrict(confinement: &Confinement) -> io::Result<()> {
     seccompiler::apply_filter(&by_number()).map_err(io::Error::other)?;
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
@@ -81,7 +81,7 @@ fn errno(number: i32) -> u32 {
     number.unsigned_abs()
 }
 
-/// The filter that goes by numbers. (The other one ends programs of another architecture.)
+/// Returns the filter that checks numbers. (The other one kills programs of another architecture.)
 fn by_number() -> BpfProgram {
     let instruction = |code: u32, jt: usize, k: u32| sock_filter {
         code: u16::try_from(code).unwrap_or_default(),
@@ -92,7 +92,7 @@ fn by_number() -> BpfProgram {
     let (load, equal, above) =
         (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, libc::BPF_JMP | libc::BPF_JEQ, libc::BPF_JMP | libc::BPF_JGE);
     let answer = |value: u32| instruction(libc::BPF_RET, 0, value);
-    // Each jump leads to one of the last two lines.
+    // Each jump leads to one of the last two instructions.
     let count = UNKNOWN.len() + REFUSED.len() + 1;
     let to_refused = |at: usize| count - at;
     let to_unknown = |at: usize| count - at + 1;
@@ -107,17 +107,17 @@ fn by_number() -> BpfProgram {
     program
 }
 
-/// The rules that look at arguments.
+/// Returns the rules that check arguments.
 fn by_arguments(confinement: &Confinement) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let mut refuse = |call: c_long, conditions: &[(u8, SeccompCmpOp, u64)]| -> io::Result<()> {
         rules.entry(call).or_default().push(rule(conditions)?);
         Ok(())
     };
-    // Without a user namespace nobody here may make any other.
+    // Without a user namespace a command can't create any other namespace.
     let user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
     refuse(libc::SYS_clone, &[(0, SeccompCmpOp::MaskedEq(user), user)])?;
-    // Typing into somebody's terminal.
+    // Injecting input into a terminal.
     for request in [libc::TIOCSTI, libc::TIOCLINUX] {
         refuse(libc::SYS_ioctl, &[(1, SeccompCmpOp::Eq, request & 0xffff_ffff)])?;
     }
@@ -141,7 +141,7 @@ fn by_arguments(confinement: &Confinement) -> io::Result<BTreeMap<i64, Vec<Secco
     Ok(rules)
 }
 
-/// The calls that set a file's mode, and which argument it is.
+/// The calls that set a file's mode, with the index of the mode argument.
 #[cfg(target_arch = "x86_64")]
 const MODES: &[(c_long, u8)] = &[
     (libc::SYS_chmod, 1),
@@ -156,7 +156,7 @@ const MODES: &[(c_long, u8)] = &[
 const MODES: &[(c_long, u8)] =
     &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (libc::SYS_fchmodat2, 2), (libc::SYS_mknodat, 2)];
 
-/// The calls that may create a file with a mode, and which argument has their flags; the mode is the next.
+/// The calls that may create a file with a mode, with the index of the flags argument; the mode is the next one.
 #[cfg(target_arch = "x86_64")]
 const OPENS: &[(c_long, u8)] = &[(libc::SYS_open, 1), (libc::SYS_openat, 2)];
 #[cfg(not(target_arch = "x86_64"))]

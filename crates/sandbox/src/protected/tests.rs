@@ -1,4 +1,4 @@
-//! What is found in a workspace before and after a command.
+//! Tests of the scans before and after a command.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -15,7 +15,7 @@ fn workspace(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
     (folder, root)
 }
 
-/// `.env` files may not be read, `AGENTS.md` and `.vscode` not be written.
+/// `.env` files may not be read, `AGENTS.md` and `.vscode` may not be written.
 fn closed(path: &Path) -> PathAccess {
     match path.file_name().and_then(OsStr::to_str) {
         Some(".env") => PathAccess::Hidden,
@@ -108,7 +108,7 @@ fn what_a_link_that_git_obeys_leads_to_is_closed_and_the_link_is_kept() {
     assert_eq!(found.links.first().map(|link| link.path.clone()), Some(root.join(".git/hooks")));
 }
 
-// proves X3: a repository's own settings have git run what is in another folder
+// proves X3: a repository's own settings make git run hooks of another folder
 #[test]
 fn the_folder_that_has_a_repositorys_hooks_is_closed() {
     let (_folder, root) = workspace(&[".git/config", "tools/hooks/pre-commit", "a/.git/HEAD"]);
@@ -119,7 +119,7 @@ fn the_folder_that_has_a_repositorys_hooks_is_closed() {
     assert!(found.absent.contains(&root.join("a/none")));
 }
 
-// proves X3: a linked worktree and a submodule have a file of this name
+// proves X3: a linked worktree and a submodule have a `.git` file
 #[test]
 fn the_folder_of_hooks_is_closed_where_the_repository_is_elsewhere() {
     let (_folder, root) = workspace(&["main/.git/modules/lib/HEAD", "main/lib/tools/pre-commit", "main/.git/HEAD"]);
@@ -139,7 +139,7 @@ fn files_that_a_repositorys_settings_include_are_closed() {
     assert!(found.absent.contains(&root.join("none")));
 }
 
-// proves X3: `~/.gitconfig` says where all repositories have their hooks
+// proves X3: `~/.gitconfig` sets the hooks folder of all repositories
 #[test]
 fn the_folder_of_hooks_of_the_persons_own_settings_is_closed() {
     let (_folder, root) = workspace(&["w/.git/HEAD", "w/tools/hooks/pre-commit", "home/.gitconfig"]);
@@ -171,14 +171,14 @@ fn what_links_in_closed_folders_lead_to_is_closed() {
     assert_eq!(found.there, under(&root, &there));
     assert_eq!(found.hidden, under(&root, &[".env", "conf/key"]));
     assert!(found.absent.contains(&root.join("none")));
-    // The first look knows all of it.
+    // The first scan has found all of it.
     let rules = PathRules { access_to: &closed, ..PathRules::NONE };
     let (protected, unreadable, links) = (found.there, found.hidden, found.links);
     let before = Confinement { protected, unreadable, links, ..Confinement::default() };
     assert_eq!(new_closed_paths(&root, &rules, &before), Vec::<PathBuf>::new());
 }
 
-// proves X3: `.vscode -> gen/vscode`, which is yet to be made
+// proves X3: `.vscode -> gen/vscode`, which does not exist yet
 #[test]
 fn what_a_closed_link_leads_to_may_not_be_made_where_it_is_not_there() {
     let (_folder, root) = workspace(&["file"]);
@@ -198,7 +198,8 @@ fn a_folder_that_cannot_be_listed_is_closed_as_a_whole() {
         assert_eq!(scan_with(&root, &rules).hidden, under(&root, &["conf"]));
         let there = scan_with(&root, &PathRules { hides_by_pattern: false, ..rules }).there;
         assert_eq!(there, under(&root, &["a/AGENTS.md", "conf"]));
-        // What it was closed for is left as it is by the second look; what the command has shut is looked through.
+        // The second scan leaves a folder alone that was closed; it scans a folder that the command has made
+        // inaccessible.
         shut("a");
         let before = Confinement { protected: there, ..Confinement::default() };
         assert_eq!(new_closed_paths(&root, &rules, &before), Vec::<PathBuf>::new());
@@ -208,7 +209,7 @@ fn a_folder_that_cannot_be_listed_is_closed_as_a_whole() {
     });
 }
 
-// proves X3: a rule about what a link in the workspace leads to outside
+// proves X3: a rule about a path outside, reached through a symlink in the workspace
 #[test]
 fn nothing_outside_the_workspace_is_new_to_a_second_look() {
     let (_folder, root) = workspace(&["work/file", "home/.env"]);
@@ -225,7 +226,7 @@ fn nothing_outside_the_workspace_is_new_to_a_second_look() {
     assert_eq!(new_closed_paths(&work, &rules, &before), Vec::<PathBuf>::new());
 }
 
-// proves X3: one link costs nobody their submodules
+// proves X3: because of one symlink the submodules are not set aside
 #[test]
 fn a_new_link_among_submodules_is_all_that_is_new() {
     let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
@@ -235,7 +236,7 @@ fn a_new_link_among_submodules_is_all_that_is_new() {
     assert_eq!(new_closed_paths(&root, &rules, &before), under(&root, &[".git/modules/l"]));
 }
 
-// proves X3: submodules that were closed as a whole stay where they are
+// proves X3: submodules that were closed as a whole are not set aside
 #[test]
 fn what_is_in_a_folder_that_was_closed_as_a_whole_is_not_new() {
     let (_folder, root) = workspace(&[".git/HEAD", ".git/modules/a/HEAD", ".git/modules/a/config"]);
@@ -244,7 +245,7 @@ fn what_is_in_a_folder_that_was_closed_as_a_whole_is_not_new() {
     assert_eq!(new_closed_paths(&root, &rules, &before), Vec::<PathBuf>::new());
 }
 
-// proves X3: `.vscode` of a command that ran beside this one
+// proves X3: `.vscode` of a concurrent command
 #[test]
 fn what_others_made_meanwhile_is_new() {
     let (_folder, root) = workspace(&[".vscode/tasks.json", "AGENTS.md"]);
@@ -254,7 +255,7 @@ fn what_others_made_meanwhile_is_new() {
     assert_eq!(new_closed_paths(&root, &rules, &before), under(&root, &[".vscode"]));
 }
 
-/// Runs this without what root may do to files whatever their mode is.
+/// Runs `run` without root's capabilities to bypass file permissions.
 fn without_power_over_files<T: Send>(run: impl FnOnce() -> T + Send) -> T {
     let held = || {
         #[cfg(target_os = "linux")]

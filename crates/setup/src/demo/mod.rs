@@ -1,8 +1,8 @@
-//! The demo model: it follows a script, and everything else is real.
+//! The demo model: its replies follow a script; the tools, the journal and everything else are real.
 //!
-//! A session that is sent [`PROMPT`] in a folder of screenshots gets them renamed; any other message gets one honest
-//! sentence. What the model says depends on the conversation alone, so a run that was killed goes on as if nothing had
-//! happened.
+//! When a session receives [`PROMPT`] in a folder of screenshots, the model renames them; it answers any other
+//! message with one sentence that says it is a demo. Replies depend on the conversation alone, so a run that was
+//! killed resumes as if nothing had happened.
 
 mod model;
 mod script;
@@ -14,7 +14,7 @@ use windlass_runtime::Clock;
 
 pub use self::script::PROMPT;
 
-/// The demo model. `clock` says how fast it talks.
+/// Builds the demo model. `clock` sets how fast it streams.
 #[must_use]
 pub fn model(clock: Arc<dyn Clock>) -> Arc<dyn Model> {
     Arc::new(model::DemoModel::new(clock))

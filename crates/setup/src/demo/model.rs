@@ -1,4 +1,4 @@
-//! The script behind the `Model` trait, at the pace of a quick model.
+//! Implements the `Model` trait with the script, at the pace of a fast model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use windlass_vocab::{Failure, Reply, ReplyCall, StopReason, TurnMode, Usage};
 
 use super::script::{DemoCall, DemoStep, cut_short, next_step};
 
-/// Before the first word, and between words.
+/// Delay before the first word, and between words.
 const THINKING: Duration = Duration::from_millis(180);
 const WORD: Duration = Duration::from_millis(22);
 
@@ -57,7 +57,7 @@ fn reply(request: &ModelRequest<'_>) -> Reply {
         TurnMode::Tools | TurnMode::Talk => match next_step(request.history) {
             DemoStep::Calls { beside, calls } => calls_reply(beside, calls),
             DemoStep::Nothing => text_reply(String::new()),
-            // Where only a tool ends a run, the answer is a call.
+            // Where a run ends only through a tool, the answer has to be a tool call.
             DemoStep::Finish(text) if offers("task_completion") => calls_reply(
                 String::new(),
                 vec![DemoCall { tool: "task_completion", arguments: serde_json::json!({ "result": text }) }],
@@ -72,7 +72,7 @@ fn reply(request: &ModelRequest<'_>) -> Reply {
 }
 
 fn text_reply(text: String) -> Reply {
-    // It costs nothing, and says so.
+    // The reply reports a cost of zero.
     let usage = Some(Usage { calls: 1, ..Usage::default() });
     Reply { text, stop: StopReason::Stop, usage, model: Some(crate::models::DEMO.to_owned()), ..Reply::default() }
 }

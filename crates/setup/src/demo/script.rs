@@ -1,14 +1,14 @@
-//! What the demo model says: a pure function of the conversation.
+//! The demo model's script: a pure function of the conversation.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use windlass_vocab::{Message, OutcomeKind};
 
-/// What begins the job.
+/// The message that starts the demo job.
 pub const PROMPT: &str = "Rename the screenshots in this folder after what is on them.";
 
-/// Stands before everything the model says.
+/// Prefix of every text of the demo model.
 const LABEL: &str = "demo model, scripted: ";
 
 const CONNECT: &str = "\
@@ -17,27 +17,27 @@ Connect a real model:
     export OPENAI_API_KEY=…    # OpenAI; with OPENAI_BASE_URL any server that speaks its API
     ollama pull qwen3          # or a model on this machine; Ollama is found where it runs";
 
-/// What the model does.
+/// One step of the demo model.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum DemoStep {
-    /// Asks for calls, with a word beside them or none.
+    /// Requests tool calls, with or without text before them.
     Calls { beside: String, calls: Vec<DemoCall> },
-    /// Says nothing at all, as tired models do.
+    /// Returns an empty reply, as real models sometimes do.
     Nothing,
-    /// Ends the job with this.
+    /// Ends the job with this text.
     Finish(String),
-    /// Answers what is no job.
+    /// Answers a message that does not start the job.
     Talk(String),
 }
 
-/// A call to ask for.
+/// A tool call that the model requests.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DemoCall {
     pub(super) tool: &'static str,
     pub(super) arguments: Value,
 }
 
-/// A call that has its result.
+/// A tool call together with its result.
 struct FinishedCall<'a> {
     tool: &'a str,
     arguments: Value,
@@ -45,7 +45,7 @@ struct FinishedCall<'a> {
     text: &'a str,
 }
 
-/// What the model does next.
+/// Returns the model's next step.
 pub(super) fn next_step(history: &[Message]) -> DemoStep {
     let begins = |message: &Message| matches!(message, Message::User { text } if text.trim() == PROMPT);
     let Some(start) = history.iter().rposition(begins) else { return talk() };
@@ -63,7 +63,7 @@ fn talk() -> DemoStep {
     DemoStep::Talk(text)
 }
 
-/// What the model says when it must not go on.
+/// Text of the model when the run is stopped before the job is done.
 pub(super) fn cut_short() -> String {
     format!("{LABEL}I was stopped before the screenshots were all renamed; `windlass demo` begins anew.")
 }
@@ -92,7 +92,7 @@ fn go_on(done: &[FinishedCall<'_>], last: Option<&Message>) -> DemoStep {
     let names = names(&shots, done);
     let moved = |shot: &str| done.iter().find(|call| call.tool == "move_file" && call.arguments["from"] == shot);
     let is_first = shots.iter().all(|shot| moved(shot).is_none());
-    // The loop must get over this: it sends the model on, and its words are then the last.
+    // An empty reply, which the agent loop must survive: it nudges the model, and the last message is then the nudge.
     if is_first && matches!(last, Some(Message::Tool { .. })) {
         return DemoStep::Nothing;
     }
@@ -122,7 +122,7 @@ fn report<'a>(shots: &[String], moved: impl Fn(&str) -> Option<&'a FinishedCall<
     text + "\n\n" + CONNECT
 }
 
-/// The calls of a conversation that have a result, in order.
+/// Returns the calls of a conversation that have a result, in order.
 fn results(history: &[Message]) -> Vec<FinishedCall<'_>> {
     let mut calls = Vec::new();
     let mut done = Vec::new();
@@ -144,14 +144,14 @@ fn results(history: &[Message]) -> Vec<FinishedCall<'_>> {
     done
 }
 
-/// The pictures of a listing that have a text beside them.
+/// Returns the pictures of a listing that have a text file next to them.
 fn screenshots(listing: &str) -> Vec<String> {
     let files: BTreeSet<&str> = listing.lines().filter_map(|line| Some(line.rsplit_once("  ")?.0)).collect();
     let with_text = |file: &&&str| file.ends_with(".png") && files.contains(beside(file).as_str());
     files.iter().filter(with_text).map(|file| (*file).to_owned()).collect()
 }
 
-/// The text that belongs to a picture.
+/// Returns the name of the text file that belongs to a picture.
 fn beside(shot: &str) -> String {
     format!("{}.txt", shot.trim_end_matches(".png"))
 }
@@ -160,7 +160,7 @@ fn read<'a>(done: &'a [FinishedCall<'a>], path: &str) -> Option<&'a FinishedCall
     done.iter().find(|call| call.tool == "read_file" && call.arguments["path"] == path)
 }
 
-/// A name for each picture, made from the first line of its text; none twice.
+/// Returns a unique name for each picture, made from the first line of its text file.
 fn names(shots: &[String], done: &[FinishedCall<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for shot in shots {
@@ -201,7 +201,7 @@ mod tests {
 
     use super::{DemoStep, LABEL, PROMPT, next_step, screenshots, slug};
 
-    /// A conversation that answers whatever the model asks.
+    /// A conversation that supplies a result for every call the model requests.
     struct ScriptedTalk {
         history: Vec<Message>,
         turn: u32,
@@ -212,7 +212,7 @@ mod tests {
             Self { history: vec![user(PROMPT)], turn: 0 }
         }
 
-        /// Takes one step; says what the model did.
+        /// Takes one step and returns it.
         fn step(&mut self, mut result: impl FnMut(&str, &serde_json::Value) -> (OutcomeKind, String)) -> DemoStep {
             let act = next_step(&self.history);
             self.turn += 1;
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(calls[0].arguments, json!({"from": "shot-2.png", "to": "text-of-shot-2-txt.png"}));
     }
 
-    // A demo that was killed can only go on because what is said depends on the conversation alone.
+    // A killed demo can resume only because replies depend on the conversation alone.
     #[test]
     fn asked_again_at_any_point_it_says_the_same() {
         let mut talk = ScriptedTalk::begun();

@@ -1,8 +1,8 @@
-//! Servers that people run on their own machine, looked for where they usually listen: all at once and
-//! for a moment only. What answers there and has no list of models is somebody else.
+//! Finds model servers on this machine by probing their usual ports, all at once and with a short timeout. A program
+//! that answers there without a list of models is not a model server.
 //!
-//! On a machine with several users a stranger may listen at such a port. So a server is used unasked only if it
-//! answers as Ollama or llama.cpp and runs as this user; any other is named to the person, who decides.
+//! On a machine with several users a stranger may listen at such a port. So a server is used without asking only if
+//! it answers as Ollama or llama.cpp and runs as this user; for any other server the person decides.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -19,41 +19,41 @@ const PROBE_LIMIT: Duration = Duration::from_millis(300);
 
 pub(super) const OLLAMA_ADVICE: &str = "`ollama pull qwen3` gets one";
 
-/// A server to look for.
+/// A server to probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalServer {
-    /// Where it is.
+    /// The server's base URL.
     pub base_url: String,
 }
 
 impl LocalServer {
-    /// A server at this address.
+    /// Returns the server at this address.
     pub fn at(base_url: &str) -> Self {
         Self { base_url: base_url.to_owned() }
     }
 
-    /// Those that are looked for, the first that has a model wins: where Ollama listens, and where llama.cpp does.
+    /// The servers to probe: the default ports of Ollama and of llama.cpp. The first one that has a model wins.
     pub fn usual() -> Vec<Self> {
         vec![Self::at("http://127.0.0.1:11434/v1"), Self::at("http://127.0.0.1:8080/v1")]
     }
 }
 
-/// What was seen where a server may be.
+/// What a probe found at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LocalProbe {
-    /// Nothing that is such a server.
+    /// No model server.
     Nothing,
-    /// A server that has models, or could have.
+    /// A model server, possibly without models.
     Server {
         software: Software,
         owner: ListenerOwner,
-        /// The models it lists.
+        /// The models that the server lists.
         ids: Vec<String>,
     },
 }
 
 impl LocalProbe {
-    /// The models it lists.
+    /// The models that the server lists.
     pub(super) fn ids(&self) -> &[String] {
         match self {
             Self::Nothing => &[],
@@ -61,7 +61,7 @@ impl LocalProbe {
         }
     }
 
-    /// Whether nobody has to be asked before it is used.
+    /// Whether the server may be used without asking the person.
     pub(super) fn is_trusted(&self) -> bool {
         match self {
             Self::Server { software: Software::Ollama | Software::LlamaCpp, owner: ListenerOwner::Me, .. } => true,
@@ -69,7 +69,7 @@ impl LocalProbe {
         }
     }
 
-    /// What people call it.
+    /// The server's name in messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Server { software: Software::Ollama, .. } => "Ollama",
@@ -78,7 +78,7 @@ impl LocalProbe {
         }
     }
 
-    /// How it gets a model.
+    /// How to give the server a model, for messages.
     pub(super) fn advice(&self) -> &'static str {
         match self {
             Self::Server { software: Software::Ollama, .. } => OLLAMA_ADVICE,
@@ -88,7 +88,7 @@ impl LocalProbe {
         }
     }
 
-    /// Why it is not used unasked, as a clause about the server at `base_url`.
+    /// Why the server at `base_url` is not used without asking, as a clause.
     pub(super) fn doubt(&self, base_url: &str) -> String {
         let (software, owner) = match self {
             Self::Server { software, owner, .. } => (*software, owner),
@@ -109,7 +109,7 @@ impl LocalProbe {
     }
 }
 
-/// Looks for all of them at the same time.
+/// Probes all servers at the same time.
 pub(super) async fn probe_all(servers: &[LocalServer]) -> Vec<(LocalServer, LocalProbe)> {
     let looking: Vec<_> = servers.iter().cloned().map(|server| tokio::spawn(probe(server))).collect();
     let mut seen = Vec::with_capacity(looking.len());
@@ -133,7 +133,7 @@ async fn probe(server: LocalServer) -> (LocalServer, LocalProbe) {
     (server, seen)
 }
 
-/// Where a server of this machine listens.
+/// Returns the socket address of a server on this machine.
 fn address_of(base_url: &str) -> Option<SocketAddr> {
     let url = Url::parse(base_url).ok()?;
     let ip: IpAddr = match url.host()? {

@@ -1,12 +1,10 @@
-//! Which model answers.
+//! Chooses the model that a run uses.
 //!
-//! The protocol: [`choose`] takes what is configured and a [`ModelPreference`]. A flag, a variable or a file
-//! decides; then the model the session was begun with; then a key (with a default model); then a server
-//! that runs on this machine, asked which models it has; then the demo model, where the wish allows it. A server of
-//! this machine that is not certainly the person's own is used only when they say so
-//! ([`crate::asking::Person::uses_model_server`]).
-//! Nothing is asked of anybody when server and model are named. What was chosen without being named is
-//! said in a notice.
+//! The protocol: [`choose`] takes the settings and a [`ModelPreference`]. In this order it uses: a flag, a variable
+//! or a file; the model the session was begun with; an API key (with a default model); a server that runs on this
+//! machine, which is asked for its models; the demo model, where the preference allows it. A server on this machine
+//! that may not be the person's own is used only when they agree ([`crate::asking::Person::uses_model_server`]). When
+//! server and model are both named, no server and no person is asked. A notice reports a choice that nobody named.
 
 mod local;
 mod owner;
@@ -23,27 +21,27 @@ use windlass_vocab::ModelName;
 pub use self::local::{LocalProbe, LocalServer};
 use crate::settings::{ModelEndpoint, SettingOrigin, Settings, SettingsError, Sourced};
 
-/// The name of the demo model; no server is asked for a model of this name.
+/// The name of the demo model; no server is ever asked for a model of this name.
 pub const DEMO: &str = "demo";
 
-/// What OpenAI's server is asked for when there is a key and nobody names a model: any account has it,
-/// it calls tools well and costs little.
+/// The model used with OpenAI's server when there is a key and no model is named: every account has it, it calls
+/// tools well and costs little.
 const OPENAI_MODEL: &str = "gpt-4.1-mini";
 
-/// How long a server that somebody named may take to say which models it has.
+/// How long a configured server may take to list its models.
 const LIST_LIMIT: Duration = Duration::from_secs(5);
 
-/// How many models an error names.
+/// How many models an error message lists at most.
 const NAMED: usize = 5;
 
-/// What a session's last run began with.
+/// The model and server of a session's last run.
 #[derive(Clone, Debug)]
 pub struct SessionModel {
     pub model: ModelName,
     pub server: Option<String>,
 }
 
-/// What a command wants beyond the settings.
+/// What a command requires of the model beyond the settings.
 #[derive(Clone, Debug)]
 pub struct ModelPreference {
     session: Option<SessionModel>,
@@ -51,35 +49,35 @@ pub struct ModelPreference {
 }
 
 impl ModelPreference {
-    /// `session` is the model the session was begun with, which is nearer than any that is merely found;
-    /// but who talked to the demo model before may have connected a real one since.
+    /// `session` is the model the session was begun with; it takes precedence over one that is merely found. The demo
+    /// model is ignored here: the person may have connected a real model since.
     pub fn new(session: Option<SessionModel>, fallback: ModelFallback) -> Self {
         Self { session: session.filter(|begun| begun.model.as_str() != DEMO), fallback }
     }
 
-    /// The same after the person said no.
+    /// Returns the preference to use after the person refused a found server.
     pub fn after_refusal(self) -> Self {
         Self { fallback: ModelFallback::Demo, ..self }
     }
 
-    /// Whether a person is asked about a server that may be somebody else's.
+    /// Whether the person is asked about a server that may be somebody else's.
     pub fn asks(&self) -> bool {
         self.fallback == ModelFallback::Ask
     }
 }
 
-/// What happens where no model is configured or found.
+/// What to do when no model is configured or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelFallback {
-    /// A sentence says what to set.
+    /// Fail with an error that says what to set.
     Refuse,
-    /// The demo model answers.
+    /// Use the demo model.
     Demo,
-    /// A person is asked about a server that was found and is not certainly theirs; else as [`ModelFallback::Demo`].
+    /// Ask the person about a server that was found and may not be theirs; otherwise as [`ModelFallback::Demo`].
     Ask,
 }
 
-/// The model that answers.
+/// The chosen model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it in a process")]
 pub enum ModelChoice {
@@ -94,7 +92,7 @@ pub enum ModelChoice {
     Demo,
 }
 
-/// A choice, and what a person should know of it, one sentence each.
+/// The chosen model, and notices for the person, one sentence each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenModel {
     pub choice: ModelChoice,
@@ -110,7 +108,7 @@ impl ChosenModel {
         Self { choice, notices: vec![notice] }
     }
 
-    /// Puts the choice into the settings; gives the model.
+    /// Writes the choice into the settings and returns the model.
     pub fn apply_to(self, settings: &mut Settings) -> ModelName {
         let model = match self.choice {
             ModelChoice::Server { endpoint, model } => {
@@ -123,17 +121,17 @@ impl ChosenModel {
     }
 }
 
-/// What is left to find out.
+/// The next step of the choice.
 #[derive(Debug, PartialEq, Eq)]
 enum NextLookup {
     Settled(ChosenModel),
-    /// The server is known; it says which models it has.
+    /// The server is known; ask it for its models.
     Ask(ModelEndpoint),
-    /// No server is known; those of this machine are looked at.
+    /// No server is known; probe the servers on this machine.
     Look(Option<Sourced<ModelName>>),
 }
 
-/// Chooses the model. `locals` are the servers to look for on this machine.
+/// Chooses the model. `locals` are the servers to probe on this machine.
 pub async fn choose(
     settings: &Settings,
     preference: ModelPreference,
@@ -156,7 +154,7 @@ pub async fn choose(
     }
 }
 
-/// What was said to one server goes to no other that nobody named.
+/// Refuses to send a session's conversation to a different server unless somebody named that server.
 fn check_same_server(endpoint: &ModelEndpoint, server: &str) -> Result<(), SettingsError> {
     let ModelEndpoint { base_url, .. } = endpoint;
     if base_url.origin != SettingOrigin::Default || base_url.value.trim_end_matches('/') == server.trim_end_matches('/')
@@ -184,7 +182,7 @@ fn next_lookup(endpoint: Option<&ModelEndpoint>, model: Option<Sourced<ModelName
     }
 }
 
-/// The models a server says it has.
+/// Asks a server for its models.
 pub async fn models_of(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ListedModel>, ListingError> {
     let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
     let mut config = OpenAiConfig::new(&endpoint.base_url.value, "");
@@ -192,8 +190,8 @@ pub async fn models_of(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<
     list_models(&config, &http, limit).await
 }
 
-/// The model of a server that somebody named, where nobody named a model: its only one; the first where
-/// the server is this machine's, and so is the choice what it holds.
+/// Chooses the model of a configured server when no model is named: the only one it lists. A server on this machine
+/// may list several; the first is used, since the person decided what that server holds.
 fn choose_listed(
     endpoint: ModelEndpoint,
     listed: Result<Vec<ListedModel>, ListingError>,
@@ -218,7 +216,7 @@ fn choose_listed(
     }
 }
 
-/// The model of a server that runs here, or what is done without one.
+/// Chooses the model of a server found on this machine, or applies the fallback.
 fn choose_found(
     seen: &[(LocalServer, LocalProbe)],
     wanted: Option<Sourced<ModelName>>,
@@ -288,12 +286,12 @@ fn not_used_unasked(server: &LocalServer, seen: &LocalProbe) -> SettingsError {
     SettingsError::NotUsedUnasked { doubt, base_url: server.base_url.clone() }
 }
 
-/// Whether a server's model is the one meant; Ollama lists `qwen3` as `qwen3:latest`.
+/// Whether a listed model is the wanted one; Ollama lists `qwen3` as `qwen3:latest`.
 pub fn is_named(id: &str, wanted: &str) -> bool {
     id == wanted || id.strip_suffix(":latest") == Some(wanted)
 }
 
-/// Whether a model is made for conversation, as far as its name tells.
+/// Whether a model is made for conversation, judging by its name.
 fn is_chat_model(id: &str) -> bool {
     const OTHERS: [&str; 11] = [
         "embed",
@@ -312,17 +310,17 @@ fn is_chat_model(id: &str) -> bool {
     !OTHERS.iter().any(|other| id.contains(other))
 }
 
-/// A model's name for people; some servers list one that has none.
+/// A model's name for messages; some servers list a model with an empty name.
 pub fn display_name(model: &ModelName) -> &str {
     if has_name(model.as_str()) { model.as_str() } else { "a model without a name" }
 }
 
-/// Whether an id says anything.
+/// Whether an id contains any letter or digit.
 pub fn has_name(id: &str) -> bool {
     id.chars().any(char::is_alphanumeric)
 }
 
-/// The first few of a list, for a sentence.
+/// The first few names of a list, for a message.
 pub fn list_some(names: &[&str]) -> String {
     let shown = names[..names.len().min(NAMED)].join(", ");
     if names.len() > NAMED { format!("{shown} and {} more", names.len() - NAMED) } else { shown }

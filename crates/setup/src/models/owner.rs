@@ -1,28 +1,28 @@
-//! As which user the process runs that listens at an address of this machine.
+//! Finds the user whose process listens at an address of this machine.
 //!
-//! Linux lists all listening sockets with their users; elsewhere it is not known.
+//! Linux lists all listening sockets with their users; on other systems the user is not known.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Whose process listens.
+/// The user whose process listens at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenerOwner {
     /// The user this process runs as.
     Me,
-    /// Another, by name where it has one.
+    /// Another user, by name where there is one.
     Other(String),
     NotKnown,
 }
 
 impl ListenerOwner {
-    /// Who listens at `address`.
+    /// Returns the user who listens at `address`.
     pub(super) fn of(address: SocketAddr) -> Self {
         let read = |path| std::fs::read_to_string(path).unwrap_or_default();
         let users = [read("/proc/net/tcp"), read("/proc/net/tcp6")].map(|table| listening(&table, address)).concat();
         Self::among(&users, rustix::process::geteuid().as_raw())
     }
 
-    /// Where several listen for the same connections, one that is not mine is enough.
+    /// Several sockets may accept the same connections: one of another user is enough to return `Other`.
     fn among(users: &[u32], me: u32) -> Self {
         match users.iter().find(|user| **user != me) {
             Some(other) => Self::Other(name_of(*other).unwrap_or_else(|| other.to_string())),
@@ -41,7 +41,7 @@ fn name_of(user: u32) -> Option<String> {
     })
 }
 
-/// The users of the sockets in a table of the kernel that would accept a connection to `address`.
+/// Returns the users of the sockets in a kernel table that would accept a connection to `address`.
 fn listening(table: &str, address: SocketAddr) -> Vec<u32> {
     const LISTENING: &str = "0A";
     let user = |line: &str| {
@@ -56,7 +56,7 @@ fn listening(table: &str, address: SocketAddr) -> Vec<u32> {
     table.lines().filter_map(user).collect()
 }
 
-/// An address as the kernel writes it: words of 32 bits in the order of this machine's bytes.
+/// Parses an address as the kernel writes it: 32-bit words in native byte order.
 fn ip_of(hex: &str) -> Option<IpAddr> {
     let word = |at: usize| Some(u32::from_str_radix(hex.get(at * 8..at * 8 + 8)?, 16).ok()?.to_ne_bytes());
     match hex.len() {
@@ -85,14 +85,14 @@ mod tests {
    6: 00000000000000000000000001000000:2CAF 00000000000000000000000000000000:0000 0A 0:0 0:0 0 993 0 117
 ";
 
-    // proves X2 in part: whose server it is decides whether it is used unasked
+    // proves X2 in part: the owner of a server decides whether it is used without asking
     #[cfg(target_endian = "little")]
     #[test]
     fn the_sockets_that_would_answer_are_told_from_those_that_would_not() {
         for (address, users) in [
             ("127.0.0.1:8080", &[1000][..]),
             ("127.0.0.1:11434", &[998]),
-            // A connection, and sockets of other addresses.
+            // An established connection, and sockets with other addresses.
             ("127.0.0.1:11435", &[]),
             ("127.0.0.1:11436", &[]),
             ("127.0.0.1:11437", &[995]),

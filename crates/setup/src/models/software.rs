@@ -1,4 +1,4 @@
-//! Which program answers at an address, by what it says of itself at its root.
+//! Recognizes the program that answers at an address by its response at `/`.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The head of an answer and the one line of Ollama's are much shorter.
+/// The response head and Ollama's one line are much shorter than this.
 const READ_BYTES: u64 = 4 << 10;
 
 /// A program that serves models.
@@ -16,15 +16,15 @@ const READ_BYTES: u64 = 4 << 10;
 pub enum Software {
     Ollama,
     LlamaCpp,
-    /// Something else.
+    /// Another program.
     Unknown,
 }
 
 impl Software {
-    /// What answers at `address`, if it does so in time.
+    /// Returns the program that answers at `address`; `Unknown` if it does not answer in time.
     pub(super) async fn at(address: SocketAddr, limit: Duration) -> Self {
         let mut answer = Vec::new();
-        // What has come by then has to do: some servers keep the connection.
+        // Use the bytes received before the timeout: some servers keep the connection open.
         let _ = timeout(limit, read_root(address, &mut answer)).await;
         Self::of(&String::from_utf8_lossy(&answer))
     }
@@ -45,7 +45,7 @@ impl Software {
     }
 }
 
-/// Reads the beginning of what is at the root. By HTTP/1.0 it is not sent in chunks.
+/// Reads the beginning of the response at `/`. HTTP/1.0 rules out chunked encoding.
 async fn read_root(address: SocketAddr, answer: &mut Vec<u8>) -> io::Result<()> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET / HTTP/1.0\r\nHost: {address}\r\nAccept: */*\r\nConnection: close\r\n\r\n");

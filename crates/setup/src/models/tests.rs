@@ -40,7 +40,7 @@ fn settled(next: NextLookup) -> String {
     }
 }
 
-// What is named is taken, and nobody is asked.
+// A server and model that are named are used without asking.
 #[test]
 fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
     let named = endpoint("http://h/v1", SettingOrigin::Flag("--base-url"));
@@ -93,7 +93,7 @@ fn llama(seen: LocalProbe) -> (LocalServer, LocalProbe) {
     (LocalServer::at("http://l/v1"), seen)
 }
 
-// proves X2 in part: a server of this machine may be a stranger's
+// proves X2 in part: a server on this machine may belong to another user
 #[test]
 fn a_server_that_may_be_somebody_elses_is_not_used_unasked_and_the_words_to_name_it_are_given() {
     let other = || ListenerOwner::Other("ollama".into());
@@ -126,7 +126,7 @@ fn a_server_that_may_be_somebody_elses_is_not_used_unasked_and_the_words_to_name
                 assert!(text.contains(way), "{text}");
             }
         }
-        // One's own is taken first, wherever it stands.
+        // The person's own server is used first, wherever it is in the list.
         let both = [doubtful[1].clone(), ollama(&["m"])];
         for wanted in [None, Some(flag("m"))] {
             let text = choice_text(choose_found(&both, wanted, ModelFallback::Refuse)).expect("found");
@@ -150,7 +150,7 @@ fn the_first_server_here_that_can_talk_is_taken_and_said() {
     }
 }
 
-// proves S5: with neither key nor local server the demo model answers, where it may
+// proves S5: with neither key nor local server the demo model answers, where it is permitted
 #[test]
 fn without_a_model_the_demo_answers_or_a_sentence_says_what_to_set() {
     let nothing = [llama(LocalProbe::Nothing)];
@@ -221,7 +221,7 @@ fn a_server_is_seen_with_its_models_and_a_dead_port_is_nothing() {
 
 #[test]
 fn ports_that_never_answer_cost_one_short_wait() {
-    // They accept connections and say nothing; one after the other they would cost three seconds.
+    // The servers accept connections and never answer; probed one after the other they would take three seconds.
     let silent: Vec<TcpListener> = (0..10).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port")).collect();
     let url = |port: &TcpListener| format!("http://{}/v1", port.local_addr().expect("an address"));
     let servers: Vec<LocalServer> = silent.iter().map(|port| LocalServer::at(&url(port))).collect();

@@ -1,5 +1,5 @@
-//! What a person has agreed to (X2): per file of a project, the digest of the servers it named then.
-//! Another digest is another question.
+//! The record of a person's consent (X2): for each file of a project, the digest of the servers it named at that
+//! time. A different digest needs a new answer.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,29 +16,30 @@ use crate::settings::{ServerConsent, saved_texts};
 
 const FILE: &str = "consent.json";
 
-/// What was said to a file's servers.
+/// The recorded answer about the servers of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct RecordedConsent {
     digest: Hash,
     answer: ConsentAnswer,
-    /// What the files behind them held then, so that the next question can say which have changed.
+    /// The digests of the files behind the servers at that time, so that the next question can name those that
+    /// changed.
     #[serde(default)]
     files: BTreeMap<PathBuf, Hash>,
 }
 
-/// What a person says to a project's servers.
+/// A person's answer about a project's servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsentAnswer {
-    /// They may start.
+    /// The servers may start.
     Yes,
-    /// They may start in the sandbox.
+    /// The servers may start in the sandbox.
     InSandbox,
-    /// They may not.
+    /// The servers may not start.
     No,
 }
 
-/// Everything agreed to and refused so far.
+/// All recorded answers.
 #[derive(Clone, Debug, Default)]
 pub struct ConsentAnswers {
     folder: PathBuf,
@@ -46,38 +47,38 @@ pub struct ConsentAnswers {
 }
 
 impl ConsentAnswers {
-    /// What is on record. What can't be read was not agreed to.
+    /// Reads the recorded answers. An unreadable record agrees to nothing.
     #[must_use]
     pub fn read(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), answers: read_answers(folder) }
     }
 
-    /// Whether a person agreed to exactly this.
+    /// Whether a person agreed to exactly these servers and files.
     #[must_use]
     pub fn is_agreed(&self, consent: &ServerConsent) -> bool {
         matches!(self.answer(consent), Some(ConsentAnswer::Yes | ConsentAnswer::InSandbox))
     }
 
-    /// Whether a person agreed to exactly this in the sandbox alone.
+    /// Whether a person agreed to exactly these servers and files, but only in the sandbox.
     #[must_use]
     pub fn is_in_sandbox(&self, consent: &ServerConsent) -> bool {
         self.answer(consent) == Some(ConsentAnswer::InSandbox)
     }
 
-    /// Whether nobody was asked about exactly this.
+    /// Whether nobody has answered about exactly these servers and files.
     #[must_use]
     pub fn is_open(&self, consent: &ServerConsent) -> bool {
         self.answer(consent).is_none()
     }
 
-    /// Whether a person said no to exactly this.
+    /// Whether a person refused exactly these servers and files.
     #[must_use]
     pub fn is_refused(&self, consent: &ServerConsent) -> bool {
         self.answer(consent) == Some(ConsentAnswer::No)
     }
 
-    /// What a file behind these servers held when a person last answered, and what it holds now, where both are known and
-    /// short enough to be shown.
+    /// Returns the content of a file behind these servers when a person last answered and its content now, if both
+    /// are known and short enough to display.
     #[must_use]
     pub fn texts(&self, consent: &ServerConsent, path: &Path) -> Option<(String, String)> {
         let before = self.answers.get(&consent.file)?.files.get(path)?;
@@ -91,7 +92,7 @@ impl ConsentAnswers {
         self.answers.get(&consent.file).filter(|answers| answers.digest == consent.digest).map(|answers| answers.answer)
     }
 
-    /// The files behind these servers that are not what they were when a person last answered.
+    /// Returns the files behind these servers that have changed since a person last answered.
     #[must_use]
     pub fn changed<'c>(&'c self, consent: &'c ServerConsent) -> Vec<&'c Path> {
         let Some(answers) = self.answers.get(&consent.file).filter(|answers| !answers.files.is_empty()) else {
@@ -103,7 +104,7 @@ impl ConsentAnswers {
         now.chain(gone).map(PathBuf::as_path).collect()
     }
 
-    /// Takes down what the person says to it, beside what other processes have taken down meanwhile.
+    /// Records the person's answer, keeping what other processes have recorded meanwhile.
     pub fn record(&mut self, consent: &ServerConsent, answer: ConsentAnswer) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let _lock = lock_folder(&self.folder)?;
@@ -131,7 +132,7 @@ mod tests {
         ServerConsent { file: file.into(), digest, files, unwatched: BTreeSet::new() }
     }
 
-    // proves X2: no process loses the answer that another was given
+    // proves X2: no process overwrites the answer that another has recorded
     #[test]
     fn many_who_are_answered_at_once_all_find_their_answer_again() {
         let dir = tempfile::tempdir().expect("a folder");

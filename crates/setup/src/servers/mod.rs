@@ -1,7 +1,7 @@
-//! The MCP servers of a command: agreed to, made ready, and let go.
+//! The MCP servers of a command: asks for consent, prepares and closes them.
 //!
-//! Nothing is started here; a run's first prompt wakes them, and none is waited for. What a person
-//! should know of them is kept until whoever shows the run has a line for it.
+//! Nothing is started here: a run's first prompt starts the servers, and nothing waits for them. Notices about them
+//! are kept until the code that displays the run collects them.
 
 pub mod consent;
 mod shared;
@@ -23,36 +23,36 @@ use crate::permissions::permissions;
 use crate::secrets::{self, KnownSecret};
 use crate::settings::{ApprovedCommand, ConfiguredServer, Env, ServerConsent, Settings};
 
-/// What a person should know of the servers.
+/// A notice about the servers.
 #[derive(Clone, Debug)]
 pub enum ServerNews {
-    /// What happened to one of them.
+    /// An event of one server.
     Happened(Notice),
-    /// Servers of a project that nobody has agreed to, where nobody can be asked.
+    /// Servers of a project that nobody has agreed to, when nobody can be asked.
     NotAgreed {
-        /// The file that names them.
+        /// The file that names the servers.
         file: PathBuf,
         /// The servers.
         servers: Vec<ServerName>,
-        /// The files behind them that have changed since a person last answered.
+        /// The files behind the servers that have changed since a person last answered.
         changed: Vec<PathBuf>,
     },
 }
 
-/// The servers of a command, and what they have to tell.
+/// The servers of a command, and the notices about them.
 #[derive(Clone, Debug, Default)]
 pub struct AttachedServers {
     servers: Option<Servers>,
     configs: Arc<BTreeMap<ServerName, ServerConfig>>,
-    /// What the commands of a project's servers may start.
+    /// The approved commands of a project's servers.
     approved: Arc<BTreeMap<ServerName, ApprovedCommand>>,
-    /// Those that nobody has agreed to.
+    /// The servers that nobody has agreed to.
     withheld: BTreeSet<ServerName>,
     pending_news: Arc<Mutex<Vec<ServerNews>>>,
 }
 
 impl AttachedServers {
-    /// Makes ready the servers that nobody need be asked about, and those the person agrees to now, where there is one.
+    /// Prepares the servers that need no consent, and those the person agrees to now, if there is a person.
     pub fn new(
         settings: &Settings,
         secrets: &[KnownSecret],
@@ -67,7 +67,7 @@ impl AttachedServers {
         Ok(attached.with(approved, settings, secrets, env))
     }
 
-    /// Makes these ready. The others are known by name.
+    /// Prepares these servers. The others are known by name only.
     fn with(
         self,
         configs: BTreeMap<ServerName, ServerConfig>,
@@ -106,17 +106,17 @@ impl AttachedServers {
         }
     }
 
-    /// The servers, where any of them may be used.
+    /// Returns the servers if any of them may be used.
     pub fn servers(&self) -> Option<&Servers> {
         self.known().filter(|_| !self.configs.is_empty())
     }
 
-    /// The servers, where any is configured, be it one that may not be used.
+    /// Returns the servers if any is configured, even one that may not be used.
     pub fn known(&self) -> Option<&Servers> {
         self.servers.as_ref()
     }
 
-    /// Those of these that the person said no to.
+    /// Returns the servers that the person refused.
     pub fn refused(settings: &Settings) -> BTreeSet<ServerName> {
         let agreements = ConsentAnswers::read(&folder(&settings.place.data_dir.value));
         let refused =
@@ -124,17 +124,17 @@ impl AttachedServers {
         settings.servers.iter().filter(|(_, server)| refused(server)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether these are the same, as they are configured.
+    /// Whether both have the same configuration.
     fn is_like(&self, other: &Self) -> bool {
         (&self.configs, &self.approved, &self.withheld) == (&other.configs, &other.approved, &other.withheld)
     }
 
-    /// What they have told since this was last asked.
+    /// Returns the notices since the last call.
     pub fn news(&self) -> Vec<ServerNews> {
         std::mem::take(&mut self.pending_news.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Lets them go.
+    /// Closes the servers.
     pub async fn close(&self) {
         if let Some(servers) = &self.servers {
             servers.shutdown().await;
@@ -170,7 +170,7 @@ impl AttachedServers {
     }
 }
 
-/// What was exchanged since the person agreed is not started.
+/// Refuses a command when a file behind it was replaced after the person agreed.
 fn check_unchanged(approved: &ApprovedCommand) -> Result<(), String> {
     match approved.first_change() {
         None => Ok(()),
@@ -181,19 +181,19 @@ fn check_unchanged(approved: &ApprovedCommand) -> Result<(), String> {
     }
 }
 
-/// What servers run in whose entries ask for it, or that were agreed to only so, however commands are run.
+/// The sandbox for servers whose entries ask for one, or that were approved only in one, however commands are run.
 fn sandbox(settings: &Settings) -> Sandbox {
     let surroundings = settings.sandbox.surroundings(&settings.place);
     let mode = surroundings.mode.max(SandboxMode::Workspace);
     Sandbox::new(Surroundings { mode, ..surroundings }, Arc::new(permissions(&settings.permissions)))
 }
 
-/// Where everything about servers is kept.
+/// The folder for everything about servers.
 pub fn folder(data_dir: &Path) -> PathBuf {
     data_dir.join("mcp")
 }
 
-/// What nobody has agreed to or refused yet, and the servers that wait for it.
+/// Returns the consents that nobody has given or refused yet, each with its servers.
 fn open<'a>(
     servers: &'a BTreeMap<ServerName, ConfiguredServer>,
     agreements: &ConsentAnswers,
@@ -232,7 +232,7 @@ mod tests {
     use crate::scripted_person::ScriptedPerson;
     use crate::settings::{Flags, Sources};
 
-    // proves X2: no program of a project before consent, whichever door it is
+    // proves X2: no door starts a program of a project before consent
     #[test]
     fn servers_of_a_project_wait_for_the_person_at_the_door() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,17 +1,16 @@
-//! The servers of a process that serves many requests, in several folders: kept between them.
+//! The servers of a process that serves many requests in several folders; they are kept between requests.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{AttachedServers, ServerNews};
 
-/// Servers by the folder they work in. Those whose settings were changed since stay for the runs that
-/// have them.
+/// Servers by the folder they work in. Servers whose settings have changed stay for the runs that use them.
 #[derive(Debug, Default)]
 pub struct SharedServers(Mutex<Vec<(PathBuf, AttachedServers)>>);
 
 impl SharedServers {
-    /// The servers that run in a folder already, where they are those that are wanted now.
+    /// Returns the servers already running in a folder if they are configured like `fresh`; otherwise keeps `fresh`.
     pub fn in_place_of(&self, fresh: AttachedServers, folder: &Path) -> AttachedServers {
         let mut servers = self.servers();
         match servers.iter().find(|(known, attached)| known == folder && attached.is_like(&fresh)) {
@@ -23,12 +22,12 @@ impl SharedServers {
         }
     }
 
-    /// What they have told since this was last asked.
+    /// Returns the notices since the last call.
     pub fn news(&self) -> Vec<ServerNews> {
         self.servers().iter().flat_map(|(_, attached)| attached.news()).collect()
     }
 
-    /// Lets them go.
+    /// Closes all servers.
     pub async fn close(&self) {
         let servers = std::mem::take(&mut *self.servers());
         for (_, attached) in servers {

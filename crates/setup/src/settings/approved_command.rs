@@ -1,5 +1,5 @@
-//! What stands behind the command of a project's server is compared once more right before the server is started (X2): a
-//! script may be exchanged while a person reads the question, or between their answer and the start.
+//! Compares the files behind the command of a project's server once more right before the server is started (X2): a
+//! script may be replaced while a person reads the question, or between their answer and the start.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use windlass_mcp::ServerConfig;
 
 use super::programs::{CommandFiles, CommandFolders, command_files};
 
-/// A server's command, and what stood behind it when a person agreed to it.
+/// A server's command, and the files behind it when a person agreed to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovedCommand {
     config: ServerConfig,
     cwd: PathBuf,
     workspace: PathBuf,
-    /// It may hold what stands behind other servers too.
+    /// May include the files behind other servers too.
     command_files: CommandFiles,
 }
 
@@ -28,7 +28,7 @@ impl ApprovedCommand {
         }
     }
 
-    /// The first thing that stands behind the command now and was not agreed to, from the workspace.
+    /// Returns the first file behind the command that differs from the approved state, relative to the workspace.
     pub fn first_change(&self) -> Option<PathBuf> {
         let now = command_files(&self.config, CommandFolders { cwd: &self.cwd, workspace: &self.workspace });
         let mut files = now.files.into_iter();

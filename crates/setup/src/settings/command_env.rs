@@ -1,4 +1,4 @@
-//! Which variables commands get besides what is decided by their names and values (X1).
+//! Variables that are withheld from commands or passed to them regardless of their names and values (X1).
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use super::sources::Sources;
 /// Names of variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandEnv {
-    /// Not given to commands, and their values not seen.
+    /// Not passed to commands; their values are secret.
     pub hide: BTreeSet<String>,
-    /// Given to commands though they hold a secret.
+    /// Passed to commands although they hold a secret.
     pub keep: BTreeSet<String>,
 }
 
-/// What the files say together.
+/// Combines the lists of all settings files.
 pub(super) fn command_env(sources: &Sources) -> Result<CommandEnv, SettingsError> {
     let mut env = CommandEnv::default();
     for file in [&sources.project, &sources.user].into_iter().flatten() {

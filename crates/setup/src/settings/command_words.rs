@@ -1,16 +1,16 @@
-//! The words of a server's command that may name a file of the project (X2), by rules that can be followed by hand:
+//! Finds the words of a server's command that may name a file of the project (X2). The rules can be followed by hand:
 //!
 //! - the program, where it is a path, and every argument;
-//! - every word within one, for an argument may be a line itself: `sh -c 'cd tools && ./run.sh'`, `--script=run.sh`,
-//!   `server.py:app`;
-//! - the same of variables that say where programs are loaded from (`PYTHONPATH`, `NODE_OPTIONS`);
-//! - the file that a program such as npm, make or uv takes its orders from.
+//! - every word within one, because an argument may itself be a command line: `sh -c 'cd tools && ./run.sh'`,
+//!   `--script=run.sh`, `server.py:app`;
+//! - likewise for variables that say where programs are loaded from (`PYTHONPATH`, `NODE_OPTIONS`);
+//! - the file that tells a program such as npm, make or uv what to run.
 
-/// What ends a word within an argument.
+/// Separators of words within an argument.
 const BETWEEN: &[char] =
     &[' ', '\t', '\r', '\n', ';', '&', '|', '(', ')', '<', '>', '{', '}', '"', '\'', '`', '$', '=', ',', ':'];
 
-/// Variables from which a program learns what else to run.
+/// Variables that tell a program what else to run.
 const LOADED_FROM: &[&str] = &[
     "BASH_ENV",
     "CLASSPATH",
@@ -29,7 +29,7 @@ const LOADED_FROM: &[&str] = &[
     "RUBYOPT",
 ];
 
-/// Programs that run what a file of the folder they are started in says, and those files.
+/// Programs that run what a file in their working folder says, and those files.
 const ORDERED_BY: &[(&[&str], &[&str])] = &[
     (&["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"], &["package.json", ".npmrc", ".yarnrc.yml", "bunfig.toml"]),
     (&["make", "gmake"], &["GNUmakefile", "makefile", "Makefile"]),
@@ -52,9 +52,9 @@ pub(super) struct CommandLine<'c> {
 }
 
 impl CommandLine<'_> {
-    /// Everything in it that may name a file.
+    /// Returns every word of the command that may name a file.
     pub(super) fn words(self) -> Vec<String> {
-        // A bare program is looked for elsewhere.
+        // A bare program name is searched on PATH.
         let program = Some(self.program).filter(|program| program.contains(['/', ' ']));
         let loaded = self.variables.iter().filter(|(name, _)| LOADED_FROM.contains(&name.as_str()));
         let arguments = self.arguments.iter().map(String::as_str);
@@ -66,7 +66,7 @@ impl CommandLine<'_> {
             .collect()
     }
 
-    /// The files that its programs take their orders from.
+    /// Returns the files that tell the command's programs what to run.
     pub(super) fn orders(self) -> Vec<&'static str> {
         let arguments = self.arguments.iter().flat_map(|argument| words_within(argument));
         let words: Vec<String> = std::iter::once(self.program.to_owned()).chain(arguments).collect();
@@ -76,7 +76,7 @@ impl CommandLine<'_> {
     }
 }
 
-/// A text, and the words in it where it is a line of its own. What a line writes to (`2> log`) is not what it runs.
+/// Returns a text and the words in it, in case it is a command line. Targets of redirections (`2> log`) are skipped.
 pub(super) fn words_within(text: &str) -> Vec<String> {
     let mut written = text.split('>');
     let first = written.next().unwrap_or_default();
@@ -85,7 +85,7 @@ pub(super) fn words_within(text: &str) -> Vec<String> {
         &target[target.find([' ', '\t', '\n', ';', '&', '|']).unwrap_or(target.len())..]
     });
     let pieces = std::iter::once(first).chain(behind).flat_map(|part| part.split(BETWEEN)).flat_map(|piece| {
-        // `-mmodule` is `-m module`; what stands behind a variable is a path in the folder it stands for.
+        // `-mmodule` is `-m module`; the text after a variable is a path in the folder the variable names.
         let joined = piece.strip_prefix("-m");
         let behind = piece.strip_prefix('/').filter(|_| text.contains('$'));
         [Some(piece), joined, behind].into_iter().flatten()
@@ -97,7 +97,7 @@ pub(super) fn words_within(text: &str) -> Vec<String> {
     words
 }
 
-/// The parts of a name that a Python module can have.
+/// Returns the parts of a dotted Python module name.
 pub(super) fn module_parts(word: &str) -> Option<Vec<&str>> {
     let is_name = |part: &&str| {
         let mut characters = part.chars();

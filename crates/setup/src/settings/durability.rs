@@ -1,8 +1,8 @@
-//! What a stored record outlives.
+//! The durability setting.
 
 use serde::Deserialize;
 
-/// What a stored record outlives.
+/// Which failures a stored record survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DurabilitySetting {
@@ -14,10 +14,10 @@ pub enum DurabilitySetting {
 }
 
 impl DurabilitySetting {
-    /// Every one of them.
+    /// All values.
     pub const ALL: [Self; 2] = [Self::Full, Self::Normal];
 
-    /// As it is typed.
+    /// The value as text in settings and flags.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -26,14 +26,14 @@ impl DurabilitySetting {
         }
     }
 
-    /// One of them as it is typed.
+    /// Parses the value from that text.
     pub fn parsed(text: &str) -> Result<Self, String> {
         let durability = Self::ALL.into_iter().find(|durability| durability.as_str() == text);
         durability.ok_or_else(|| format!("{text:?} is not one of {}", Self::ALL.map(Self::as_str).join(", ")))
     }
 }
 
-/// The one that outlives more is the greater.
+/// The value that survives more failures is the greater.
 impl Ord for DurabilitySetting {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         let outlives = |durability: &Self| match durability {

@@ -1,8 +1,8 @@
-//! Which server is called, and with which key.
+//! Chooses the model server and its key.
 //!
-//! A key goes only where its owner meant it to go: the key a file names belongs to the address in
-//! the same file; an address from a project that is not trusted is not called, be it on this machine: whoever answers
-//! there drives the tools.
+//! A key is sent only to the server its owner meant: the key a file names belongs to the address in the same file. An
+//! address from an untrusted project is not called, not even on this machine, because the server at that address
+//! controls the tools.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -18,7 +18,7 @@ use super::sources::Sources;
 pub const OPENAI: &str = "https://api.openai.com/v1";
 const OLLAMA_PORT: u16 = 11434;
 
-/// A key. Never shown.
+/// An API key. Never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
 
@@ -36,37 +36,37 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// A server and what opens it.
+/// A model server and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelEndpoint {
-    /// The address up to and including the version, e.g. `https://api.openai.com/v1`; no slash at its end.
+    /// The address up to and including the version, e.g. `https://api.openai.com/v1`, without a trailing slash.
     pub base_url: Sourced<String>,
     /// The key, where one is needed.
     pub api_key: Option<Sourced<ApiKey>>,
 }
 
 impl ModelEndpoint {
-    /// A server on this machine that nobody named.
+    /// Returns the endpoint of a server that was found on this machine.
     #[must_use]
     pub fn found(base_url: &str) -> Self {
         Self { base_url: Sourced::new(base_url.to_owned(), SettingOrigin::Found), api_key: None }
     }
 
-    /// The server's name and port, where nobody named it: whoever talks to it should see where it is.
+    /// The server's host and port if it was found, not configured: the person should see where it is.
     #[must_use]
     pub fn found_at(&self) -> Option<String> {
         let found = Url::parse(&self.base_url.value).ok().filter(|_| self.base_url.origin == SettingOrigin::Found)?;
         Some(found.authority().to_owned())
     }
 
-    /// Whether it is on this machine.
+    /// Whether the server is on this machine.
     #[must_use]
     pub fn is_here(&self) -> bool {
         Url::parse(&self.base_url.value).is_ok_and(|url| is_here(&url))
     }
 }
 
-/// The server to call, with things a person should know about it.
+/// Returns the server to call, with notices for the person.
 pub(super) fn endpoint(sources: &Sources) -> Result<(Option<ModelEndpoint>, Vec<String>), SettingsError> {
     let keys = KeyLookup { sources };
     let Some(address) = address(sources)? else {
@@ -91,7 +91,7 @@ pub(super) fn endpoint(sources: &Sources) -> Result<(Option<ModelEndpoint>, Vec<
     Ok((Some(ModelEndpoint { base_url, api_key }), notices))
 }
 
-/// The address as somebody gave it.
+/// Returns the address as configured.
 fn address(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
     if let Some(flag) = Sourced::flag("--base-url", flags.base_url.clone()) {
@@ -102,7 +102,7 @@ fn address(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> 
             return Ok(Some(url));
         }
     }
-    // With a key for OpenAI at hand, OLLAMA_HOST is just a server that also runs here.
+    // With an OpenAI key set, `OLLAMA_HOST` is just another server on this machine.
     if env.raw("OPENAI_API_KEY").is_none()
         && let Some(url) = env.parsed("OLLAMA_HOST", ollama_url)?
     {
@@ -119,7 +119,7 @@ struct KeyLookup<'a> {
 type FoundKey = Result<Option<Sourced<ApiKey>>, SettingsError>;
 
 impl KeyLookup<'_> {
-    /// The key for an address that came from `origin`, which is not a project we don't trust.
+    /// Returns the key for an address that came from `origin`, which is not an untrusted project.
     fn for_address(&self, origin: &SettingOrigin) -> FoundKey {
         if let Some(key) = self.variable("WINDLASS_API_KEY")? {
             return Ok(Some(key));
@@ -138,7 +138,7 @@ impl KeyLookup<'_> {
         if beside.is_some() { Ok(beside) } else { self.general() }
     }
 
-    /// The key where no address says which is meant.
+    /// Returns the key when no address is configured.
     fn general(&self) -> FoundKey {
         if let Some(key) = self.in_environment()? {
             return Ok(Some(key));
@@ -158,7 +158,7 @@ impl KeyLookup<'_> {
         self.sources.env.parsed(name, check_key)
     }
 
-    /// The key the project's file names; it may do so only when trusted.
+    /// Returns the key that the project's file names, which it may do only when trusted.
     fn project(&self) -> FoundKey {
         let Some(project) = &self.sources.project else { return Ok(None) };
         match &project.settings.api_key_env {
@@ -178,7 +178,7 @@ impl KeyLookup<'_> {
         }
     }
 
-    /// The key in the variable that `file` names.
+    /// Returns the key in the variable that `file` names.
     fn named_in(&self, file: &SettingsFile) -> FoundKey {
         let Some(name) = file.sourced(&file.settings.api_key_env) else { return Ok(None) };
         match self.variable(&name.value)? {
@@ -199,7 +199,7 @@ fn check_key(text: &str) -> Result<ApiKey, String> {
     Ok(ApiKey(key.to_owned()))
 }
 
-/// An address that can be called. Its text is shown only once it is known to hold no password.
+/// Checks that an address can be called. Its text is displayed only once it is known to contain no password.
 fn check_url(address: &Sourced<String>) -> Result<Url, SettingsError> {
     let wrong = |problem: &str| SettingsError::wrong(address.origin.clone(), problem);
     let url = Url::parse(address.value.trim()).map_err(|error| {
@@ -227,8 +227,8 @@ fn is_here(url: &Url) -> bool {
     }
 }
 
-/// The address meant by OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An address to listen on
-/// (0.0.0.0) is called at home.
+/// Returns the address meant by `OLLAMA_HOST`: `host`, `host:port`, `:port` or a URL. For a listen-on-all address
+/// (0.0.0.0) the loopback address is called.
 fn ollama_url(text: &str) -> Result<String, String> {
     let problem = || "this is not a host; write it like 127.0.0.1:11434".to_owned();
     let text = text.trim();
@@ -247,7 +247,8 @@ fn ollama_url(text: &str) -> Result<String, String> {
         None => Err(()),
     }
     .map_err(|()| problem())?;
-    // Without a scheme the default is Ollama's port; `:80` is written out, so it is not lost here.
+    // Without a scheme the default is Ollama's port. The URL parser drops `:80` as the scheme's default, so look for
+    // it in the text.
     if !has_scheme && url.port().is_none() && !text.ends_with(":80") {
         url.set_port(Some(OLLAMA_PORT)).map_err(|()| problem())?;
     }

@@ -1,4 +1,4 @@
-//! The environment as a value, so that everything below can be tried with any.
+//! The environment as a value, so that tests can supply any environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,29 +8,29 @@ use std::path::PathBuf;
 use super::error::SettingsError;
 use super::origin::{SettingOrigin, Sourced};
 
-/// The variables of a process. A variable that is set to nothing counts as not set.
+/// The variables of a process. A variable with an empty value counts as not set.
 #[derive(Clone, Default)]
 pub struct Env(BTreeMap<String, OsString>);
 
 impl Env {
-    /// Those of this process.
+    /// Returns the variables of this process.
     #[must_use]
     pub fn of_process() -> Self {
         Self(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
     }
 
-    /// The value as the system gave it.
+    /// Returns the value as the system provides it.
     #[must_use]
     pub fn raw(&self, name: &str) -> Option<&OsStr> {
         self.0.get(name).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
-    /// Every variable whose value is text.
+    /// Returns every variable whose value is valid UTF-8.
     pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str()?)))
     }
 
-    /// The value as text.
+    /// Returns the value as text.
     pub(super) fn text(&self, name: &str) -> Result<Option<Sourced<String>>, SettingsError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         let origin = SettingOrigin::Variable(name.to_owned());
@@ -40,7 +40,7 @@ impl Env {
         }
     }
 
-    /// The value read by `parse`, which says what is wrong where it can't.
+    /// Parses the value with `parse`, whose error becomes the message.
     pub(super) fn parsed<T>(
         &self,
         name: &str,
@@ -54,7 +54,7 @@ impl Env {
         self.raw("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
     }
 
-    /// Only what says where the person's files are: nothing that is stronger than a settings file.
+    /// Keeps only the variables that locate the person's files, and none that override a settings file.
     pub(super) fn places_only(&self) -> Self {
         let is_place = |name: &str| matches!(name, "HOME" | "XDG_CONFIG_HOME");
         Self(
@@ -66,7 +66,7 @@ impl Env {
         )
     }
 
-    /// `$variable/windlass`, or `windlass` in the folder that stands in for it below the home.
+    /// Returns `$variable/windlass`, or `windlass` in the default folder below the home.
     pub(super) fn windlass_folder(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
         let base = self.raw(variable).map(PathBuf::from).filter(|base| base.is_absolute());
         Some(base.or_else(|| self.home().map(|home| home.join(below_home)))?.join("windlass"))
@@ -79,7 +79,7 @@ impl<Name: Into<String>, Value: Into<OsString>> FromIterator<(Name, Value)> for 
     }
 }
 
-/// Names only: values may be secret (X1).
+/// Prints names only: values may be secret (X1).
 impl fmt::Debug for Env {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

@@ -1,4 +1,4 @@
-//! What can be wrong with settings. Every text says where the value stands and what to do.
+//! Errors in settings. Every message says where the value is and what to do.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,22 +11,22 @@ pub enum SettingsError {
     /// A value is wrong.
     #[error("{origin}: {problem}")]
     Wrong {
-        /// Where it stands.
+        /// Where the value is.
         origin: SettingOrigin,
-        /// A sentence.
+        /// A sentence about the problem.
         problem: String,
     },
-    /// A project's file asks for what only a trusted folder may have.
+    /// A project's file sets something that only a trusted folder may set.
     #[error(
         "{origin}: {setting} is not taken from a project you have not trusted. Read the file; then take the line out, \
          or {how}"
     )]
     Untrusted {
-        /// Where it stands.
+        /// Where the setting is.
         origin: SettingOrigin,
-        /// What it asks for.
+        /// The setting.
         setting: &'static str,
-        /// How the folder is trusted.
+        /// How to trust the folder.
         how: String,
     },
     /// A file is there but can't be read.
@@ -45,12 +45,12 @@ pub enum SettingsError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The workspace is no folder.
+    /// The workspace is not a folder.
     #[error("{origin}: the workspace {} can't be used: {source}", path.display())]
     Workspace {
-        /// Who named it.
+        /// Where the workspace was named.
         origin: SettingOrigin,
-        /// What was named.
+        /// The path that was named.
         path: PathBuf,
         /// Why.
         source: io::Error,
@@ -62,15 +62,15 @@ pub enum SettingsError {
          `windlass init` writes it down; `windlass demo` shows a job without a model"
     )]
     NoServer,
-    /// The session's words would go to another server than before, and nobody said so.
+    /// The session's conversation would go to another server than before, and nobody named that server.
     #[error(
         "this session talked to {began}, and would now talk to {now}, which nobody named: say which with --base-url \
          or OPENAI_BASE_URL"
     )]
     OtherServer {
-        /// Where it began.
+        /// The server the session began with.
         began: String,
-        /// Where it would go.
+        /// The server it would use now.
         now: String,
     },
     /// A server on this machine that may be somebody else's.
@@ -79,43 +79,43 @@ pub enum SettingsError {
          or `base_url = {base_url:?}` in windlass.toml"
     )]
     NotUsedUnasked {
-        /// What it is and why it may be somebody else's.
+        /// The server, and why it may be somebody else's.
         doubt: String,
-        /// Where it is.
+        /// The server's address.
         base_url: String,
     },
-    /// A server on this machine, but nothing in it.
+    /// A server on this machine that has no model.
     #[error(
         "{server} runs on this machine but has no model yet: {advice}; or set OPENAI_API_KEY. \
          `windlass demo` shows a job without a model"
     )]
     NoModelHere {
-        /// Its name.
+        /// The server's name.
         server: &'static str,
-        /// How it gets one.
+        /// How to give it a model.
         advice: &'static str,
     },
-    /// A model, but nobody here has it.
+    /// A model is named that no server on this machine has.
     #[error("{origin}: no server is configured for the model {model:?}: {found}")]
     NoServerFor {
-        /// Who named it.
+        /// Where the model was named.
         origin: SettingOrigin,
         /// The model.
         model: String,
-        /// What runs here instead, and what to do.
+        /// Which models run here instead, and what to do.
         found: String,
     },
-    /// A server, but no model.
+    /// A server is configured, but no model.
     #[error(
         "no model is named for {base_url}: give --model, or set OPENAI_MODEL, or write `model = \"…\"` in windlass.toml{known}"
     )]
     NoModel {
         /// The server.
         base_url: String,
-        /// What is known of its models: nothing, or a sentence after a blank.
+        /// The known models of the server: empty, or a sentence with a leading space.
         known: String,
     },
-    /// There is nowhere to put things.
+    /// No data folder can be determined.
     #[error("it is not known where to keep sessions: set HOME, or give --data-dir")]
     NoDataDir,
 }

@@ -6,7 +6,7 @@ use super::error::SettingsError;
 use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
-/// All of them, from flags and files together.
+/// Combines the hosts of flags and files.
 pub(super) fn private(sources: &Sources) -> Result<Vec<Sourced<HostPattern>>, SettingsError> {
     let Sources { flags, project, user, .. } = sources;
     let given =

@@ -1,4 +1,4 @@
-//! `windlass.toml`: what may stand in it, and what is said about what may not:
+//! Parses `windlass.toml` and reports mistakes in it with their position:
 //! `windlass.toml:3:1: unknown key "modle"; did you mean "model"?`
 
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use super::file_settings::FileSettings;
 use super::nearest::nearest;
 use super::origin::{Position, SettingOrigin, Sourced};
 
-/// Whose file it is; decides what may stand in it.
+/// Whose file it is, which decides what it may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsScope {
-    /// Comes with the project, from anybody.
+    /// The project's file, which may have been written by anybody.
     Project,
-    /// The person's own.
+    /// The person's own file.
     User,
 }
 
-/// A file that was read and understood.
+/// A parsed settings file.
 #[derive(Clone)]
 pub struct SettingsFile {
     pub(super) path: PathBuf,
@@ -28,7 +28,7 @@ pub struct SettingsFile {
     pub(super) settings: FileSettings,
 }
 
-/// Without the contents: they may hold a key (X1).
+/// Leaves the contents out: they may hold a key (X1).
 impl std::fmt::Debug for SettingsFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SettingsFile").field("path", &self.path).field("whose", &self.scope).finish_non_exhaustive()
@@ -36,7 +36,7 @@ impl std::fmt::Debug for SettingsFile {
 }
 
 impl SettingsFile {
-    /// Understands the contents of the file at `path`.
+    /// Parses the contents of the file at `path`.
     pub fn parse(path: &Path, scope: SettingsScope, text: &str) -> Result<Self, SettingsError> {
         let settings = toml::from_str(text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
@@ -47,7 +47,7 @@ impl SettingsFile {
         Ok(file)
     }
 
-    /// What is right in form and still may not stand in this file.
+    /// Refuses settings that are well-formed but not permitted in this file.
     fn check(&self) -> Result<(), SettingsError> {
         let FileSettings { api_key, trusted, policy, .. } = &self.settings;
         if let Err(refused) = policy.check() {
@@ -80,23 +80,23 @@ impl SettingsFile {
         &self.path
     }
 
-    /// What it says.
+    /// The contents of the file.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The folder the file stands in.
+    /// The folder that contains the file.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Where a value of this file stands.
+    /// Returns the position of a value in this file.
     pub(super) fn origin<T>(&self, value: &Spanned<T>) -> SettingOrigin {
         origin(&self.path, self.scope, &self.text, value.span().start)
     }
 
-    /// Where this row of `[policy]` stands.
+    /// Returns the position of this row of `[policy]`.
     pub(super) fn origin_of_row(&self, row: &str) -> SettingOrigin {
         let document = toml_edit::Document::parse(self.text.as_str()).ok();
         let key = document.as_ref().and_then(|document| {
@@ -106,7 +106,7 @@ impl SettingsFile {
         origin(&self.path, self.scope, &self.text, key.map_or(0, |span| span.start))
     }
 
-    /// A value of this file with its place.
+    /// Returns a value of this file with its position.
     pub(super) fn sourced<T: Clone>(&self, value: &Option<Spanned<T>>) -> Option<Sourced<T>> {
         value.as_ref().map(|value| Sourced::new(value.get_ref().clone(), self.origin(value)))
     }
@@ -126,7 +126,7 @@ fn origin(path: &Path, scope: SettingsScope, text: &str, start: usize) -> Settin
     }
 }
 
-/// The parser's message in our words, with the nearest right name where a name is wrong.
+/// Rewords the parser's message, and suggests the nearest valid name where a name is wrong.
 fn explain(message: &str) -> String {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let wrong = |what: &str| match names.split_first() {
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    // proves X1: a key that makes the file unreadable does not stand in the error
+    // proves X1: a key that makes the file unparsable is not quoted in the error
     #[test]
     fn damaged_toml_is_named_with_its_place_and_shows_no_value() {
         let text = complaint("model = 'm'\napi_key = sk-secret-value");

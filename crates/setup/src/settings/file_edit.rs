@@ -1,12 +1,11 @@
-//! Writing things down in a settings file: a rule a person allowed for good (T8), a server they added.
+//! Writes changes into a settings file: a rule a person allowed permanently (T8), a server they added.
 //!
-//! The protocol: [`rewrite`] takes the file's lock, reads it afresh, lets one thing be changed with
-//! everything else left as it stands, checks that the result is still a settings file, and puts it in
-//! the place of the old one in one step. Whatever prevents that leaves the file as it was, and the
-//! person is told the line to write themselves.
+//! The protocol: [`rewrite`] takes the file's lock, reads the file again, applies one change and keeps everything
+//! else, checks that the result is still a valid settings file, and replaces the old file atomically. If any step
+//! fails the file stays as it was, and the person gets the line to write themselves.
 //!
-//! A rule always goes into the person's own file. A project's file goes to others with the project, and
-//! whoever trusts it would take the rule over unseen.
+//! A rule always goes into the person's own file. A project's file is distributed with the project, and everybody who
+//! trusts the project would adopt the rule without seeing it.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
@@ -20,39 +19,39 @@ use super::file::{SettingsFile, SettingsScope};
 use super::sources::read_text;
 use crate::folder_lock::lock_folder;
 
-/// What became of it.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingsWrite {
-    /// It is in the file now.
+    /// The entry was added to the file.
     Written,
-    /// It was there before.
+    /// The entry was already in the file.
     Known,
 }
 
-/// Why it was not written down. The file is as it was.
+/// Why nothing was written. The file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsWriteError {
-    /// There is no place for it.
+    /// The path of the settings file is not known.
     #[error("it is not known where your settings are: HOME is not set")]
     NoPlace,
-    /// It means nothing outside this session.
+    /// The rule contains a placeholder for a secret, which has no meaning outside this session.
     #[error("a secret is part of the rule, and is not written down")]
     Secret,
-    /// The file is not to be changed.
+    /// The file is read-only.
     #[error("{} is read-only", .0.display())]
     ReadOnly(PathBuf),
-    /// The file makes no sense as it is, or would not.
+    /// The file is not valid, or would not be after the change.
     #[error("{0}")]
     Damaged(String),
-    /// Another process has it.
+    /// Another process holds the lock.
     #[error("{} is being written by somebody else", .0.display())]
     Busy(PathBuf),
-    /// The disk said no.
+    /// An I/O error.
     #[error("{}: {}", .0.display(), .1)]
     Disk(PathBuf, io::Error),
 }
 
-/// Adds `rule` to what the settings at `path` allow.
+/// Adds `rule` to the allow rules of the settings at `path`.
 pub fn allow(rule: &str, path: Option<&Path>) -> Result<SettingsWrite, SettingsWriteError> {
     let path = path.ok_or(SettingsWriteError::NoPlace)?;
     if contains_placeholder(rule) {
@@ -61,7 +60,7 @@ pub fn allow(rule: &str, path: Option<&Path>) -> Result<SettingsWrite, SettingsW
     rewrite(path, SettingsScope::User, |document| add_rule(document, rule, path))
 }
 
-/// Adds `folder` to those that the settings at `path` trust.
+/// Adds `folder` to the trusted folders of the settings at `path`.
 pub(super) fn trust(folder: &Path, path: Option<&Path>) -> Result<SettingsWrite, SettingsWriteError> {
     let path = path.ok_or(SettingsWriteError::NoPlace)?;
     let wrong = |problem: &str| SettingsWriteError::Damaged(format!("{}: {problem}", path.display()));
@@ -76,7 +75,7 @@ pub(super) fn trust(folder: &Path, path: Option<&Path>) -> Result<SettingsWrite,
     })
 }
 
-/// Takes the folders that `is_meant` picks out of those that the settings at `path` trust.
+/// Removes the folders that match `is_meant` from the trusted folders of the settings at `path`.
 pub(super) fn distrust(path: &Path, is_meant: impl Fn(&str) -> bool) -> Result<SettingsWrite, SettingsWriteError> {
     rewrite(path, SettingsScope::User, |document| {
         if let Some(trusted) = document.get_mut("trusted").and_then(Item::as_array_mut) {
@@ -86,14 +85,14 @@ pub(super) fn distrust(path: &Path, is_meant: impl Fn(&str) -> bool) -> Result<S
     })
 }
 
-/// Changes one thing in the file at `path`, and nothing else.
+/// Applies one change to the file at `path` and keeps everything else.
 pub(super) fn rewrite(
     path: &Path,
     scope: SettingsScope,
     change: impl FnOnce(&mut DocumentMut) -> Result<(), SettingsWriteError>,
 ) -> Result<SettingsWrite, SettingsWriteError> {
     let on_disk = |error| SettingsWriteError::Disk(path.to_owned(), error);
-    // A link stays one: what it leads to is written.
+    // A symlink is kept: the file it points to is written.
     let path = match path.symlink_metadata() {
         Ok(metadata) if metadata.is_symlink() => path.canonicalize().map_err(on_disk)?,
         Ok(_) | Err(_) => path.to_owned(),
@@ -112,7 +111,7 @@ pub(super) fn rewrite(
     Ok(SettingsWrite::Written)
 }
 
-/// The text with the change in it; `None` when that changes nothing.
+/// Returns the text with the change; `None` if the change has no effect.
 fn changed_text(
     text: &str,
     path: &Path,
@@ -126,12 +125,12 @@ fn changed_text(
     if written == before {
         return Ok(None);
     }
-    // The editor writes plain line ends; a file with the others keeps them.
+    // The editor writes LF line endings; a file with CRLF keeps them.
     let foreign = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
     Ok(Some(if foreign { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written }))
 }
 
-/// `table` made to stand below all that the document holds, the comments at its end among them.
+/// Positions `table` after everything in the document, including the comments at its end.
 pub(super) fn below(document: &mut DocumentMut, mut table: Table) -> Table {
     let is_empty = document.to_string().is_empty();
     let mut above = document.trailing().as_str().unwrap_or_default().to_owned();
@@ -163,7 +162,7 @@ fn add_rule(document: &mut DocumentMut, rule: &str, path: &Path) -> Result<(), S
     Ok(())
 }
 
-/// Adds an entry as the others stand: on their line, or on lines of their own with their comments.
+/// Adds an entry in the layout of the others: on the same line, or on its own line with their comments kept.
 fn push(rules: &mut Array, rule: &str) {
     let last = rules.len().checked_sub(1).and_then(|last| rules.get_mut(last));
     let Some(last) = last else {
@@ -173,7 +172,7 @@ fn push(rules: &mut Array, rule: &str) {
     let text = |raw: Option<&toml_edit::RawString>| raw.and_then(|raw| raw.as_str()).unwrap_or_default().to_owned();
     let (before, behind) = (text(last.decor().prefix()), text(last.decor().suffix()));
     last.decor_mut().set_suffix("");
-    // What stands between the last rule and the end of the list: a comment of that rule, perhaps.
+    // The text between the last rule and the end of the list may be a comment on that rule.
     let behind = behind + rules.trailing().as_str().unwrap_or_default();
     let mut value = Value::from(rule);
     match (before.rfind('\n'), behind.rfind('\n')) {
@@ -193,14 +192,15 @@ fn push(rules: &mut Array, rule: &str) {
     rules.push_formatted(value);
 }
 
-/// Puts the new text in the place of the old, in one step and with the old mode.
+/// Replaces the file with the new text atomically, keeping its mode.
 fn replace(path: &Path, text: &str) -> Result<(), SettingsWriteError> {
     let on_disk = |error| SettingsWriteError::Disk(path.to_owned(), error);
     if let Ok(metadata) = path.metadata() {
         if metadata.permissions().readonly() {
             return Err(SettingsWriteError::ReadOnly(path.to_owned()));
         }
-        // Whoever may not write the file may perhaps write its folder; the file is what counts.
+        // A user who may not write the file may still be able to replace it in its folder; the file's permissions
+        // count.
         OpenOptions::new().write(true).open(path).map_err(on_disk)?;
     }
     write_whole(path, text.as_bytes(), ReadableBy::AsBefore).map_err(on_disk)

@@ -1,4 +1,4 @@
-//! What may stand in `windlass.toml`, table by table.
+//! The contents of `windlass.toml`, table by table.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use windlass_vocab::PolicyPatch;
 use super::durability::DurabilitySetting;
 use super::mode::ModeSetting;
 
-/// What may stand in a file. Absent means "not said here".
+/// The contents of a settings file. Absent means "not set here".
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileSettings {
@@ -53,13 +53,13 @@ pub(super) struct FileTools {
     pub(super) keep_env: Vec<Spanned<String>>,
 }
 
-/// The table `[mcp]`: what holds for every server whose entry says nothing else.
+/// The table `[mcp]`: defaults for servers whose entries don't set these values.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileMcp {
     /// In seconds, as in an entry.
     pub(super) startup_timeout: Option<Spanned<f64>>,
-    /// Likewise.
+    /// In seconds, as in an entry.
     pub(super) call_timeout: Option<Spanned<f64>>,
 }
 

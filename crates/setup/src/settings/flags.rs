@@ -1,4 +1,4 @@
-//! What the command line, or another door, says of the settings.
+//! The settings given on the command line or by another door.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use windlass_vocab::Dialect;
 use super::durability::DurabilitySetting;
 use super::mode::ModeSetting;
 
-/// What the command line says. Absent means "not said here".
+/// The settings given as flags. Absent means "not set here".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--data-dir`

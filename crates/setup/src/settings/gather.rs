@@ -1,4 +1,4 @@
-//! Gathers what settings are made of from the outside world: flags, environment, and the files that count in a folder.
+//! Collects the sources of settings: flags, environment, and the files that apply in a folder.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ use super::servers::programs_of_project;
 use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, trusting, user_file};
 use super::trust_state::TrustState;
 
-/// The file other programs keep a project's MCP servers in.
+/// The file in which other programs keep a project's MCP servers.
 const SERVERS_NAME: &str = ".mcp.json";
 
 impl ServerFile {
@@ -31,7 +31,7 @@ impl ServerFile {
 }
 
 impl Sources {
-    /// Finds the workspace and reads the files that count there.
+    /// Finds the workspace and reads the settings files that apply there.
     pub fn gather(flags: Flags, env: Env, cwd: PathBuf) -> Result<Self, SettingsError> {
         let workspace = workspace(&flags, &env, &cwd)?;
         let user_path = user_file(&env);
@@ -79,7 +79,8 @@ impl Sources {
         Ok(sources)
     }
 
-    /// What counts when the tools work in this folder, which has no symlinks. What was read for it is not read again.
+    /// Returns the sources that apply when the tools work in this folder, a path without symlinks. If it is the
+    /// current workspace, nothing is read again.
     pub fn for_folder(self, folder: &Path) -> Result<Self, SettingsError> {
         if self.workspace == folder {
             return Ok(self);
@@ -100,8 +101,8 @@ fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsEr
     found.map_err(|source| SettingsError::Workspace { origin: named.origin, path, source })
 }
 
-/// The folders from the workspace up to the root of its repository, or else up to the home folder. Above
-/// those a file may be anybody's.
+/// Returns the folders from the workspace up to the root of its repository, or else up to the home folder. A file
+/// above those may be anybody's.
 fn folders_of_project<'w>(workspace: &'w Path, home: Option<&Path>) -> Vec<&'w Path> {
     let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
     let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
@@ -115,7 +116,7 @@ fn same_file(path: &Path, other: Option<&Path>) -> bool {
     }
 }
 
-/// Reads a file; `None` when there is none.
+/// Reads a settings file; `None` if there is none.
 fn read(path: &Path, scope: SettingsScope) -> Result<Option<SettingsFile>, SettingsError> {
     let Some(text) = read_text(path)? else { return Ok(None) };
     let file = SettingsFile::parse(path, scope, &text)?;

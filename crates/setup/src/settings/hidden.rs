@@ -14,7 +14,8 @@ use super::error::SettingsError;
 use super::mode::ModeSetting;
 use super::sources::Sources;
 
-/// What the files hide on this platform in this mode. Hiding only takes away, so any project may.
+/// Returns the tools that the files hide on this platform in this mode. Hiding only restricts, so any project may do
+/// it.
 pub(super) fn hidden(sources: &Sources, platform: &str, mode: ModeSetting) -> Result<BTreeSet<String>, SettingsError> {
     let mut hidden = BTreeSet::new();
     for file in [&sources.project, &sources.user].into_iter().flatten() {

@@ -1,9 +1,9 @@
-//! A project that nobody has trusted may only tighten (X2): what in its file would loosen the person's own settings is left
-//! out here, before anything is decided. The person is told of all of it at once. Rows of `[policy]` are left out by
-//! `policy`, where it stands beside each row which way it is tightened; servers wait for consent (`servers`).
+//! An untrusted project may only tighten settings (X2). This module drops from its file whatever would loosen the
+//! person's own settings, before anything is resolved, and reports all of it in one notice. `policy` drops rows of
+//! `[policy]`, because each row defines which direction is tighter; servers wait for consent (`servers`).
 //!
-//! Where words and keys go (`base_url`, `api_key_env`) is not among these: to send them elsewhere than the project says is
-//! no safe answer either, so that is refused (`endpoint`).
+//! The destination of messages and keys (`base_url`, `api_key_env`) is not handled here: sending them elsewhere than
+//! the project says would not be safe either, so that is an error (`endpoint`).
 
 use std::borrow::Cow;
 
@@ -17,22 +17,22 @@ use super::origin::SettingOrigin;
 use super::policy;
 use super::sources::Sources;
 
-/// How a person who said no learns what they said no to, and takes it back.
+/// Tells a person who refused how to see what they refused and how to change the answer.
 pub const MORE: &str = "`windlass doctor` tells more, `windlass trust` asks again";
 
-/// A setting of a project's file that is not taken.
+/// A setting of a project's file that is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredSetting {
-    /// Where it stands.
+    /// Where the setting is.
     pub(super) origin: SettingOrigin,
-    /// What it is, for people.
+    /// A description of the setting.
     pub(super) what: String,
-    /// What the file says there, where `what` does not tell.
+    /// The value in the file, where `what` does not include it.
     pub(super) value: Option<String>,
 }
 
 impl IgnoredSetting {
-    /// The setting with its value: whoever is to agree to it must see it.
+    /// The setting with its value: a person who is to agree to it must see it.
     pub fn with_value(&self) -> String {
         self.value.as_ref().map_or_else(|| self.to_string(), |value| format!("{self}: {value}"))
     }
@@ -45,7 +45,7 @@ impl std::fmt::Display for IgnoredSetting {
 }
 
 impl Sources {
-    /// These sources with nothing in the project's file that loosens, and what was left out of it.
+    /// Returns these sources without the project's loosening settings, and the settings that were dropped.
     pub(super) fn tightened(&self) -> (Cow<'_, Self>, Vec<IgnoredSetting>) {
         let Some(file) = self.project.as_ref().filter(|_| !self.trusts_project()) else {
             return (Cow::Borrowed(self), Vec::new());
@@ -59,8 +59,8 @@ impl Sources {
         (Cow::Owned(Self { project, ..self.clone() }), left_out)
     }
 
-    /// Everything of the project's file that would loosen the person's settings if it were trusted. Flags and variables
-    /// don't count: they hold for one command, and trust for all that follow.
+    /// Returns every setting of the project's file that would loosen the person's settings if it were trusted. Flags
+    /// and variables are ignored: they apply to one command, trust to all later ones.
     pub fn needing_trust(&self) -> Result<Vec<IgnoredSetting>, SettingsError> {
         let files = Self { flags: Flags::default(), env: self.env.places_only(), ..self.clone() };
         let (sources, mut left_out) = files.tightened();
@@ -73,11 +73,11 @@ impl Sources {
         Ok(left_out)
     }
 
-    /// What a person is told of what was left out.
+    /// Returns the notice about the dropped settings.
     pub(super) fn notice_of(&self, left_out: &[IgnoredSetting]) -> Option<String> {
         let file = self.project.as_ref().filter(|_| !left_out.is_empty())?;
         if self.is_declined() {
-            // They have seen all of it, and said no; of a change they are told where that is found.
+            // The person has seen all of it and refused. A refused change of a listed folder is reported by `trusting`.
             let what =
                 if left_out.len() == 1 { "1 setting".to_owned() } else { format!("{} settings", left_out.len()) };
             let told = format!("{what} of this project's windlass.toml not taken, as you said no; {MORE}");
@@ -93,14 +93,14 @@ impl Sources {
 }
 
 impl SettingsFile {
-    /// A value of this file that is not taken.
+    /// Returns a value of this file as an ignored setting.
     fn left_out<T>(&self, value: &Spanned<T>, what: &str) -> IgnoredSetting {
         let text = self.text().get(value.span()).map(str::to_owned);
         IgnoredSetting { origin: self.origin(value), what: what.to_owned(), value: text }
     }
 }
 
-/// What is left of a file.
+/// A settings file from which loosening values are removed.
 struct LooseningFilter<'a> {
     file: &'a SettingsFile,
     kept: FileSettings,
@@ -108,7 +108,7 @@ struct LooseningFilter<'a> {
 }
 
 impl LooseningFilter<'_> {
-    /// What calls are allowed, and what they may reach.
+    /// Drops permissions, and access to files and hosts.
     fn calls(&mut self, sources: &Sources) {
         let own = sources.user.as_ref().map(|file| &file.settings);
         let mode = own.and_then(|own| Some(*own.permissions.mode.as_ref()?.get_ref())).unwrap_or_default();
@@ -135,7 +135,7 @@ impl LooseningFilter<'_> {
         self.leave_out_list(|file| &mut file.tools.keep_env, "a secret for commands (keep_env)");
     }
 
-    /// Where sessions are kept, and how safely.
+    /// Drops the data folder, and weaker durability.
     fn places(&mut self, sources: &Sources) {
         if sources.flags.data_dir.is_none() && sources.env.raw("WINDLASS_DATA_DIR").is_none() {
             self.leave_out(|file| &mut file.data_dir, |_| true, "the place of the journals (data_dir)");
@@ -147,7 +147,7 @@ impl LooseningFilter<'_> {
         }
     }
 
-    /// How long tool servers may take.
+    /// Drops longer time limits of tool servers.
     fn limits(&mut self, sources: &Sources) {
         let usual = windlass_mcp::ServerLimits::default();
         let own = sources.user.as_ref().map(|file| &file.settings.mcp);
@@ -168,7 +168,7 @@ impl LooseningFilter<'_> {
         );
     }
 
-    /// Leaves out a value that loosens.
+    /// Drops a value that loosens.
     fn leave_out<T>(
         &mut self,
         look: impl Fn(&mut FileSettings) -> &mut Option<Spanned<T>>,
@@ -179,7 +179,7 @@ impl LooseningFilter<'_> {
         self.left_out.extend(taken.map(|value| self.file.left_out(&value, what)));
     }
 
-    /// Leaves out a list of which every entry loosens.
+    /// Drops a list in which every entry loosens.
     fn leave_out_list<T>(&mut self, look: impl Fn(&mut FileSettings) -> &mut Vec<Spanned<T>>, what: &str) {
         let taken = std::mem::take(look(&mut self.kept));
         self.left_out.extend(taken.iter().map(|value| self.file.left_out(value, what)));

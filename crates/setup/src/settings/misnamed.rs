@@ -1,13 +1,13 @@
-//! Rules about tools that are not there: most likely a slip, and one that would go unnoticed, for the
-//! call it was meant for is judged without it (T8).
+//! Finds rules about tools that don't exist. Such a rule is probably a typo, and would go unnoticed, because the call
+//! it was meant for is checked without it (T8).
 //!
-//! Tools of other servers are not known before they are connected, so a rule about one is right when
-//! its server is configured. A bare name that forbids or asks means a tool on any server, so where there
-//! are servers only what looks like a slip is told.
+//! The tools of MCP servers are not known before the servers are connected, so a rule about one is accepted if its
+//! server is configured. A bare name in a deny or ask rule means a tool on any server, so where servers are
+//! configured only a probable typo is reported.
 //!
-//! A rule that was to forbid or ask and can mean no tool at all is worse than none, for somebody relies on
-//! it: nothing is begun under it. A bare name in a file may be meant for the servers of another folder, so
-//! there it must be a slip of a letter or two.
+//! A deny or ask rule that can't match any tool is worse than none, because somebody relies on it: it is an error and
+//! no run starts. A bare name in a file may be meant for the servers of another folder, so there only a typo of a
+//! letter or two is an error.
 
 use windlass_tools::{NetworkTarget, Rule, TOOL_NAMES};
 use windlass_vocab::ToolName;
@@ -17,23 +17,23 @@ use super::nearest::{near, nearest};
 use super::origin::{SettingOrigin, Sourced};
 use super::permissions::PermissionSettings;
 
-/// Which side a rule stands on.
+/// Whether a rule allows or restricts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SettingsRuleSide {
     Allow,
     Forbid,
 }
 
-/// Everything a rule may begin with: kinds of access, and our tools.
+/// Every word a rule may begin with: kinds of access, and the built-in tools.
 fn known_words() -> Vec<&'static str> {
     ["read", "write", "network"].into_iter().chain(TOOL_NAMES.iter().copied()).collect()
 }
 
-/// Letters that may be wrong in a slip.
+/// How many letters of a typo may be wrong.
 const SLIP: usize = 2;
 
-/// A sentence for each rule that names no tool; `servers` are those that are configured. A rule that
-/// forbids or asks about nothing is an error.
+/// Returns a notice for each rule that names no tool; `servers` are the configured servers. A deny or ask rule that
+/// can't match any tool is an error.
 pub(super) fn notices(permissions: &PermissionSettings, servers: &[String]) -> Result<Vec<String>, SettingsError> {
     let PermissionSettings { allow, ask, deny, .. } = permissions;
     let forbidding = ask.iter().chain(deny).map(|rule| (SettingsRuleSide::Forbid, rule));
@@ -49,7 +49,7 @@ pub(super) fn notices(permissions: &PermissionSettings, servers: &[String]) -> R
     Ok(notices)
 }
 
-/// Whether a rule that names none of our tools can mean none of any server either.
+/// Whether a rule that names no built-in tool can't match a tool of any server either.
 fn is_certain(rule: &Sourced<Rule>, servers: &[String]) -> bool {
     let is_long = |tool: &str| tool.chars().count() >= 2 * SLIP;
     let is_near = |tool: &str| TOOL_NAMES.iter().any(|name| strsim::damerau_levenshtein(tool, name) <= SLIP);
@@ -125,7 +125,7 @@ mod tests {
             // A server may have a tool of this name.
             ("run_comand(rm *)", &["hub"], false),
             ("hub.put", &[], false),
-            // For the servers of another folder, perhaps.
+            // May be meant for the servers of another folder.
             ("delete_repository", &[], false),
         ] {
             let said = problem_text(SettingsRuleSide::Forbid, rule, servers).unwrap_or_default();

@@ -1,11 +1,11 @@
 //! Settings: flags > environment > `windlass.toml` of the project > the user's own > defaults.
 //!
-//! The protocol: [`Sources::gather`] reads what is outside; [`Sources::place`] and
-//! [`Sources::resolve`] then decide, purely but for a look at the programs that a project's servers name. Every value keeps its [`SettingOrigin`], so that whoever finds
-//! it wrong later can still say where it stands.
+//! The protocol: [`Sources::gather`] reads files and environment; [`Sources::place`] and [`Sources::resolve`] then
+//! decide without I/O, except that they read the files behind the commands of a project's servers. Every value keeps
+//! its [`SettingOrigin`], so that an error found later can still say where the value is.
 //!
-//! What a project's file may not do until its folder is trusted is left out first (`left_out`); why, in
-//! docs/decisions/0005-settings.md.
+//! Settings that an untrusted project's file may not make are dropped first (`left_out`);
+//! docs/decisions/0005-settings.md says why.
 
 mod approved_command;
 mod command_env;
@@ -76,28 +76,28 @@ pub use self::trust_state::TrustState;
 pub struct Settings {
     /// Where sessions are kept.
     pub place: PlaceSettings,
-    /// The server, if anybody named one or gave a key.
+    /// The server, if one is configured or a key is given.
     pub endpoint: Option<ModelEndpoint>,
-    /// The model, if anybody named one: a resumed run knows its own.
+    /// The model, if one is named: a resumed run has its own.
     pub model: Option<Sourced<ModelName>>,
-    /// The rules of a new run, resolved preset < user's file < project's file < variable < flag.
+    /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
-    /// What calls are allowed.
+    /// The permission rules.
     pub permissions: PermissionSettings,
     /// The sandbox commands run in.
     pub sandbox: SandboxSettings,
-    /// Hosts of this machine and of private networks that may be fetched from.
+    /// Hosts on this machine and in private networks that may be fetched from.
     pub fetch_private: Vec<Sourced<HostPattern>>,
-    /// Which variables commands get.
+    /// Which variables commands get or don't get.
     pub command_env: CommandEnv,
     /// The MCP servers.
     pub servers: BTreeMap<ServerName, ConfiguredServer>,
-    /// Things a person should know, one sentence each.
+    /// Notices for the person, one sentence each.
     pub notices: Vec<String>,
 }
 
 impl Settings {
-    /// The key that goes to the server.
+    /// The key that is sent to the model server.
     #[must_use]
     pub fn api_key(&self) -> Option<&Sourced<ApiKey>> {
         self.endpoint.as_ref().and_then(|endpoint| endpoint.api_key.as_ref())
@@ -105,20 +105,20 @@ impl Settings {
 }
 
 impl Sources {
-    /// Decides where sessions are kept.
+    /// Resolves where sessions are kept.
     pub fn place(&self) -> Result<PlaceSettings, SettingsError> {
         let (sources, _) = self.tightened();
         let (workspace, closed) = (self.workspace.clone(), self.closed());
         Ok(PlaceSettings { workspace, data_dir: sources.data_dir()?, durability: sources.durability()?, closed })
     }
 
-    /// Decides everything a run needs.
+    /// Resolves everything a run needs.
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
         let (sources, left_out) = self.tightened();
         sources.decide(left_out)
     }
 
-    /// The same where nothing is left to be taken out of the project's file.
+    /// Resolves everything a run needs, from sources without loosening settings of an untrusted project.
     fn decide(&self, mut left_out: Vec<IgnoredSetting>) -> Result<Settings, SettingsError> {
         let mut notices = self.notices.clone();
         let (endpoint, about_server) = endpoint::endpoint(self)?;
@@ -187,7 +187,7 @@ impl Sources {
         named.map(|model| model.try_map(check_model)).transpose()
     }
 
-    /// What the project's file says, or else the user's.
+    /// Returns the value of the project's file, or else of the user's.
     fn in_files<T>(&self, look: impl Fn(&SettingsFile) -> Option<Sourced<T>>) -> Option<Sourced<T>> {
         [&self.project, &self.user].into_iter().flatten().find_map(look)
     }

@@ -1,19 +1,19 @@
-//! How permissions are judged (T8).
+//! The permission mode (T8).
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// How permissions are judged (T8).
+/// How calls that no rule matches are checked (T8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeSetting {
-    /// Nothing is asked.
+    /// Everything is allowed without asking.
     Bypass,
-    /// Work in the workspace is allowed, commands are asked for.
+    /// Work in the workspace is allowed; commands need approval.
     #[default]
     Default,
-    /// Every change is asked for.
+    /// Every change needs approval.
     Strict,
 }
 
@@ -21,7 +21,7 @@ impl ModeSetting {
     /// Every mode.
     pub const ALL: [Self; 3] = [Self::Bypass, Self::Default, Self::Strict];
 
-    /// As it is typed.
+    /// The mode as text in settings and flags.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -31,14 +31,14 @@ impl ModeSetting {
         }
     }
 
-    /// A mode as it is typed.
+    /// Parses a mode from that text.
     pub fn parsed(text: &str) -> Result<Self, String> {
         let mode = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
         mode.ok_or_else(|| format!("{text:?} is not one of {}", Self::ALL.map(Self::as_str).join(", ")))
     }
 }
 
-/// As it is typed.
+/// The mode as text in settings and flags.
 impl fmt::Display for ModeSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

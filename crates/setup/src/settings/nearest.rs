@@ -1,17 +1,17 @@
-//! What a person probably meant.
+//! Suggests a name for a misspelt one.
 
-/// No name of ours is nearly as long.
+/// No valid name is nearly as long.
 const LONGEST: usize = 60;
 
-/// The right name this one is probably meant for, if it is near enough to any.
+/// Returns the most similar valid name, if one is similar enough.
 pub fn near<'a>(wrong: &str, right: &[&'a str]) -> Option<&'a str> {
     let length = wrong.chars().count();
-    // Half the letters wrong is no longer a slip of the finger.
+    // With more than half of the letters wrong it is not a typo.
     let near = |name: &&&str| length <= LONGEST && strsim::damerau_levenshtein(wrong, name) <= length.max(2) / 2;
     right.iter().filter(near).min_by_key(|name| strsim::damerau_levenshtein(wrong, name)).copied()
 }
 
-/// A sentence part for a name that does not exist: the nearest right one, or all of them.
+/// A clause for a name that does not exist: the nearest valid one, or all of them.
 pub fn nearest(wrong: &str, right: &[&str]) -> String {
     match near(wrong, right) {
         Some(name) => format!("did you mean {name:?}?"),

@@ -1,18 +1,18 @@
-//! Where a value came from, kept beside it so that an error can say which line or flag to mend.
+//! Where a value came from, kept with the value so that an error can name the line or flag to fix.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use super::error::SettingsError;
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The file.
     pub path: PathBuf,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for Position {
     }
 }
 
-/// Where a value came from; the earlier kinds win over the later ones.
+/// Where a value came from; earlier variants win over later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// A flag, e.g. `--model`.
@@ -35,16 +35,16 @@ pub enum SettingOrigin {
     ProjectServers(PathBuf),
     /// The user's file.
     User(Position),
-    /// Nobody said anything.
+    /// The built-in default.
     Default,
-    /// Nobody said anything, and it was looked for.
+    /// Not configured, but found on this machine.
     Found,
-    /// The session was begun with it.
+    /// The model or server the session was begun with.
     Session,
 }
 
 impl SettingOrigin {
-    /// The file or flag alone, for what has no line of its own.
+    /// The file or flag without a line, for a value that has no line of its own.
     pub fn place(&self) -> String {
         match self {
             Self::Project(position) | Self::User(position) => position.path.display().to_string(),
@@ -86,12 +86,12 @@ impl<T> Sourced<T> {
         Self { value, origin }
     }
 
-    /// What a flag says, if it was given.
+    /// Returns the value of a flag, if it was given.
     pub(super) fn flag(name: &'static str, value: Option<T>) -> Option<Self> {
         value.map(|value| Self::new(value, SettingOrigin::Flag(name)))
     }
 
-    /// The value made into another; what is wrong with it is reported with the origin.
+    /// Converts the value; an error is reported with the origin.
     pub fn try_map<U, E: ToString>(self, make: impl FnOnce(T) -> Result<U, E>) -> Result<Sourced<U>, SettingsError> {
         match make(self.value) {
             Ok(value) => Ok(Sourced::new(value, self.origin)),

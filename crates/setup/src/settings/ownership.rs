@@ -1,23 +1,23 @@
-//! Whose a project's files are. What stands in a folder that somebody else owns or can write to may have been put there
-//! by anybody: `/tmp/windlass.toml` is found from `/tmp/mine/project` as well. So the search for a project ends there,
-//! as git's does (safe.directory).
+//! Checks who owns a project's files. A file in a folder that another user owns or can write to may have been put
+//! there by anybody: `/tmp/windlass.toml` is found from `/tmp/mine/project` as well. So the search for a project ends
+//! there, as git's does (safe.directory).
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::env::Env;
 
-/// Who looks.
+/// The user who runs this process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CurrentUser {
     uid: u32,
     gid: u32,
-    /// Whoever became root by `sudo`: their files are theirs still.
+    /// The user who became root with `sudo`: their files still count as their own.
     sudo: Option<u32>,
 }
 
 impl CurrentUser {
-    /// Whoever runs this process.
+    /// Returns the user who runs this process.
     pub(super) fn new(env: &Env) -> Self {
         let uid = rustix::process::geteuid().as_raw();
         let sudo = env.raw("SUDO_UID").and_then(|uid| uid.to_str()?.parse().ok()).filter(|_| uid == 0);
@@ -25,7 +25,7 @@ impl CurrentUser {
     }
 }
 
-/// Who may write a file or folder.
+/// Owner, group and mode of a file or folder.
 #[derive(Clone, Copy, Debug)]
 struct FileOwnership {
     uid: u32,
@@ -33,7 +33,7 @@ struct FileOwnership {
     mode: u32,
 }
 
-/// Why something may be anybody's.
+/// Why a file or folder may be under another user's control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OwnershipProblem {
     /// Another user owns it.
@@ -47,13 +47,14 @@ impl CurrentUser {
         if writers.uid != self.uid && self.sudo != Some(writers.uid) {
             return Some(OwnershipProblem::Owns);
         }
-        // A group of the owner's number is, on the systems that make such, the owner's alone.
+        // A group with the owner's id is the owner's private group, on systems that create such groups.
         let own_group = writers.gid == writers.uid && (writers.uid != self.uid || writers.gid == self.gid);
         let others = if own_group { 0o002 } else { 0o022 };
         (writers.mode & others != 0).then_some(OwnershipProblem::Writes)
     }
 
-    /// Why what is at `path` may be anybody's, whether it is a link or not. What is not there is nobody's.
+    /// Why the file at `path`, or the symlink or its target, may be under another user's control. `None` if nothing
+    /// is there.
     fn problem_at(self, path: &Path) -> Option<OwnershipProblem> {
         let own = path.symlink_metadata().ok()?;
         let link =
@@ -64,7 +65,7 @@ impl CurrentUser {
     }
 }
 
-/// Something on the way up that may be anybody's.
+/// A path found by the upward search that another user may control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UntrustedPath {
     path: PathBuf,
@@ -72,7 +73,7 @@ pub(super) struct UntrustedPath {
 }
 
 impl UntrustedPath {
-    /// What is told about a file that is not looked at for it.
+    /// Returns the notice about a file that is ignored because of this path.
     pub(super) fn notice(&self, file: &Path, trusting: &str) -> String {
         let at = self.path.display();
         let (why, mend) = match self.why {
@@ -83,15 +84,15 @@ impl UntrustedPath {
     }
 }
 
-/// What a search upward found: a file to use, or one that is not used.
+/// The result of a search upward: a file to use, or one that is ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UpwardSearch {
     pub(super) found: Option<PathBuf>,
     pub(super) not_used: Option<(PathBuf, UntrustedPath)>,
 }
 
-/// Looks for the first file of this name in these folders. It ends at a folder or file that may be anybody's, unless the
-/// folder is one of those the person `trusts`.
+/// Searches these folders for the first file of this name. The search ends at a folder or file that another user may
+/// control, unless the person `trusts` that folder.
 pub(super) fn search(
     folders: &[&Path],
     name: &str,
@@ -161,7 +162,7 @@ mod tests {
         }
     }
 
-    /// `sudo` counts for root alone: anybody can set a variable.
+    /// `SUDO_UID` counts for root alone: anybody can set a variable.
     #[test]
     fn a_variable_makes_nobody_root() {
         let current_user = CurrentUser::new(&[("SUDO_UID", "4242")].into_iter().collect());

@@ -1,6 +1,6 @@
-//! What calls are allowed, from all sources together (T8, X2).
+//! Resolves the permission rules from all sources (T8, X2).
 //!
-//! Rules add up; the mode of the strongest source counts.
+//! Rules are combined; the mode comes from the strongest source.
 
 use toml::Spanned;
 use windlass_tools::{PathFault, Protected, Rule};
@@ -11,18 +11,18 @@ use super::mode::ModeSetting;
 use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
-/// What calls are allowed. Deny wins over ask, ask over allow.
+/// The permission rules. Deny wins over ask, ask over allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionSettings {
-    /// How calls are judged that no rule names.
+    /// How calls that no rule matches are checked.
     pub mode: Sourced<ModeSetting>,
     /// Rules that allow.
     pub allow: Vec<Sourced<Rule>>,
-    /// Rules that ask.
+    /// Rules that require approval.
     pub ask: Vec<Sourced<Rule>>,
     /// Rules that forbid.
     pub deny: Vec<Sourced<Rule>>,
-    /// Paths that ask before they are changed, whatever allows it.
+    /// Paths whose change needs approval, whatever rule allows it.
     pub protected: Protected,
 }
 

@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use super::durability::DurabilitySetting;
 use super::origin::Sourced;
 
-/// Where sessions are kept; all that the commands that call no model need.
+/// Where sessions are kept: all the settings of commands that call no model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceSettings {
     /// The folder the tools work in, without symlinks.
     pub workspace: PathBuf,
-    /// Where sessions are kept; a whole path.
+    /// Where sessions are kept; an absolute path.
     pub data_dir: Sourced<PathBuf>,
-    /// What a stored record outlives.
+    /// Which failures a stored record survives.
     pub durability: Sourced<DurabilitySetting>,
-    /// What is not for tools besides the data folder: the person's settings and what they trust.
+    /// Paths closed to tools besides the data folder: the person's settings and the record of what they trust.
     pub closed: Vec<PathBuf>,
 }
 
-/// Makes the folder sessions are kept in, for nobody else to look into.
+/// Creates the folder for sessions, accessible to its owner only.
 pub fn create_data_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }

@@ -1,7 +1,7 @@
-//! The rules of a run: preset, then the user's file, then the project's, then variables and flags.
+//! Resolves the policy of a run: preset, then the user's file, then the project's, then variables and flags.
 //!
-//! A project that nobody has trusted may only tighten them (X2). Which way a row is tightened is said beside the row, in
-//! `windlass_vocab::Policy`; what would loosen one is left out, and said.
+//! An untrusted project may only tighten it (X2). Each row of `windlass_vocab::Policy` defines which direction is
+//! tighter; a value that would loosen a row is dropped and reported.
 
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{Policy, PolicyPatch};
@@ -13,7 +13,7 @@ use super::nearest;
 use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
-/// The rules of a new run, and what was left out of a project's file that would loosen them.
+/// Returns the policy of a new run, and the dropped values of a project's file that would loosen it.
 pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>), SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
     let trusted = project.as_ref().filter(|_| sources.trusts_project());
@@ -40,7 +40,7 @@ pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>),
     Ok((policy.with(&over), left_out))
 }
 
-/// The preset of this name.
+/// Returns the preset of this name.
 fn named_preset(name: Sourced<String>) -> Result<Sourced<Policy>, SettingsError> {
     name.try_map(|name| {
         let unknown = || format!("there is no preset {name:?}; {}", nearest(&name, &PRESETS));
@@ -48,7 +48,7 @@ fn named_preset(name: Sourced<String>) -> Result<Sourced<Policy>, SettingsError>
     })
 }
 
-/// What variables and flags say.
+/// Returns the rows that variables and flags set.
 fn over_files(sources: &Sources) -> Result<PolicyPatch, SettingsError> {
     let Sources { flags, env, .. } = sources;
     let turns = env.parsed("WINDLASS_MAX_TURNS", |text| match text.parse::<u32>() {
@@ -69,7 +69,7 @@ struct TightenedPolicy<'a> {
 }
 
 impl TightenedPolicy<'_> {
-    /// A preset is taken whole or not at all: half of one is nobody's idea of a run.
+    /// Takes a preset as a whole or not at all: half a preset would be a combination nobody intended.
     fn preset(&mut self, theirs: &Sourced<Policy>) {
         let name = theirs.value.preset.clone();
         let (policy, looser) = self.policy.clone().tightened(&theirs.value.as_patch());
@@ -81,7 +81,7 @@ impl TightenedPolicy<'_> {
         }
     }
 
-    /// Rows are taken one by one, but for those that a flag or a variable sets anyway.
+    /// Takes rows one by one, except those that a flag or a variable sets anyway.
     fn rows(&mut self, over: &PolicyPatch) {
         let mut patch = self.file.settings.policy.clone();
         patch.turn_cap = patch.turn_cap.filter(|_| over.turn_cap.is_none());
@@ -89,7 +89,7 @@ impl TightenedPolicy<'_> {
         patch.tags = patch.tags.filter(|_| over.tags.is_none());
         let (policy, looser) = self.policy.clone().tightened(&patch);
         self.policy = policy;
-        // A row may be written as a table of its own: it is shown as one value.
+        // A row may be written as a table of its own; the notice displays it as one value.
         let rows = serde_json::to_value(&self.file.settings.policy).unwrap_or_default();
         for row in looser {
             let what = format!("`{row}`, which may only be tightened");
@@ -106,7 +106,7 @@ mod tests {
 
     use super::super::tests::SettingsFixture;
 
-    // proves X2: a project that nobody has trusted only ever tightens, row by row
+    // proves X2: an untrusted project only ever tightens, row by row
     #[test]
     fn every_row_goes_one_way_until_the_project_is_trusted() {
         for (row, tighter, looser) in [
@@ -134,7 +134,7 @@ mod tests {
             ("server_wait_ms", "1", "999999"),
             ("outside_text", "'ask'", "'ignore'"),
         ] {
-            // What the person has is in the middle of what the project asks for.
+            // The person's values lie between the tighter and the looser ones of the project.
             let user = "[policy]\nat_cap = 'fail'\nplanning = 'no'\ntags = ['web']\nhidden = ['run_command']\n";
             let given =
                 |value: &str| SettingsFixture::usable().user(user).project(&format!("[policy]\n\n{row} = {value}"));
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    // proves X2: what has no tighter side is the person's
+    // proves X2: a row without a tighter direction keeps the person's value
     #[test]
     fn what_is_neither_tighter_nor_looser_stays_the_persons() {
         for (row, value) in [("ends_by", "'ending_tool'"), ("steering", "'queue'"), ("history", "'pruned'")] {
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!((given.settings().policy.turn_cap, given.settings().notices.len()), (9, 0));
     }
 
-    // proves X2: the rows the attack is made with, in one file
+    // proves X2: the rows an attack would use, in one file
     #[test]
     fn a_cloned_project_raises_no_limit() {
         let project =

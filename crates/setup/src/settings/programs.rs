@@ -1,17 +1,18 @@
-//! The files behind a server's command (X2). Whoever agrees to `python3 tools/server.py` agrees to what that script does,
-//! so what it says is part of what they agree to; and a tool can write in the workspace.
+//! Finds the files behind a server's command (X2). A person who agrees to `python3 tools/server.py` agrees to what
+//! that script does, so its content is part of the consent; a tool could otherwise change it in the workspace.
 //!
-//! A word of the command (see `command_words`) counts where it names, from the folder the server runs in or from the
+//! A word of the command (see `command_words`) counts if it names, relative to the server's working folder or to the
 //! workspace,
 //!
-//! - a file, also without the ending of a script;
-//! - a folder or a Python module: with every file in it, up to a bound beyond which the person is told that it is not
-//!   watched; of the workspace itself, which is what many servers work *on*, only the files a program is started by;
-//! - a file that a program takes its orders from, and the files which that names in its turn.
+//! - a file, also without a script's extension;
+//! - a folder or a Python module: with every file in it, up to a limit beyond which the person is told that it is not
+//!   watched; in the workspace itself, which is what many servers work *on*, only the files that start a program;
+//! - a file that tells a program what to run, and the files that it names in turn.
 //!
-//! What is not named can't be seen: what these import, a program that a package manager finds. A file outside the
-//! project is out of the tools' reach; one beside the workspace but in its project is not, for who works in the whole
-//! project has it in their workspace. A link of the project that leads out of it counts by where it leads.
+//! Files that are not named can't be found: imports of these files, or a program that a package manager finds. Tools
+//! can't write to a file outside the project. They can write to one outside the workspace but inside its project,
+//! when another run has the whole project as its workspace. A symlink in the project that points outside counts by
+//! its target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -24,39 +25,39 @@ use windlass_vocab::Hash;
 
 use super::command_words::{CommandLine, module_parts, words_within};
 
-/// A longer file is known by its size, its times and its number on the disk.
+/// A larger file is identified by its size, times and inode number.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
-/// How many files of a folder are looked at, and how long they may be together.
+/// Limits on the number and total size of the files of a folder.
 const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
-/// A longer file gives no orders.
+/// A larger file is not parsed for names of other files.
 const LONGEST_ORDERS: u64 = 256 * 1024;
 
-/// What programs put into folders themselves.
+/// Folders that programs generate themselves; they are skipped.
 const PASSED_OVER: &[&str] = &[".git", ".hg", ".venv", "__pycache__", "node_modules"];
 
-/// What `node .` and `python3 .` run.
+/// The files that `node .` and `python3 .` run.
 const STARTED_BY: &[&str] = &["index.js", "index.cjs", "index.mjs", "__init__.py", "__main__.py"];
 
-/// What a script's name may be said without.
+/// Extensions that may be omitted from a script's name.
 const ENDINGS: &[&str] = &["py", "js", "cjs", "mjs", "ts"];
 
-/// Files and what they hold.
+/// Files and the hashes of their contents.
 type FileHashes = BTreeMap<PathBuf, Hash>;
 
-/// What stands behind a command.
+/// The files and folders behind a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CommandFiles {
-    /// The files that are watched.
+    /// The watched files.
     pub(super) files: FileHashes,
-    /// Folders that hold too much to be watched.
+    /// Folders with too many files to watch.
     pub(super) unwatched: BTreeSet<PathBuf>,
 }
 
 impl CommandFiles {
-    /// All of several commands.
+    /// Merges the files of several commands.
     pub(super) fn all(several: impl Iterator<Item = Self>) -> Self {
         several.fold(Self::default(), |mut all, one| {
             all.files.extend(one.files);
@@ -65,7 +66,7 @@ impl CommandFiles {
         })
     }
 
-    /// The digest of something with these files.
+    /// Combines a digest with these files.
     pub(super) fn digest_with(&self, digest: Hash) -> Hash {
         if *self == Self::default() {
             return digest;
@@ -79,19 +80,20 @@ impl CommandFiles {
     }
 }
 
-/// Each with its length before it: a name may have any sign in it, and no two lists of them give the same.
+/// Prefixes each field with its length: a name may contain any character, and no two lists may have the same
+/// encoding.
 fn encoded(fields: &[Vec<u8>]) -> Vec<u8> {
     fields.iter().flat_map(|field| [format!("{}:", field.len()).as_bytes(), field].concat()).collect()
 }
 
-/// Where paths of commands start from.
+/// The folders that relative paths of commands start from.
 #[derive(Clone, Copy)]
 pub(super) struct CommandFolders<'a> {
     pub(super) cwd: &'a Path,
     pub(super) workspace: &'a Path,
 }
 
-/// The files of the workspace that stand behind the command of a server.
+/// Returns the files of the project behind a server's command.
 pub(super) fn command_files(config: &ServerConfig, folders: CommandFolders<'_>) -> CommandFiles {
     let ServerTransport::Stdio { command, args, env, cwd } = &config.reach else { return CommandFiles::default() };
     let line = CommandLine { program: command, arguments: args, variables: env };
@@ -106,7 +108,7 @@ pub(super) fn command_files(config: &ServerConfig, folders: CommandFolders<'_>) 
     search.found
 }
 
-/// The project that a workspace is part of: the repository, or the folder whose files name the servers.
+/// Returns the project that contains the workspace: the repository, or the folder whose files name the servers.
 fn project_around(workspace: &Path) -> &Path {
     let nearest = |names: &[&str]| {
         workspace.ancestors().find(|folder| names.iter().any(|name| folder.join(name).symlink_metadata().is_ok()))
@@ -114,7 +116,7 @@ fn project_around(workspace: &Path) -> &Path {
     nearest(&[".git"]).or_else(|| nearest(&[".mcp.json", "windlass.toml"])).unwrap_or(workspace)
 }
 
-/// What was found so far.
+/// The files found so far.
 struct CommandFileSearch<'a> {
     workspace: &'a Path,
     project: &'a Path,
@@ -122,7 +124,7 @@ struct CommandFileSearch<'a> {
 }
 
 impl CommandFileSearch<'_> {
-    /// Everything that `word` names in `folder`.
+    /// Adds everything that `word` names in `folder`.
     fn add_named(&mut self, folder: &Path, word: &str) {
         self.add(&folder.join(word));
         if !word.ends_with(['/', '.']) {
@@ -131,7 +133,7 @@ impl CommandFileSearch<'_> {
         self.add_module(folder, word);
     }
 
-    /// A Python module that is there, with the whole package it is part of: what stands above a module is run too.
+    /// Adds a Python module if it exists, with the whole package around it: Python also runs the parent packages.
     fn add_module(&mut self, folder: &Path, word: &str) {
         let Some(parts) = module_parts(word) else { return };
         for root in [folder.to_owned(), folder.join("src")] {
@@ -143,7 +145,7 @@ impl CommandFileSearch<'_> {
         }
     }
 
-    /// A file that a program takes its orders from, with the files it names.
+    /// Adds a file that tells a program what to run, and the files it names.
     fn add_orders(&mut self, path: &Path) {
         self.add(path);
         let text = read_plain_text(path, LONGEST_ORDERS).unwrap_or_default();
@@ -158,7 +160,7 @@ impl CommandFileSearch<'_> {
         }
     }
 
-    /// What is at `path`, if it is part of the project.
+    /// Adds the file or folder at `path`, if it is part of the project.
     fn add(&mut self, path: &Path) {
         let Ok(real) = path.canonicalize() else { return };
         if !real.starts_with(self.project) {
@@ -181,7 +183,7 @@ impl CommandFileSearch<'_> {
     }
 }
 
-/// The links of the project on the way to `path`, which is outside, each by where it leads.
+/// Returns the symlinks in the project along `path`, which is outside the project, each with its target.
 fn links_outside(path: &Path, project: &Path) -> FileHashes {
     let link = |path: &Path| {
         let place = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
@@ -192,7 +194,7 @@ fn links_outside(path: &Path, project: &Path) -> FileHashes {
     path.ancestors().filter_map(link).collect()
 }
 
-/// Every file below a folder; nothing where they are too many or too long.
+/// Returns every file below a folder; `None` if there are too many or they are too large.
 fn all_within(folder: &Path, project: &Path) -> Option<FileHashes> {
     let (mut files, mut bytes, mut seen) = (FileHashes::new(), 0, BTreeSet::new());
     let mut folders = vec![folder.to_owned()];
@@ -204,7 +206,7 @@ fn all_within(folder: &Path, project: &Path) -> Option<FileHashes> {
             if PASSED_OVER.iter().any(|name| entry.file_name() == *name) {
                 continue;
             }
-            // A link inside the project counts by what it leads to.
+            // A symlink inside the project counts as its target.
             let Ok(real) = entry.path().canonicalize() else { continue };
             if !real.starts_with(project) {
                 files.extend(links_outside(&entry.path(), project));
@@ -225,12 +227,12 @@ fn all_within(folder: &Path, project: &Path) -> Option<FileHashes> {
 fn content(path: &Path) -> Option<Hash> {
     let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
     if metadata.len() > LONGEST {
-        // The time of change can be set by whoever writes to it; that of its entry can't.
+        // A writer of the file can set its modification time, but not its inode change time.
         let times = [metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec()];
         let known_by = format!("{} {} {} {times:?}", metadata.len(), metadata.dev(), metadata.ino());
         return Some(hash_of(known_by.as_bytes()));
     }
-    // What can't be read is not what was agreed to either.
+    // An unreadable file hashes as empty, which is not the approved content either.
     Some(hash_of(&read_plain(path, LONGEST).unwrap_or_default()))
 }
 
@@ -244,7 +246,7 @@ mod tests {
         config_with(command, args, serde_json::json!({}))
     }
 
-    /// An entry with more than a command.
+    /// A configuration with further fields besides the command.
     fn config_with(command: &str, args: &[&str], mut entry: serde_json::Value) -> ServerConfig {
         entry["command"] = serde_json::json!(command);
         entry["args"] = serde_json::json!(args);
@@ -254,7 +256,7 @@ mod tests {
         servers.into_values().next().expect("a server")
     }
 
-    /// A folder with these files, each holding its own name or what is said behind `=`.
+    /// Creates a folder with these files, each containing its own name or the text after `=`.
     fn folder(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().canonicalize().expect("a path");
@@ -298,7 +300,7 @@ mod tests {
         assert_eq!(named(&config("sh", &["work/run.sh"]), &root, elsewhere), run);
     }
 
-    // proves X2: whatever way a command names what it runs
+    // proves X2: files are found however a command names what it runs
     #[test]
     fn modules_folders_lines_and_what_gives_orders_count() {
         let package = r#"package.json={"main": "lib/main.js", "scripts": {"x": "node web.js"}, "files": ["docs"]}"#;
@@ -345,7 +347,7 @@ mod tests {
         assert_eq!(named(&loading, &root, folders), ["lib/main.js"]);
     }
 
-    // proves X2: nothing is passed off as watched
+    // proves X2: a folder that is not watched is reported as such
     #[test]
     fn a_folder_with_too_much_in_it_is_told_and_not_watched() {
         let (_dir, root) = folder(&["big/a.py"]);
@@ -356,7 +358,7 @@ mod tests {
         assert_eq!((command_files().files.len(), command_files().unwatched), (0, BTreeSet::from([root.join("big")])));
     }
 
-    // proves X2: another script is another consent
+    // proves X2: a changed script needs new consent
     #[test]
     fn what_a_script_says_is_part_of_the_digest() {
         let (_dir, root) = folder(&[]);
@@ -376,7 +378,7 @@ mod tests {
         assert!(digest() != first && digest() != absent, "a link out of the workspace is another script");
     }
 
-    // proves X2: who agrees in a folder of a project agrees to what stands beside it too
+    // proves X2: consent given in a subfolder covers the project's files outside it too
     #[test]
     fn a_script_of_the_project_beside_the_workspace_counts() {
         for mark in [".git/HEAD", ".mcp.json"] {
@@ -392,7 +394,7 @@ mod tests {
         }
     }
 
-    // proves X2: a folder that is a link may come to lead elsewhere, too
+    // proves X2: a symlinked folder is watched for a changed target, too
     #[test]
     fn a_link_on_the_way_to_a_script_outside_counts_by_where_it_leads() {
         let (_dir, root) = folder(&["work/x", "out1/deep/s.py", "out2/deep/s.py"]);
@@ -410,7 +412,7 @@ mod tests {
         assert_ne!(files(), before);
     }
 
-    // proves X2: no two lists of files have one digest, and nobody sets back the time of an entry
+    // proves X2: no two lists of files have one digest, and nobody can reset the inode change time
     #[test]
     fn names_with_any_signs_and_long_files_are_told_apart() {
         let file = |name: &str| (PathBuf::from(name), hash_of(name.as_bytes()));
@@ -432,7 +434,7 @@ mod tests {
         assert_eq!(known(), before);
         let changed = || long.metadata().map(|metadata| (metadata.ctime(), metadata.ctime_nsec())).expect("its times");
         let first = changed();
-        // The clock of a file system may tick every few milliseconds only.
+        // A file system's clock may tick only every few milliseconds.
         while changed() == first {
             std::os::unix::fs::FileExt::write_at(&long, b"y", 0).expect("written");
             long.set_modified(then).expect("a time");
@@ -440,7 +442,7 @@ mod tests {
         assert_ne!(known(), before);
     }
 
-    // proves X2: wherever a link stands that leads out of the workspace, it is watched
+    // proves X2: a symlink that points out of the workspace is watched wherever it is
     #[test]
     fn a_link_in_a_watched_folder_that_comes_to_lead_elsewhere_is_a_change() {
         let (_dir, root) = folder(&["app/__main__.py"]);

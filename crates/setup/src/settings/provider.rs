@@ -1,5 +1,5 @@
-//! Whose key it is, told by how it begins. A key is not sent to a provider it can't be for: it would be
-//! refused there, and seen (X1). Data, one row each; what is not known is not judged.
+//! Recognizes the provider of a key by its prefix. A key is not sent to another provider, which would refuse it and
+//! also see it (X1). One row of data per provider; unknown keys and addresses are not checked.
 
 use url::{Host, Url};
 
@@ -9,9 +9,9 @@ use super::origin::Sourced;
 
 struct Provider {
     name: &'static str,
-    /// How its keys begin; no two providers share one.
+    /// The prefixes of its keys; no two providers share one.
     prefixes: &'static [&'static str],
-    /// Its address for this wire.
+    /// Its address for this wire format.
     base_url: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn check(base_url: &str, key: &Sourced<ApiKey>) -> Result<(), Setting
     Err(SettingsError::wrong(key.origin.clone(), problem))
 }
 
-/// The provider at this address.
+/// Returns the provider at this address.
 fn at(base_url: &str) -> Option<&'static Provider> {
     let host = |text: &str| match Url::parse(text).ok()?.host()? {
         Host::Domain(name) => Some(name.to_owned()),
@@ -58,7 +58,7 @@ fn at(base_url: &str) -> Option<&'static Provider> {
     PROVIDERS.iter().find(|provider| host(provider.base_url).as_ref() == Some(&asked))
 }
 
-/// The provider whose key it looks like.
+/// Returns the provider whose key this looks like.
 fn of(key: &str) -> Option<&'static Provider> {
     PROVIDERS.iter().find(|provider| provider.prefixes.iter().any(|prefix| key.starts_with(prefix)))
 }
@@ -68,7 +68,7 @@ mod tests {
     use super::super::tests::SettingsFixture;
     use super::{PROVIDERS, at};
 
-    // proves X1: a key is not shown to a provider it is not for
+    // proves X1: a key is not sent to another provider
     #[test]
     fn a_key_for_another_provider_is_refused_with_the_address_it_is_for() {
         for (key, provider, address) in [

@@ -1,4 +1,4 @@
-//! The sandbox commands run in, from all sources together (X3).
+//! Resolves the sandbox for commands from all sources (X3).
 
 use std::path::PathBuf;
 
@@ -12,25 +12,25 @@ use super::place::PlaceSettings;
 use super::sources;
 use super::sources::Sources;
 
-/// The sandbox commands run in.
+/// The sandbox for commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxSettings {
-    /// What is wanted.
+    /// The configured mode.
     pub mode: Sourced<SandboxMode>,
-    /// Folders to write in besides the workspace.
+    /// Folders that are writable besides the workspace.
     pub writable: Vec<PathBuf>,
-    /// What may be read although it is on the list of secrets.
+    /// Paths that may be read although they are on the list of secrets.
     pub readable: Vec<PathBuf>,
-    /// What may not be read besides.
+    /// Further paths that may not be read.
     pub unreadable: Vec<PathBuf>,
-    /// Whose secrets are kept.
+    /// The home folder whose secrets are protected.
     pub home: Option<PathBuf>,
-    /// Where programs are looked for.
+    /// The folders in which programs are searched.
     pub programs: Vec<PathBuf>,
 }
 
 impl SandboxSettings {
-    /// The usual one, for whoever has no settings.
+    /// Returns the default sandbox, for callers without settings.
     #[must_use]
     pub fn usual(home: Option<PathBuf>) -> Self {
         let mode = Sourced::new(SandboxMode::default(), SettingOrigin::Default);
@@ -38,7 +38,7 @@ impl SandboxSettings {
         Self { mode, writable, readable, unreadable, home, programs }
     }
 
-    /// Where commands run, for a place. Our own folders are none of theirs.
+    /// Returns the surroundings of commands at this place. Windlass's own folders are closed to them.
     #[must_use]
     pub fn surroundings(&self, place: &PlaceSettings) -> Surroundings {
         Surroundings {
@@ -66,7 +66,7 @@ pub(super) fn sandbox(sources: &Sources) -> Result<SandboxSettings, SettingsErro
         sandbox.readable.extend(paths(&table.readable));
         sandbox.unreadable.extend(paths(&table.unreadable));
     }
-    // What the person says of Windlass itself is as secret as what it keeps.
+    // The person's settings of Windlass are as secret as its data.
     sandbox.unreadable.extend(sources.user_file().and_then(|file| Some(file.parent()?.to_owned())));
     Ok(sandbox)
 }
@@ -85,7 +85,7 @@ fn mode(sources: &Sources) -> Result<Sourced<SandboxMode>, SettingsError> {
     Ok(named.unwrap_or(Sourced::new(SandboxMode::default(), SettingOrigin::Default)))
 }
 
-/// A mode as it is typed.
+/// Parses a mode from its text in settings and flags.
 pub fn parsed(text: &str) -> Result<SandboxMode, String> {
     let mode = SandboxMode::ALL.into_iter().find(|mode| mode.as_str() == text);
     mode.ok_or_else(|| format!("{text:?} is not one of {}", SandboxMode::ALL.map(SandboxMode::as_str).join(", ")))

@@ -1,5 +1,5 @@
-//! The text of small files behind servers that a person agreed to, kept under its digest so that a change can be shown as a
-//! difference. Larger files, and what is no text, are compared by their digest alone.
+//! Keeps the text of small files behind approved servers under its digest, so that a later change can be displayed as
+//! a diff. Larger and binary files are compared by digest alone.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -9,13 +9,13 @@ use windlass_store::hash_of;
 use windlass_tools::{ReadableBy, write_whole};
 use windlass_vocab::Hash;
 
-/// Below the folder the agreement is kept in.
+/// Subfolder of the folder that holds the consent record.
 const FOLDER: &str = "agreed-files";
-/// The longest file that is kept, in bytes.
+/// The largest file that is kept, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// Keeps what these files hold, where that is still what was agreed to. Where it can't be kept a change is told without the
-/// difference.
+/// Saves the contents of these files if they still have the approved digest. If saving fails, a later change is
+/// reported without a diff.
 pub fn save<'f>(place: &Path, files: impl IntoIterator<Item = (&'f PathBuf, &'f Hash)>) {
     let folder = place.join(FOLDER);
     for (path, hash) in files {
@@ -29,17 +29,17 @@ pub fn save<'f>(place: &Path, files: impl IntoIterator<Item = (&'f PathBuf, &'f 
     }
 }
 
-/// What a file of this digest held, where it was kept.
+/// Returns the saved content of a file with this digest.
 pub fn saved_text(place: &Path, hash: &Hash) -> Option<String> {
     text_of(&place.join(FOLDER).join(hash.to_string()), hash)
 }
 
-/// What the file at this path holds, where it has this digest and is short enough to be shown.
+/// Returns the content of the file at this path if it has this digest and is short enough to display.
 pub fn current_text(path: &Path, hash: &Hash) -> Option<String> {
     text_of(path, hash)
 }
 
-/// The text of a short file that has this digest.
+/// Returns the text of a small file that has this digest.
 fn text_of(path: &Path, hash: &Hash) -> Option<String> {
     let metadata = path.metadata().ok()?;
     if !metadata.is_file() || metadata.len() > LONGEST {
@@ -53,7 +53,7 @@ fn text_of(path: &Path, hash: &Hash) -> Option<String> {
 mod tests {
     use super::*;
 
-    // proves X2: what is shown as the former content is what was agreed to, and nothing else
+    // proves X2: the displayed former content is the approved content, and nothing else
     #[test]
     fn a_small_text_is_found_again_by_its_digest_and_what_was_exchanged_is_not() {
         let dir = tempfile::tempdir().expect("a folder");

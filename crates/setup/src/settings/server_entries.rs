@@ -1,4 +1,4 @@
-//! Writing MCP servers into a settings file, and taking them out.
+//! Adds MCP servers to a settings file and removes them.
 
 use std::path::Path;
 
@@ -9,28 +9,28 @@ use windlass_mcp::ServerName;
 use super::file::SettingsScope;
 use super::file_edit::{SettingsWriteError, below, rewrite};
 
-/// Whether there was one of that name.
+/// Whether an entry of that name existed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerAddition {
-    /// There was none.
+    /// No entry existed.
     New,
-    /// There was, and it is gone.
+    /// An entry existed and was replaced.
     Replaced,
 }
 
-/// Whether there was something to remove.
+/// Whether an entry was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServerRemoval {
-    /// There was.
+    /// It was removed.
     Yes,
-    /// There was not.
+    /// There was none.
     NotThere,
 }
 
-/// Both spellings that are read.
+/// Both accepted spellings.
 const KEYS: [&str; 2] = ["mcpServers", "mcp_servers"];
 
-/// Writes a server into the file; one of that name is only replaced where that is `allowed`.
+/// Writes a server into the file; an existing one of that name is replaced only if `allowed`.
 pub fn add_server(
     path: &Path,
     scope: SettingsScope,
@@ -48,7 +48,7 @@ pub fn add_server(
             }
             added = ServerAddition::Replaced;
             if let Some(old) = old.as_table().filter(|old| !old.is_dotted()) {
-                // It stands where the other stood, and so does what is written above it.
+                // The new entry keeps the position of the old one, and the comments above it.
                 let mut new = entry_table(entry);
                 *new.decor_mut() = old.decor().clone();
                 new.set_position(old.position());
@@ -63,7 +63,7 @@ pub fn add_server(
     Ok(added)
 }
 
-/// Takes a server out of the file.
+/// Removes a server from the file.
 pub fn remove_server(
     path: &Path,
     scope: SettingsScope,
@@ -82,7 +82,7 @@ pub fn remove_server(
     Ok(removed)
 }
 
-/// The table of servers, made if there is none.
+/// Returns the table of servers, creating it if there is none.
 fn table<'a>(document: &'a mut DocumentMut, path: &Path) -> Result<&'a mut Table, SettingsWriteError> {
     let key = KEYS.into_iter().find(|key| document.contains_key(key)).unwrap_or(KEYS[0]);
     let fresh = || {
@@ -97,7 +97,7 @@ fn table<'a>(document: &'a mut DocumentMut, path: &Path) -> Result<&'a mut Table
     })
 }
 
-/// An entry as a table, what is nested in it on lines of their own.
+/// Converts an entry to a table; its members are inline values, one per line.
 fn entry_table(entry: &Value) -> Table {
     let members = entry.as_object().into_iter().flatten();
     members.filter_map(|(key, value)| Some((key.as_str(), Item::Value(inline(value)?)))).collect()
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    // proves P1: what a person has written in the file stays
+    // proves P1: the rest of the person's file is kept
     #[test]
     fn a_server_is_added_replaced_and_removed_and_the_rest_stays() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).expect("read").trim(), before.trim());
     }
 
-    // proves P1: what a person has written in the file stays where it is
+    // proves P1: comments stay where they are
     #[test]
     fn a_new_server_goes_below_every_comment_and_another_in_its_place_keeps_them() {
         let dir = tempfile::tempdir().expect("a folder");

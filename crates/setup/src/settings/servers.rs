@@ -1,11 +1,11 @@
-//! Which MCP servers there are (P1): `--mcp-config` files > the user's file > the project's `windlass.toml`
-//! and `.mcp.json`. A name in a stronger place hides the same name in a weaker one: what comes with a
-//! project never takes the place, and so the rules, of a server of the person's own.
+//! Collects the configured MCP servers (P1): `--mcp-config` files > the user's file > the project's `windlass.toml`
+//! and `.mcp.json`. A name in a stronger source hides the same name in a weaker one: a project's server never
+//! replaces a server of the person's own, and so never gets its rules.
 //!
-//! What comes with a project starts no program before a person has agreed to it (X2): such servers
-//! carry the file they stand in and a digest of what it says, and whoever agrees agrees to that.
+//! A project's server starts no program before a person has agreed to it (X2): such servers carry the path of the
+//! file that names them and a digest of its entries, and consent is given to that digest.
 //!
-//! In `windlass.toml` the block stands as a table, or as it was copied from another program:
+//! In `windlass.toml` the block is a table, or the JSON text copied from another program:
 //!
 //! ```toml
 //! mcpServers = '''{ "git": { "command": "uvx", "args": ["mcp-server-git"] } }'''
@@ -30,34 +30,34 @@ use super::programs::{CommandFiles, CommandFolders, command_files};
 use super::sources::{ServerFile, Sources};
 use crate::json_fault::json_fault;
 
-/// A server and what it takes to start it.
+/// A configured server and what is needed to start it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfiguredServer {
-    /// How it is reached.
+    /// How to connect to it.
     pub config: ServerConfig,
-    /// Where it stands.
+    /// Where it is configured.
     pub origin: SettingOrigin,
-    /// What a person must have agreed to first.
+    /// The consent that is required before it starts.
     pub consent: Option<ServerConsent>,
-    /// Of a project's server: what its command may start, compared before it does.
+    /// For a project's server: its approved command, compared before it starts.
     pub approved: Option<ApprovedCommand>,
 }
 
-/// What a person agrees to: the servers that a project's file names, as it names them now, and the files of the workspace
-/// that stand behind their commands.
+/// What a person agrees to: the servers of a project's file as it is now, and the files of the workspace behind their
+/// commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ServerConsent {
-    /// The file.
+    /// The file that names the servers.
     pub file: PathBuf,
-    /// Of its servers and their files.
+    /// Digest of the servers and their files.
     pub digest: Hash,
     /// The files behind their commands.
     pub files: BTreeMap<PathBuf, Hash>,
-    /// Folders behind them that hold too much to be watched.
+    /// Folders behind their commands with too many files to watch.
     pub unwatched: BTreeSet<PathBuf>,
 }
 
-/// The servers of all places together, and what a person should know of those that can't be used.
+/// Returns the servers of all sources, and notices about those that can't be used.
 pub(super) fn servers(
     sources: &Sources,
 ) -> Result<(BTreeMap<ServerName, ConfiguredServer>, Vec<String>), SettingsError> {
@@ -93,12 +93,13 @@ fn folders(sources: &Sources) -> CommandFolders<'_> {
     CommandFolders { cwd: &sources.cwd, workspace: &sources.workspace }
 }
 
-/// The files behind the commands of a project's servers.
+/// Returns the files behind the commands of a project's servers.
 pub(super) fn programs_of_project(sources: &Sources) -> CommandFiles {
     CommandFiles::all(servers_of_project(sources).iter().map(|(_, config)| command_files(config, folders(sources))))
 }
 
-/// The servers that a project names, whatever else is wrong with what it says. Two may have one name: a person sees both.
+/// Returns the servers that a project names, ignoring other errors in its files. Two may share a name: the person
+/// sees both.
 pub(super) fn servers_of_project(sources: &Sources) -> Vec<(ServerName, ServerConfig)> {
     let in_settings = sources.project.as_ref().and_then(|file| Some(value_of(file).ok()??.0));
     let beside = sources.project_servers.as_ref().and_then(|file| parse_json(file.text.as_ref().ok()?).ok());
@@ -107,12 +108,12 @@ pub(super) fn servers_of_project(sources: &Sources) -> Vec<(ServerName, ServerCo
     values.flat_map(|value| all.sound(&value, SettingOrigin::Default, Path::new("")).servers).collect()
 }
 
-/// How long servers may take whose entries don't say: as the project's file says, or else the user's.
+/// Returns the time limits for servers whose entries set none: from the project's file, or else the user's.
 fn limits(sources: &Sources) -> Result<ServerLimits, SettingsError> {
     let limit = |look: fn(&FileMcp) -> &Option<Spanned<f64>>, usual: Duration| {
         let files = [&sources.project, &sources.user].into_iter().flatten();
         let given = files.filter_map(|file| file.sourced(look(&file.settings.mcp))).map(|given| given.try_map(seconds));
-        // Each is looked at: what is wrong in one is told though another counts.
+        // Every value is checked: an error in one file is reported even if another file's value is used.
         let given = given.collect::<Result<Vec<_>, _>>()?;
         Ok(given.into_iter().next().map_or(usual, |limit| limit.value))
     };
@@ -128,7 +129,7 @@ fn seconds(seconds: f64) -> Result<Duration, &'static str> {
     limit.ok_or("must be a number of seconds above 0")
 }
 
-/// What was found so far; earlier places win.
+/// The servers found so far; earlier sources win.
 #[derive(Default)]
 struct MergedServers {
     limits: ServerLimits,
@@ -144,8 +145,8 @@ impl MergedServers {
         }
     }
 
-    /// What is wrong in an entry that comes with a project, and that anybody may have put there, costs its
-    /// own server and no command.
+    /// Parses the entries of a project's file. A wrong entry, which anybody may have written, disables its own server
+    /// with a notice but makes no command fail.
     fn sound(&mut self, value: &Value, origin: SettingOrigin, file: &Path) -> ServersOfFile {
         let (block, mut servers) = (block(value), BTreeMap::new());
         for (name, entry) in block.as_object().into_iter().flatten() {
@@ -157,8 +158,8 @@ impl MergedServers {
         ServersOfFile { servers, origin, digest: hash_of(block.to_string().as_bytes()) }
     }
 
-    /// What comes with a project speaks for itself only where the person trusts it, and never gets the
-    /// key of the model.
+    /// Adds a project's servers. Unless the person trusts the project, its servers count as untrusted, need consent,
+    /// and are dropped if they ask for the model's API key.
     fn add_of_project(&mut self, mut named: ServersOfFile, file: &Path, sources: &Sources) {
         let (is_trusted, folders) = (sources.trusts_project(), folders(sources));
         let told = |name: &ServerName, why: &str| format!("{}: the MCP server `{name}` {why}", file.display());
@@ -199,7 +200,7 @@ fn takes_model_key(config: &ServerConfig) -> bool {
     ["${OPENAI_API_KEY", "${WINDLASS_API_KEY"].iter().any(|variable| written.contains(variable))
 }
 
-/// The servers of one place.
+/// The servers of one source.
 struct ServersOfFile {
     servers: BTreeMap<ServerName, ServerConfig>,
     origin: SettingOrigin,
@@ -232,7 +233,7 @@ fn of_toml(file: &SettingsFile, limits: ServerLimits) -> Result<Option<ServersOf
         .map(Some)
 }
 
-/// What a settings file says of servers, and where.
+/// Returns the servers block of a settings file, and its position.
 fn value_of(file: &SettingsFile) -> Result<Option<(Value, SettingOrigin)>, SettingsError> {
     let Some(given) = &file.settings.mcp_servers else { return Ok(None) };
     let origin = file.origin(given);
@@ -252,12 +253,12 @@ fn parse_json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("it is no JSON: {}", json_fault(text, &error)))
 }
 
-/// The object of servers, whether or not it is wrapped in its key.
+/// Returns the object of servers, whether or not it is wrapped in its key.
 fn block(value: &Value) -> &Value {
     ["mcpServers", "servers"].iter().find_map(|key| value.get(key).filter(|inner| is_block(inner))).unwrap_or(value)
 }
 
-/// A server may be called `servers`.
+/// Whether this is a block of servers: a single server may be called `servers`.
 fn is_block(value: &Value) -> bool {
     value.as_object().is_some_and(|object| !object.contains_key("command") && !object.contains_key("url"))
 }
@@ -302,7 +303,7 @@ mod tests {
         assert_eq!(commands(&bare), ["servers: odd"], "a server may be called servers");
     }
 
-    // proves P2: both limits are settings, of an entry and of all
+    // proves P2: both limits are settings, per entry and for all servers
     #[test]
     fn limits_of_all_servers_hold_where_an_entry_has_none_of_its_own() {
         let user = "[mcp]\nstartup_timeout = 5\ncall_timeout = 2.5\n[mcpServers.a]\ncommand = 'a'\n\

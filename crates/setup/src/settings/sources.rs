@@ -1,4 +1,4 @@
-//! Everything settings are made of, before anything is decided.
+//! Everything that settings are resolved from.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,10 +13,10 @@ use super::programs::CommandFiles;
 use super::trust_state::TrustState;
 
 pub const FILE_NAME: &str = "windlass.toml";
-/// No settings file is nearly as long; a link to a device is.
+/// No settings file is nearly as long, but a symlink to a device is.
 const LONGEST_FILE: u64 = 256 * 1024;
 
-/// What was said on the command line, in the environment and in the files.
+/// The settings from the command line, the environment and the files.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// The command line.
@@ -35,18 +35,18 @@ pub struct Sources {
     pub(super) named_servers: Vec<ServerFile>,
     /// The project's file of MCP servers, if it has one.
     pub(super) project_servers: Option<ServerFile>,
-    /// What a person should know of how they were found.
+    /// Notices about how the files were found.
     pub(super) notices: Vec<String>,
-    /// What stands behind the commands of the project's servers, as it was when the files were read: what a person is
-    /// shown, what they agree to and what is started are compared with this, whatever is exchanged meanwhile.
+    /// The files behind the commands of the project's servers when the settings were read. What a person sees, what
+    /// they agree to and what is started are all compared with this, in case a file is replaced meanwhile.
     pub(super) programs: CommandFiles,
-    /// Whether the project says what the person trusts, where they trust its folder.
+    /// Whether the project's files still match what the person trusted, if they trust its folder.
     pub(super) trusted: TrustState,
-    /// Folders on the way that they trust and that have no settings.
+    /// Trusted folders on the search path that have no settings.
     pub(super) empty: Vec<PathBuf>,
 }
 
-/// A file of MCP servers: its text, or why it can't be read. Whoever starts none need not know.
+/// A file of MCP servers: its text, or why it can't be read, which matters only to commands that start servers.
 #[derive(Clone, Debug)]
 pub(super) struct ServerFile {
     pub(super) path: PathBuf,
@@ -54,7 +54,7 @@ pub(super) struct ServerFile {
 }
 
 impl Sources {
-    /// Sources without files, in this folder.
+    /// Returns sources without files, in this folder.
     #[must_use]
     pub fn of(flags: Flags, env: Env, folder: &str) -> Self {
         Self {
@@ -73,7 +73,8 @@ impl Sources {
         }
     }
 
-    /// What tools must not reach: the folder of the user's file, and that file itself where it is a link to another place.
+    /// Paths closed to tools: the folder of the user's file, and the file itself where it is a symlink to another
+    /// place.
     pub(super) fn closed(&self) -> Vec<PathBuf> {
         let real = self.user_file().and_then(|file| file.canonicalize().ok());
         self.config_dir().into_iter().chain(real).collect()
@@ -84,7 +85,8 @@ impl Sources {
         user_file(&self.env)
     }
 
-    /// Whether the project's file may be followed in everything: the user's file says so, and it says what it said then.
+    /// Whether all settings of the project's file apply: the user's file lists its folder, and its contents are
+    /// unchanged.
     pub fn trusts_project(&self) -> bool {
         let listed = self.project.as_ref().is_some_and(|project| self.lists(project.folder()));
         listed && self.trusted == TrustState::AsTrusted
@@ -95,17 +97,17 @@ impl Sources {
         lists(self.user.as_ref(), folder, &self.env)
     }
 
-    /// Where the user's file and what belongs to it are.
+    /// The folder of the user's file and of the files that belong to it.
     pub fn config_dir(&self) -> Option<PathBuf> {
         self.user_file()?.parent().map(Path::to_owned)
     }
 
-    /// Adds something that a person should know.
+    /// Adds a notice for the person.
     pub fn notice(&mut self, text: String) {
         self.notices.push(text);
     }
 
-    /// How a folder is trusted, for people.
+    /// How to trust a folder, for messages.
     pub(super) fn trusting(&self, folder: &Path) -> String {
         if self.lists(folder) {
             return "run `windlass trust`: it shows how the project has changed since you trusted it, and asks"
@@ -114,7 +116,7 @@ impl Sources {
         format!("run `windlass trust`, or {}", trusting(folder, &self.env))
     }
 
-    /// The refusal of something that only a trusted project may set.
+    /// Returns the error about a setting that only a trusted project may make.
     pub(super) fn untrusted(&self, setting: &'static str, origin: SettingOrigin) -> SettingsError {
         let folder = self.project.as_ref().map(|project| project.folder().to_owned()).unwrap_or_default();
         SettingsError::Untrusted { origin, setting, how: self.trusting(&folder) }
@@ -131,12 +133,12 @@ pub(super) fn trusting(folder: &Path, env: &Env) -> String {
     format!("trust the folder with `trusted = [{folder:?}]` in {}", user_file_for_people(env))
 }
 
-/// Where the user's file is or would be, for people.
+/// The path of the user's file, for messages.
 pub fn user_file_for_people(env: &Env) -> String {
     user_file(env).map_or_else(|| format!("~/.config/windlass/{FILE_NAME}"), |path| path.display().to_string())
 }
 
-/// `path` with `~` at its start replaced.
+/// Replaces `~` at the start of `path` with the home folder.
 pub(super) fn from_home(path: &Path, env: &Env) -> PathBuf {
     match (path.strip_prefix("~"), env.home()) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -149,16 +151,16 @@ pub fn user_file(env: &Env) -> Option<PathBuf> {
     env.windlass_folder("XDG_CONFIG_HOME", ".config").map(|folder| folder.join(FILE_NAME))
 }
 
-/// The text of a settings file; `None` when there is none.
+/// Reads the text of a settings file; `None` if there is none.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, SettingsError> {
     let unreadable = |problem: &dyn std::fmt::Display| SettingsError::Unreadable {
         path: path.to_owned(),
         problem: problem.to_string(),
     };
-    // Asked before opening: opening a pipe would wait for its writer.
+    // Check before opening: opening a pipe would block until it has a writer.
     let metadata = match path.metadata() {
         Ok(metadata) => metadata,
-        // A home that is no folder (/dev/null, for some services) holds no file either.
+        // A home that is not a folder (/dev/null, for some services) contains no file either.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }

@@ -26,7 +26,7 @@ impl SettingsFixture {
         Self { sources, user: String::new() }
     }
 
-    /// A server and a model, so that other things can be looked at.
+    /// With a server and a model, so that other settings can be tested.
     pub(super) fn usable() -> Self {
         Self::nothing().env(&[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1"), ("OPENAI_MODEL", "m")])
     }
@@ -56,7 +56,7 @@ impl SettingsFixture {
         self
     }
 
-    /// With the project trusted by the user's file.
+    /// The user's file trusts the project.
     pub(super) fn trusted(self) -> Self {
         let text = format!("trusted = ['/p']\n{}", self.user);
         self.user(&text)
@@ -219,7 +219,7 @@ fn rules_add_up_with_their_origins() {
     assert_eq!(permissions.mode.value, ModeSetting::Strict);
 }
 
-// proves T8: a rule that protects nothing is found before a run, by doctor too
+// proves T8: an invalid rule is found before a run, by doctor too
 #[test]
 fn what_is_no_rule_is_refused_where_it_stands() {
     let text = SettingsFixture::usable().project("[permissions]\ndeny = ['run_command(']").error();
@@ -228,7 +228,7 @@ fn what_is_no_rule_is_refused_where_it_stands() {
     assert!(text.starts_with("--allow: `foo(` is no rule"), "{text}");
 }
 
-// proves X2: what comes with a project can't loosen anything before its folder is trusted
+// proves X2: a project's settings can't loosen anything before its folder is trusted
 #[test]
 fn a_project_that_is_not_trusted_can_only_tighten() {
     let mode = |given: SettingsFixture| given.settings().permissions.mode.value;
@@ -253,7 +253,7 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
     }
 }
 
-// proves X2: whoever clones a project can work in it, and is told once what of it does not count
+// proves X2: a person who clones a project can work in it, and is told once which settings are ignored
 #[test]
 fn all_that_a_project_would_loosen_is_told_in_one_notice_and_the_rest_is_taken() {
     let project = "data_dir = 'poisoned'\ndurability = 'normal'\n[permissions]\nmode = 'bypass'\nallow = ['a', 'b']\n\
@@ -271,7 +271,7 @@ fn all_that_a_project_would_loosen_is_told_in_one_notice_and_the_rest_is_taken()
     assert_eq!((&settings.place, settings.permissions.allow.len()), (&own.place, 0));
 }
 
-// proves X5, X2: anybody may protect more, and only a person less
+// proves X5, X2: a project may protect more paths, and only the person fewer
 #[test]
 fn protected_paths_add_up_and_exceptions_are_the_persons() {
     let user = "permissions.protected = ['deploy/']\npermissions.unprotected = ['**/AGENTS.md']";

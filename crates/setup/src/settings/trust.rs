@@ -1,7 +1,7 @@
-//! Trust in a project is trust in what its files say, not in where they stand (X2): a tool that writes into a trusted
-//! folder must not be able to write itself more rights. `trusted` in the user's file names the folder; what its files
-//! said when it was first used, or when the person last agreed, is kept beside the user's file. What says something
-//! else is not trusted before the person has seen the difference.
+//! Trust in a project is trust in the contents of its files, not in their location (X2): a tool that writes into a
+//! trusted folder must not be able to grant itself more rights. `trusted` in the user's file names the folder; the
+//! contents of its files when it was first used, or when the person last agreed, are kept next to the user's file.
+//! Changed contents are not trusted before the person has seen the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder};
@@ -20,33 +20,33 @@ use super::trust_state::TrustState;
 use super::{SettingsFile, file_edit, saved_texts, servers};
 use crate::folder_lock::lock_folder;
 
-/// Beside the user's file.
+/// Next to the user's file: what the person trusts.
 const FILE: &str = "trusted.json";
-/// There too: what the person was asked to trust, and does not.
+/// Next to the user's file: what the person was asked to trust and refused.
 const DECLINED: &str = "declined.json";
 
-/// What a file says.
+/// The recorded content of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectFileContent {
-    /// Settings.
+    /// The text of a settings file.
     Text(String),
-    /// A program, of which only this is kept.
+    /// The digest of a program, whose content is not recorded here.
     Digest(Hash),
-    /// A folder that holds too much to be watched.
+    /// A folder with too many files to watch.
     Unwatched,
 }
 
-/// The files of a project that trust is about.
+/// The files of a project that trust covers.
 pub(super) type ProjectContents = BTreeMap<PathBuf, ProjectFileContent>;
 
-/// What was trusted, by folder.
+/// The trusted contents, by folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct TrustRecord(BTreeMap<PathBuf, ProjectContents>);
 
 impl TrustRecord {
-    /// What is on record. What can't be read was not agreed to, so it is no first time either.
+    /// Reads the record. An unreadable record agrees to nothing, and does not count as a first use either.
     fn read(folder: &Path) -> Option<Self> {
         match fs::read(folder.join(FILE)) {
             Ok(bytes) => serde_json::from_slice(&bytes).ok(),
@@ -66,28 +66,28 @@ impl TrustRecord {
     }
 }
 
-/// A file that says something else than it did when it was trusted.
+/// A file whose content has changed since it was trusted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedFile {
-    /// Which.
+    /// The file.
     pub path: PathBuf,
-    /// What it said, where that is kept.
+    /// The former text, if it was saved.
     pub before: Option<String>,
-    /// What it says.
+    /// The content now.
     pub now: ProjectFileContent,
-    /// That as text, where it is a short one.
+    /// The text now, if it is short.
     pub text: Option<String>,
 }
 
 impl Sources {
-    /// Whether the project says what the person trusts; nothing where its folder is not listed.
+    /// Whether the project matches what the person trusted; `None` if its folder is not listed.
     pub fn trust_state(&self) -> Option<TrustState> {
         let project = self.project.as_ref().filter(|project| self.lists(project.folder()))?;
         let Some(recorded) = self.recorded_trust() else { return Some(TrustState::Changed) };
         Some(recorded.trust_state(project.folder(), &self.contents()))
     }
 
-    /// What of the project is not as it was trusted.
+    /// Returns the project's files that have changed since it was trusted.
     pub fn changes(&self) -> Vec<ChangedFile> {
         let Some(project) = &self.project else { return Vec::new() };
         let recorded = self.recorded_trust().unwrap_or_default();
@@ -114,7 +114,7 @@ impl Sources {
         .collect()
     }
 
-    /// Takes down that the person trusts the project as it is.
+    /// Records that the person trusts the project as it is.
     pub fn record_trust(&mut self) -> io::Result<()> {
         let Some(project) = &self.project else { return Ok(()) };
         self.record(project.folder().to_owned(), self.contents())?;
@@ -125,29 +125,30 @@ impl Sources {
         Ok(())
     }
 
-    /// Trusts the project's folder from now on, as its files are: in the user's file, and with what they say taken down.
+    /// Trusts the project's folder as its files are now: records their contents and adds the folder to the user's
+    /// file.
     pub fn trust_folder(mut self) -> io::Result<Self> {
         let Some(folder) = self.project.as_ref().map(|project| project.folder().to_owned()) else { return Ok(self) };
-        // First what was seen: whatever is written there from now on is a change.
+        // Record what was seen first: anything written to the files from now on is a change.
         self.record_trust()?;
         file_edit::trust(&folder, self.user_file().as_deref())
             .map_err(|problem| io::Error::other(problem.to_string()))?;
         Self::gather(self.flags, self.env, self.cwd).map_err(|error| io::Error::other(error.to_string()))
     }
 
-    /// Whether the person was asked to trust the project as it is, and said no.
+    /// Whether the person was asked to trust the project as it is and refused.
     pub fn is_declined(&self) -> bool {
         let (Some(project), Some(place)) = (&self.project, self.config_dir()) else { return false };
         read_declined(&place).get(project.folder()) == Some(&self.contents_hash())
     }
 
-    /// Whether the person said no to the project, as it is or as it was.
+    /// Whether the person refused to trust the project, in its present or an earlier state.
     pub fn was_declined(&self) -> bool {
         let (Some(project), Some(place)) = (&self.project, self.config_dir()) else { return false };
         read_declined(&place).contains_key(project.folder())
     }
 
-    /// Trusts the project's folder no more, and does not ask about it before it changes.
+    /// Withdraws the trust in the project's folder, and does not ask about it until it changes.
     pub fn distrust_folder(&self) -> Result<file_edit::SettingsWrite, file_edit::SettingsWriteError> {
         let Some(folder) = self.project.as_ref().map(SettingsFile::folder) else {
             return Ok(file_edit::SettingsWrite::Known);
@@ -162,7 +163,7 @@ impl Sources {
         Ok(removed)
     }
 
-    /// Takes down that the person does not trust the project as it is.
+    /// Records that the person does not trust the project as it is.
     pub fn decline(&self) -> io::Result<()> {
         let Some(project) = &self.project else { return Ok(()) };
         let place = self.config_dir().ok_or(io::ErrorKind::NotFound)?;
@@ -173,7 +174,7 @@ impl Sources {
         write_whole(&place.join(DECLINED), &serde_json::to_vec_pretty(&declined)?, ReadableBy::Owner)
     }
 
-    /// The MCP servers that come with the project: where it is trusted they start unasked.
+    /// Returns the MCP servers of the project: where it is trusted they start without asking.
     pub fn servers_of_project(&self) -> Vec<(ServerName, ServerConfig)> {
         servers::servers_of_project(self)
     }
@@ -182,8 +183,8 @@ impl Sources {
         hash_of(format!("{:?}", self.contents()).as_bytes())
     }
 
-    /// Takes down that folders the person trusts have no settings yet, so that such as come later are a change. Where it
-    /// can't be taken down they are looked at when they come.
+    /// Records that trusted folders have no settings yet, so that settings added later count as a change. If
+    /// recording fails, such settings are checked when they appear.
     pub fn note_empty(&self) {
         let Some(recorded) = self.recorded_trust() else { return };
         for folder in self.empty.iter().filter(|folder| !recorded.0.contains_key(*folder)) {
@@ -195,7 +196,7 @@ impl Sources {
         let place = self.config_dir().ok_or(io::ErrorKind::NotFound)?;
         DirBuilder::new().recursive(true).mode(0o700).create(&place)?;
         let _lock = lock_folder(&place)?;
-        // One that can't be read is not written over: the folders in it would be trusted anew, unseen.
+        // An unreadable record is not overwritten: its folders would become trusted again without being reviewed.
         let mut recorded = TrustRecord::read(&place).ok_or(io::ErrorKind::InvalidData)?;
         recorded.0.entry(folder).or_default().extend(contents);
         write_whole(&place.join(FILE), &serde_json::to_vec_pretty(&recorded)?, ReadableBy::Owner)
@@ -205,17 +206,17 @@ impl Sources {
         self.config_dir().map_or(Some(TrustRecord::default()), |folder| TrustRecord::read(&folder))
     }
 
-    /// The files behind the project's servers that are part of what is trusted.
+    /// The files behind the project's servers that trust covers.
     pub fn watched(&self) -> Vec<PathBuf> {
         self.programs.files.keys().cloned().collect()
     }
 
-    /// Folders behind the project's servers that hold too much to be part of it.
+    /// Folders behind the project's servers with too many files to cover.
     pub fn unwatched(&self) -> &BTreeSet<PathBuf> {
         &self.programs.unwatched
     }
 
-    /// The project's settings and its file of servers, with what they say.
+    /// The project's settings file and file of servers, with their texts.
     pub fn texts_of_project(&self) -> Vec<(&Path, &str)> {
         let settings = self.project.as_ref().map(|file| (file.path(), file.text()));
         let servers =
@@ -223,7 +224,7 @@ impl Sources {
         settings.into_iter().chain(servers).collect()
     }
 
-    /// Everything of the project that trust is about: its settings, its servers, and the files behind their commands.
+    /// Everything that trust covers: the project's settings, its servers, and the files behind their commands.
     fn contents(&self) -> ProjectContents {
         let texts = self.texts_of_project().into_iter();
         let mut contents: ProjectContents =
@@ -235,7 +236,7 @@ impl Sources {
     }
 }
 
-/// What was declined, by folder. What can't be read is asked about again.
+/// Reads what was declined, by folder. If the record is unreadable, the person is asked again.
 fn read_declined(place: &Path) -> BTreeMap<PathBuf, Hash> {
     fs::read(place.join(DECLINED)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
@@ -248,7 +249,7 @@ mod tests {
         files.iter().map(|(path, text)| ((*path).into(), ProjectFileContent::Text((*text).to_owned()))).collect()
     }
 
-    // proves X2: trust is in the content
+    // proves X2: trust depends on the content
     #[test]
     fn what_says_what_it_said_is_trusted_and_nothing_else() {
         let toml = ("/p/windlass.toml", "mode = 'default'");
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(trust_state("/bare", &[("/bare/windlass.toml", "")]), TrustState::Changed, "there was none");
     }
 
-    // proves X2: no process loses what another has taken down
+    // proves X2: no process overwrites what another has recorded
     #[test]
     fn many_who_take_down_their_trust_at_once_all_find_it_again() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!(TrustRecord::read(&config).expect("it is whole").0.len(), 20);
     }
 
-    // proves X2: a record that was tampered with agrees to nothing
+    // proves X2: a damaged record agrees to nothing
     #[test]
     fn a_record_that_can_not_be_read_is_no_first_time() {
         let dir = tempfile::tempdir().expect("a folder");

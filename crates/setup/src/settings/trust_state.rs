@@ -1,12 +1,12 @@
-//! Whether a trusted project still says what was trusted.
+//! Whether a trusted project is unchanged.
 
-/// Whether a project whose folder the person trusts says what they trust.
+/// Whether a project whose folder the person trusts still has the contents they trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustState {
-    /// It does.
+    /// Its contents are unchanged.
     AsTrusted,
-    /// It is used for the first time: the person has just listed it.
+    /// It is used for the first time: the person has just listed its folder.
     New,
-    /// It says something else.
+    /// Its contents have changed.
     Changed,
 }

@@ -1,9 +1,8 @@
-//! A workspace that holds far more than a project: file tools reach everything in it, and a person should know
-//! (X5).
+//! Warns about a workspace that contains far more than a project: file tools can access everything in it (X5).
 
 use std::path::Path;
 
-/// What is said of a workspace that is the whole disk or the home folder.
+/// Returns the notice about a workspace that is the whole disk or the home folder.
 pub(super) fn notice(workspace: &Path, home: Option<&Path>) -> Option<String> {
     let home = home.map(|home| home.canonicalize().unwrap_or_else(|_| home.to_owned()));
     let what = match workspace {

@@ -1,4 +1,4 @@
-//! Reading from the end.
+//! Reading a journal from its end.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the checks of a store have in common.
+//! Helpers shared by the conformance checks.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use windlass_vocab::{Record, SessionId, Timestamp};
 use super::sample;
 use crate::{Batch, Entry, Head, SealedBatch, Store, StoreError, Writer};
 
-/// What a check comes to.
+/// The result of a check.
 pub(super) type CheckResult = Result<(), Box<dyn Error + Send + Sync>>;
 
 /// Fails the check unless both are equal.
@@ -44,7 +44,7 @@ pub(super) fn batch(records: impl IntoIterator<Item = Record>) -> Batch {
     Batch { at: Timestamp(1_000), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
 }
 
-/// Appends and hands back what was appended.
+/// Appends a batch and returns it sealed.
 pub(super) async fn append(
     store: &Arc<dyn Store>,
     writer: &mut Writer,
@@ -55,14 +55,14 @@ pub(super) async fn append(
     Ok(sealed)
 }
 
-/// A session of `ada` that is open under `key`.
+/// Opens a session of `ada` under `key`.
 pub(super) async fn open(store: &Arc<dyn Store>, n: u8, key: &str) -> Result<Writer, StoreError> {
     let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
     append(store, &mut writer, batch([sample::opened("ada", key), sample::lease(1)])).await?;
     Ok(writer)
 }
 
-/// The same session with a record of every kind, under the key `tidy-notes`.
+/// Opens a session with a record of every kind, under the key `tidy-notes`.
 pub(super) async fn live(store: &Arc<dyn Store>, n: u8) -> Result<Vec<SealedBatch>, StoreError> {
     let mut writer = Writer::new(session(n), Head::default(), u64::from(n));
     let mut sealed = Vec::new();

@@ -1,4 +1,4 @@
-//! Commands for a session from a process that does not own it.
+//! Commands to a session from a process that does not own it.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ fn addressed(n: u8, epoch: u64, sent: SentCommand) -> AddressedCommand {
     AddressedCommand { id: sent.id, session: session(n), epoch, control: sent.control }
 }
 
-// proves J5: whoever owns the session does it and says so; the sender reads that and takes the command away
+// proves J5: the session's owner executes the command and stores the outcome; the sender reads and removes it
 pub(super) async fn a_command_goes_to_the_owner_and_comes_back_with_its_outcome(store: &Arc<dyn Store>) -> CheckResult {
     open(store, 1, "notes").await?;
     let lease = store.claim(session(1)).await?;
@@ -44,7 +44,7 @@ pub(super) async fn a_command_goes_to_the_owner_and_comes_back_with_its_outcome(
     store.settle_command(&first, outcome).await?;
     store.settle_command(&first, ControlOutcome::NotOffered {}).await?;
     same!(store.command_state(&first).await?, CommandState::Settled(outcome));
-    // One that nobody has taken has not become anything.
+    // A command that nobody has taken can't be settled.
     store.settle_command(&second, ControlOutcome::Answered {}).await?;
     same!(store.command_state(&second).await?, CommandState::Waiting);
     same!(store.withdraw_command(&first).await?, CommandState::Settled(outcome));
@@ -122,7 +122,7 @@ pub(super) async fn commands_go_with_their_session(store: &Arc<dyn Store>) -> Ch
     Ok(())
 }
 
-// proves J5: a command is done once, whoever else looks
+// proves J5: a command is executed once, even if several handles poll
 pub(super) async fn a_command_reaches_the_other_handle_and_is_taken_once(
     one: &Arc<dyn Store>,
     other: &Arc<dyn Store>,

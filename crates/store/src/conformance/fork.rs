@@ -8,7 +8,7 @@ use super::checked::{CheckResult, append, batch, holds, live, open, same, sessio
 use super::sample;
 use crate::{BODY_LIMIT, Batch, Fork, ForkError, ForkTarget, Head, PutOutcome, Store, StoreError, hash_of, verify};
 
-/// After everything the samples tell.
+/// A time after all times in the samples.
 const LATER: Timestamp = Timestamp(1_894_711_599_999);
 
 fn branch(n: u8, key: &str) -> ForkTarget {
@@ -26,7 +26,7 @@ async fn forked(
     Ok(store.read(session, 0).await?)
 }
 
-/// What must be the same in both.
+/// The fields that must be equal in origin and fork.
 fn comparable(envelope: &Envelope) -> (u64, windlass_vocab::BatchPosition, Option<windlass_vocab::RunId>, &Record) {
     (envelope.seq, envelope.batch, envelope.run, &envelope.record)
 }
@@ -34,7 +34,7 @@ fn comparable(envelope: &Envelope) -> (u64, windlass_vocab::BatchPosition, Optio
 // proves J8, J11
 pub(super) async fn a_fork_at_any_batch_is_a_journal_of_its_own(store: &Arc<dyn Store>) -> CheckResult {
     let mut sealed = live(store, 1).await?;
-    // The last batch of the sample is of a newer version.
+    // The last batch of the sample holds a record of a newer version.
     sealed.retain(|batch| !batch.envelopes.iter().any(|e| matches!(e.record, Record::Unknown(_))));
     let all = store.read(session(1), 0).await?;
     let before = store.batches(session(1)).await?;
@@ -97,7 +97,7 @@ pub(super) async fn a_fork_keeps_to_its_own_key(store: &Arc<dyn Store>) -> Check
     Ok(())
 }
 
-// proves J8: whoever decides it again must know who wrote what
+// proves J8: a fork of a fork must know which session wrote which records
 pub(super) async fn a_fork_names_all_it_came_from(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     for n in 0..4 {
@@ -147,7 +147,7 @@ pub(super) async fn contents_are_shared_and_stay_while_one_has_them(store: &Arc<
     Ok(())
 }
 
-// proves J6: what was taken up was taken up in the fork, too; what waits, waits for the origin
+// proves J6: messages accepted in the origin count as accepted in the fork; waiting ones stay with the origin
 pub(super) async fn what_waits_is_not_taken_over(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     append(store, &mut writer, batch([sample::accepted("m1", "hello")])).await?;

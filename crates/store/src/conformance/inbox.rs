@@ -1,4 +1,4 @@
-//! Messages that wait.
+//! The inbox: messages that wait.
 
 use std::sync::Arc;
 

@@ -54,7 +54,7 @@ pub(super) async fn what_one_handle_stores_the_other_reads(
     same!(other.read(session(1), 0).await?, one.read(session(1), 0).await?);
     same!(Some(other.head(session(1)).await?), sealed.last().map(|batch| batch.head));
     same!(other.find("ada", "tidy-notes").await?, Some(session(1)));
-    // Each goes on from where the other ended.
+    // The two handles take turns: each continues where the other ended.
     let mut writer = Writer::new(session(1), other.head(session(1)).await?, 7);
     for (turn, epoch) in (0..4).zip(3..) {
         append(if turn % 2 == 0 { other } else { one }, &mut writer, batch([sample::lease(epoch)])).await?;
@@ -79,7 +79,7 @@ pub(super) async fn a_stale_writer_is_refused(store: &Arc<dyn Store>) -> CheckRe
     Ok(())
 }
 
-// proves J9: what is refused is not half-written
+// proves J9: a refused batch is not half-written
 pub(super) async fn a_refused_batch_leaves_nothing_behind(store: &Arc<dyn Store>) -> CheckResult {
     let mut old = open(store, 1, "notes").await?;
     store.put(session(1), sample::waiting("m1", "hello")).await?;
@@ -99,7 +99,7 @@ pub(super) async fn a_refused_batch_leaves_nothing_behind(store: &Arc<dyn Store>
     Ok(())
 }
 
-// An unclear outcome is settled by writing again.
+// An unknown outcome is settled by appending the same batch again.
 pub(super) async fn the_same_batch_again_is_no_conflict(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     let first = append(store, &mut writer, batch([sample::accepted("m1", "one")])).await?;

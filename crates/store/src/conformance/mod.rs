@@ -1,4 +1,4 @@
-//! What every store must do. One suite, run against each implementation:
+//! The rules that every store must keep: one suite, run against each implementation:
 //!
 //! ```
 //! # tokio::runtime::Builder::new_multi_thread().build().unwrap().block_on(async {
@@ -30,13 +30,13 @@ use std::sync::Arc;
 
 use crate::Store;
 
-/// A rule a store does not keep.
+/// A rule that a store violates.
 #[derive(Debug, thiserror::Error)]
 #[error("the store does not conform: {check}: {why}")]
 pub struct NotConforming {
-    /// The rule, as the name of its check.
+    /// The rule: the name of its check.
     pub check: &'static str,
-    /// What was seen instead.
+    /// The behaviour seen instead.
     pub why: String,
 }
 
@@ -50,7 +50,7 @@ macro_rules! checks {
     };
 }
 
-/// Checks with two handles on one store.
+/// Runs checks that need two handles on one store.
 macro_rules! checks_of_two {
     ($make:expr; $($file:ident::$check:ident;)*) => {
         $(
@@ -61,8 +61,8 @@ macro_rules! checks_of_two {
     };
 }
 
-/// Holds the stores that `make` makes, each empty, to every rule. It gives two handles on one store, as two processes
-/// have them.
+/// Runs all checks against stores that `make` creates, each empty. `make` returns two handles on one store, as two
+/// processes would have.
 pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), NotConforming> {
     checks! { make;
         log::a_batch_is_read_back_as_it_was_sealed(store);

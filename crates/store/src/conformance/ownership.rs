@@ -1,4 +1,4 @@
-//! Owning and removing.
+//! Claiming and removing sessions.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) async fn a_session_has_one_owner_among_all_handles(
     Ok(())
 }
 
-// proves J5: the journal is the fence, whatever became of the lock
+// proves J5: the journal fences out the old writer, whatever happened to the lock
 pub(super) async fn a_lease_that_was_taken_over_is_lost_and_says_so(
     one: &Arc<dyn Store>,
     other: &Arc<dyn Store>,

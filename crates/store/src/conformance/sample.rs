@@ -1,4 +1,4 @@
-//! Records to fill journals with: one of every kind.
+//! Sample records for journals: one of every kind.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,19 +33,19 @@ pub fn opened(owner: &str, key: &str) -> Record {
     .into()
 }
 
-/// A message that was taken up.
+/// An accepted message.
 #[must_use]
 pub fn accepted(message_id: &str, text: &str) -> Record {
     MessageAccepted { message_id: message_id.into(), text: text.into() }.into()
 }
 
-/// A lease that was taken.
+/// A taken lease.
 #[must_use]
 pub fn lease(epoch: u64) -> Record {
     LeaseTaken { epoch, holder: "host:1".into() }.into()
 }
 
-/// A run that began.
+/// The start of a run.
 #[must_use]
 pub fn run_started(run: u32) -> Record {
     RunStarted {
@@ -62,7 +62,7 @@ pub fn run_started(run: u32) -> Record {
     .into()
 }
 
-/// A run that ended.
+/// The end of a run.
 #[must_use]
 pub fn run_ended(reason: EndReason) -> Record {
     RunEnded {
@@ -79,7 +79,7 @@ pub fn run_ended(reason: EndReason) -> Record {
     .into()
 }
 
-/// A call that was asked for.
+/// A requested call.
 #[must_use]
 pub fn call_requested(session: SessionId, index: u32) -> Record {
     let call = call(index);
@@ -104,7 +104,7 @@ pub fn call_requested(session: SessionId, index: u32) -> Record {
     .into()
 }
 
-/// A call that has its result.
+/// A finished call.
 #[must_use]
 pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
     CallFinished {
@@ -122,7 +122,7 @@ pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
     .into()
 }
 
-/// A person who is asked.
+/// A question to the person.
 #[must_use]
 pub fn question_asked(question: u32) -> Record {
     QuestionAsked {
@@ -138,7 +138,7 @@ pub fn question_asked(question: u32) -> Record {
     .into()
 }
 
-/// A person who answered.
+/// The person's answer.
 #[must_use]
 pub fn question_answered(question: u32) -> Record {
     QuestionAnswered {
@@ -156,7 +156,7 @@ pub fn call_paused(index: u32) -> Record {
     CallPaused { call: call(index), state: json(r#"{"round": 1}"#), asks: vec![elicitation()] }.into()
 }
 
-/// What it asks.
+/// The question of the paused call.
 #[must_use]
 pub fn elicited(question: u32, index: u32) -> Record {
     QuestionAsked {
@@ -192,7 +192,7 @@ pub fn unknown() -> Record {
     Record::Unknown(Unknown { kind: "MoonPhased".into(), body: json(r#"{"phase": "full", "n":1.50}"#) })
 }
 
-/// A life with a record of every kind, batch by batch.
+/// A whole session with a record of every kind, batch by batch.
 #[must_use]
 pub fn every_kind(session: SessionId) -> Vec<Batch> {
     let run = |record: Record| Entry { run: Some(RunId(1)), turn: None, record };
@@ -252,7 +252,7 @@ fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
     ]
 }
 
-/// A call that changed files, and how they were put back.
+/// A call that changed files, and the undo that restored them.
 fn undone_again() -> Vec<Vec<Entry>> {
     let file = |mode| FileState::File { blob: Hash([7; 32]), mode, inode: None };
     let was = [
@@ -408,7 +408,7 @@ fn policy() -> Policy {
     }
 }
 
-/// A message that waits.
+/// A message in the inbox.
 #[must_use]
 pub fn waiting(message_id: &str, text: &str) -> crate::WaitingMessage {
     crate::WaitingMessage { message_id: MessageId::from(message_id), text: text.into(), at: Timestamp(5) }

@@ -91,7 +91,7 @@ pub(super) async fn a_restored_journal_is_all_or_nothing(from: &Arc<dyn Store>, 
     Ok(())
 }
 
-// proves J2, J6: a session that is stored with its first message goes on like any other
+// proves J2, J6: a session that is stored with its first message continues like any other
 pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = crate::Writer::new(session(1), Head::default(), 5);
     let opened = writer.seal(batch([sample::opened("ada", "notes"), sample::lease(1)]))?;
@@ -110,7 +110,7 @@ pub(super) async fn a_journal_goes_on_from_where_it_was_restored(store: &Arc<dyn
     Ok(())
 }
 
-// proves J7: behind a record nobody here knows nothing is written
+// proves J7: nothing is written after a record of an unknown kind
 pub(super) async fn a_journal_of_a_newer_version_is_not_added_to(
     from: &Arc<dyn Store>,
     to: &Arc<dyn Store>,

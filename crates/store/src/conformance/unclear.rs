@@ -15,16 +15,16 @@ use crate::{
     StoredBatch, TRIES, TakenCommand, WaitingMessage, Writer, append_again, restore_for_certain, verify,
 };
 
-/// Where the connection dies.
+/// When the connection dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiesAt {
-    /// Before the store has heard of it.
+    /// Before the store receives the write.
     Before,
-    /// After it was stored.
+    /// After the write was stored.
     After,
 }
 
-/// A store whose connection dies with the next appends, so that their outcome is not known.
+/// A store whose connection dies during the next appends, so that their outcome is unknown.
 pub struct UncertainStore {
     inner: Arc<dyn Store>,
     dies: DiesAt,
@@ -32,7 +32,7 @@ pub struct UncertainStore {
 }
 
 impl UncertainStore {
-    /// Over `inner`; the next `times` appends and restores answer `Unknown`.
+    /// Wraps `inner`; the next `times` appends and restores return `Unknown`.
     #[must_use]
     pub fn new(inner: Arc<dyn Store>, dies: DiesAt, times: u32) -> Self {
         Self { inner, dies, left: AtomicU32::new(times) }
@@ -154,7 +154,7 @@ impl fmt::Debug for UncertainStore {
     }
 }
 
-// proves J1, J9: exactly once, whatever the caller heard
+// proves J1, J9: a batch is stored exactly once, whatever outcome the caller got
 pub(super) async fn an_append_of_unknown_outcome_is_settled_by_appending_again(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "notes").await?;
     for (dies, times) in [(DiesAt::Before, 1), (DiesAt::After, 1), (DiesAt::Before, 3), (DiesAt::After, 3)] {
@@ -168,7 +168,7 @@ pub(super) async fn an_append_of_unknown_outcome_is_settled_by_appending_again(s
     Ok(())
 }
 
-// proves J5: it is not stored behind another writer's back
+// proves J5: it is not stored once another writer has appended
 pub(super) async fn an_append_of_unknown_outcome_can_have_lost_its_place(
     one: &Arc<dyn Store>,
     other: &Arc<dyn Store>,

@@ -1,5 +1,4 @@
-//! What an auditor sees of a session (T11): a line for every call the model asked for, whether it ran
-//! or not.
+//! The audit entries of a session (T11): one for every call the model requested, whether it ran or not.
 
 use std::collections::HashMap;
 
@@ -10,7 +9,7 @@ use windlass_vocab::{
 
 use crate::line::hash_of;
 
-/// The calls of one session's records, in the order they were asked for.
+/// Returns the audit entries of one session's records, in the order the calls were requested.
 pub fn audit<'a>(records: impl IntoIterator<Item = &'a Envelope>) -> Vec<AuditEntry> {
     let mut reading = AuditReader::default();
     for envelope in records {
@@ -22,7 +21,7 @@ pub fn audit<'a>(records: impl IntoIterator<Item = &'a Envelope>) -> Vec<AuditEn
 #[derive(Default)]
 struct AuditReader {
     owner: String,
-    /// The last record that a fork took over; what was called up to there was called in its origin.
+    /// The last record that a fork copied from its origin; calls up to there were made in the origin.
     taken_over: u64,
     key: String,
     entries: Vec<AuditEntry>,
@@ -41,7 +40,7 @@ impl AuditReader {
             }
             Record::SessionChanged(changed) => {
                 if changed.imported.is_some() {
-                    // What was called elsewhere is for those there to account for.
+                    // Calls made before the import belong to the audit of the other installation.
                     let Self { owner, key, .. } = std::mem::take(self);
                     *self = Self { owner, key, ..Self::default() };
                 }
@@ -98,7 +97,7 @@ impl AuditReader {
         }
     }
 
-    /// A session is known by the key it has now, whenever the call was.
+    /// Sets the session's current key on all entries, earlier calls included.
     fn call_it(&mut self, key: &str) {
         key.clone_into(&mut self.key);
         self.entries.iter_mut().for_each(|entry| key.clone_into(&mut entry.key));
@@ -136,14 +135,14 @@ impl AuditReader {
         });
     }
 
-    /// Another reason to ask was found than the call was recorded with.
+    /// Notes a question asked for another reason than the call was recorded with.
     fn asked_late(&mut self, call: CallId, because: Option<&VerdictReason>) {
         if let (Some(entry), Some(because)) = (self.entry(call), because) {
             (entry.verdict, entry.because) = (AuditVerdict::Ask, Some(because.clone()));
         }
     }
 
-    /// An undo takes a call back; an undo of that undo brings it back, and so on.
+    /// Applies an undo: it takes a call back; an undo of that undo brings the call back, and so on.
     fn undone(&mut self, undo: windlass_vocab::UndoId) {
         let (mut by, mut in_force) = (undo, true);
         loop {

@@ -1,5 +1,4 @@
-//! Folds of the journal that are kept beside it for quick looking up. Each can be thrown away and
-//! made again from the records.
+//! Folds of the journal that are kept beside it for quick lookup. Each can be deleted and rebuilt from the records.
 
 mod audit;
 mod repairs;

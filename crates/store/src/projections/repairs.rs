@@ -1,4 +1,4 @@
-//! How often calls of a session had to be mended, and why (T3).
+//! Counts how often calls of a session had to be repaired, and why (T3).
 
 use std::collections::BTreeMap;
 

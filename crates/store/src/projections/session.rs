@@ -1,8 +1,8 @@
-//! What a list of sessions shows: key, title, status, last prompt (L4).
+//! The session list: key, title, status, last prompt (L4).
 
 use windlass_vocab::{EndReason, Envelope, Record, SessionId, Timestamp};
 
-/// Characters of a prompt that a row keeps.
+/// How many characters of a prompt a row keeps.
 const PROMPT_CHARS: usize = 200;
 
 /// What a session is doing (L4).
@@ -14,7 +14,7 @@ pub enum SessionStatus {
     Processing,
     /// A run is open and has made a call.
     ToolLoop,
-    /// A run is open and a person must say something.
+    /// A run is open and waits for a person's answer.
     Waiting,
     /// The last run failed, or hit its turn cap where that is a failure.
     Failed,
@@ -24,7 +24,7 @@ impl SessionStatus {
     /// Every status.
     pub const ALL: [Self; 5] = [Self::Idle, Self::Processing, Self::ToolLoop, Self::Waiting, Self::Failed];
 
-    /// Its name.
+    /// The status name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,31 +36,31 @@ impl SessionStatus {
         }
     }
 
-    /// The status of this name.
+    /// The status with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == name)
     }
 }
 
-/// A session as a list shows it.
+/// A session as listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRow {
-    /// Its id.
+    /// The session id.
     pub session: SessionId,
-    /// Whose it is.
+    /// The owner.
     pub owner: String,
-    /// What a person types for it.
+    /// The key that a person types to name the session.
     pub key: String,
-    /// Its title, once it has one.
+    /// The title, if set.
     pub title: Option<String>,
-    /// The folder its tools work in.
+    /// The workspace folder of its tools.
     pub workspace: Option<String>,
-    /// What it is doing.
+    /// The current status.
     pub status: SessionStatus,
     /// When it was opened.
     pub created: Timestamp,
-    /// When this row last changed: at a message, a run's begin or end, a question.
+    /// When this row last changed: at a message, at the start or end of a run, at a question.
     pub updated: Timestamp,
     /// The beginning of the newest message.
     pub last_prompt: Option<String>,
@@ -68,10 +68,10 @@ pub struct SessionRow {
     pub runs: u32,
 }
 
-/// A row and what the fold must remember to carry it on.
+/// A row, and the state that the fold needs to continue it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionFold {
-    /// What is shown.
+    /// The row.
     pub row: SessionRow,
     /// Whether the open run has made a call.
     pub called: bool,
@@ -79,7 +79,7 @@ pub struct SessionFold {
     pub questions: u32,
 }
 
-/// Folds records onto what was known before them. Stays `None` until the session is opened.
+/// Folds records onto the state before them. Returns `None` until the session is opened.
 pub fn project<'a>(
     before: Option<SessionFold>,
     records: impl IntoIterator<Item = &'a Envelope>,
@@ -112,7 +112,7 @@ impl SessionFold {
         Some(Self { row, called: false, questions: 0 })
     }
 
-    /// Whether a record of this kind can change a row; one that can't need not be folded.
+    /// Whether a record of this kind can change a row; other kinds need not be folded.
     #[must_use]
     pub fn reads(record: &Record) -> bool {
         match record {
@@ -157,7 +157,7 @@ impl SessionFold {
                 }
                 if let Some(imported) = &changed.imported {
                     row.workspace.clone_from(&imported.workspace);
-                    // Whatever the times in it say, it is as old here as its coming.
+                    // An imported session is as old as its import, whatever times its records carry.
                     row.updated = envelope.at;
                 }
             }
@@ -216,11 +216,11 @@ impl SessionFold {
             | Record::Undone(_)
             | Record::Unknown(_) => return,
         }
-        // What a fork took over is older than the fork.
+        // Records copied by a fork are older than the fork.
         self.row.updated = self.row.updated.max(envelope.at);
     }
 
-    /// The status of an open run.
+    /// Sets the status of an open run.
     fn settle(&mut self) {
         self.row.status = match (self.questions, self.called) {
             (0, false) => SessionStatus::Processing,
@@ -230,7 +230,7 @@ impl SessionFold {
     }
 }
 
-/// The status of a session whose last run ended so. A run ends at its turn cap only where the policy says `fail`.
+/// The status of a session whose last run ended like this. A run ends at its turn cap only if the policy says `fail`.
 const fn status_after(reason: EndReason) -> SessionStatus {
     match reason {
         EndReason::Failed | EndReason::TurnCap => SessionStatus::Failed,

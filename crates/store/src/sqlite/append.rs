@@ -10,7 +10,7 @@ use super::rows;
 use crate::projections::{SessionFold, project};
 use crate::{Head, SealedBatch, StoreError};
 
-/// One batch.
+/// Appends one batch.
 pub(super) struct AppendBatch(pub(super) SealedBatch);
 
 impl Work for AppendBatch {
@@ -41,7 +41,7 @@ impl Work for AppendBatch {
         Ok(holds(db, &self.0)?.then_some(()))
     }
 
-    /// A batch that changes nothing but the journal is one row, and the statement that inserts it looks at the head.
+    /// A batch that changes only the journal is one row, and the statement that inserts it checks the head.
     fn is_one_statement(&self, db: &Database) -> bool {
         let sealed = &self.0;
         let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
@@ -67,7 +67,7 @@ impl AppendBatch {
     }
 }
 
-/// A whole journal.
+/// Stores a whole journal.
 pub(super) struct RestoreJournal(pub(super) Vec<SealedBatch>);
 
 impl Work for RestoreJournal {
@@ -104,7 +104,7 @@ impl Work for RestoreJournal {
     }
 }
 
-/// What a batch adds to the write-ahead log: its contents, and the pages that find it.
+/// The bytes that a batch adds to the write-ahead log: its lines and blobs, and the index pages that find it.
 fn bytes(sealed: &SealedBatch) -> usize {
     const PAGES: usize = 2 * 4096;
     sealed.bytes.len() + sealed.blobs.iter().map(|(_, content)| content.len()).sum::<usize>() + PAGES
@@ -128,7 +128,7 @@ pub(super) fn head_before(connection: &Connection, session: SessionId, seq: u64)
     Ok(head.unwrap_or_default())
 }
 
-/// Whether this very batch is stored already.
+/// Whether this very batch is already stored.
 fn holds(db: &Database, sealed: &SealedBatch) -> Result<bool, StoreError> {
     let stored = db
         .connection
@@ -141,12 +141,12 @@ fn holds(db: &Database, sealed: &SealedBatch) -> Result<bool, StoreError> {
     Ok(stored == Some(sealed.head.hash.0))
 }
 
-/// Stores consecutive batches of one session; gives its row, where that was looked at.
+/// Stores consecutive batches of one session; returns its new row if the row was read.
 fn write(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionFold>, StoreError> {
     let row = project_row(db, batches)?;
     for sealed in batches {
         if insert(db, sealed)? == InsertOutcome::No {
-            // The head was looked at in this very transaction, or the batches do not follow each other.
+            // The head was checked in this very transaction, so here the batches do not follow each other.
             return Err(StoreError::Unwritable { why: "its batches are not in order".into() });
         }
         blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
@@ -155,11 +155,11 @@ fn write(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionFold>, 
     Ok(row)
 }
 
-/// Whether a batch is where it belongs.
+/// Whether a batch was inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InsertOutcome {
     Yes,
-    /// Its session does not end where the batch begins.
+    /// The session's head is not the one that the batch follows.
     No,
 }
 
@@ -182,14 +182,14 @@ fn insert(db: &Database, sealed: &SealedBatch) -> Result<InsertOutcome, StoreErr
         ])?;
         let Some(row) = rows.next()? else { return Ok(InsertOutcome::No) };
         db.commits.set(Some(rows::natural(row, 0)?));
-        // A statement that is a transaction by itself is committed by this step, which tells if that fails.
+        // A single statement that is its own transaction is committed by this step, which reports if that fails.
         rows.next()?;
         Ok(InsertOutcome::Yes)
     };
     insert().map_err(db.fault())
 }
 
-/// Carries the session's row on, where one of the records can change it; gives it as it is then.
+/// Updates the session's row if one of the records can change it; returns the new row.
 fn project_row(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionFold>, StoreError> {
     let records = || batches.iter().flat_map(|sealed| &sealed.envelopes);
     let Some(first) = batches.first().filter(|_| records().any(|envelope| SessionFold::reads(&envelope.record))) else {
@@ -215,7 +215,7 @@ fn project_row(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionF
     Ok(Some(after))
 }
 
-/// Messages taken up or dropped leave the inbox; those taken up are remembered by their id.
+/// Removes accepted and dropped messages from the inbox; stores the ids of the accepted ones.
 fn take_messages(db: &Database, sealed: &SealedBatch) -> Result<(), StoreError> {
     let session = sealed.session.0.as_bytes();
     let leave = |message: &MessageId| {

@@ -1,5 +1,5 @@
-//! A copy of a data folder that others go on writing: one moment of the database, the large contents it refers to, and
-//! the lines kept of sessions that were removed. The copy is verified; it is a data folder like any other.
+//! Copies a data folder while other processes write to it: a snapshot of the database, the large blobs it refers to,
+//! and the audit lines of removed sessions. The copy is verified; it is a data folder like any other.
 
 use std::fs::{self, File};
 use std::io;
@@ -19,48 +19,48 @@ use super::{SqliteStore, private};
 use crate::error::place;
 use crate::{Break, Inconsistency, Loss, SessionLog as _, StoreError, VerifyError, audit_file, verify};
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Its sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Their records.
+    /// Number of records in all sessions.
     pub records: u64,
-    /// Bytes of the database and of all large contents.
+    /// Bytes of the database and of all large blobs.
     pub bytes: u64,
-    /// Sessions that do not verify, there as here.
+    /// Sessions that fail verification, both in the copy and in the original.
     pub broken: Vec<(String, Break)>,
-    /// What does not agree within the database, there as here.
+    /// Inconsistencies within the database, both in the copy and in the original.
     pub inconsistent: Vec<Inconsistency>,
-    /// What the folder had lost before.
+    /// The loss that the original folder had before the backup.
     pub loss: Option<Loss>,
 }
 
-/// Why there is no backup. Nothing of it is left.
+/// Why the backup failed. Nothing of it is left.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BackupError {
-    /// There is something already.
+    /// The target folder is not empty.
     #[error("{place} is not empty; name a folder that is, or one that is not there yet")]
     NotEmpty {
-        /// The folder, in words.
+        /// The target folder.
         place: String,
     },
-    /// It could not be read or written.
+    /// The store could not be read, or the copy not written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How often a copy is begun anew because a session was removed meanwhile, with a file that the copy refers to.
+/// How many times a copy is started, because a session was removed meanwhile, with a file that the copy refers to.
 const TRIES: usize = 3;
 
-/// What was copied of the database.
+/// The commit count and the blob files of a database copy.
 pub(super) struct CopiedDatabase {
     count: CommitCount,
     files: Vec<Hash>,
 }
 
 impl SqliteStore {
-    /// Copies everything into the folder `dir`, which is made, or is empty. Whoever writes here goes on meanwhile.
+    /// Copies everything into the folder `dir`, which must be empty or not exist yet. Writers are not blocked.
     pub async fn backup(&self, dir: &Path) -> Result<BackupReport, BackupError> {
         let to = DataFolder(dir.to_owned());
         private::make_folder(dir).map_err(|error| StoreError::of_io(dir, &error))?;
@@ -81,7 +81,7 @@ impl SqliteStore {
             let (path, target) = (to.database(), to.clone());
             let copied = self.readers.with(move |reading| copy(reading, &path)).await?;
             let missing = copy_files(self.readers.files(), &target, &copied.files)?;
-            // A file that is missing each time was so before: the session that refers to it does not verify.
+            // A file that is missing every time was missing before: the session that refers to it fails verification.
             if missing == 0 || tried == TRIES {
                 break copied;
             }
@@ -99,7 +99,7 @@ impl SqliteStore {
     }
 }
 
-/// Copies one moment of the database to `path`.
+/// Copies a snapshot of the database to `path`.
 fn copy(reading: &ReadSnapshot<'_>, path: &Path) -> Result<CopiedDatabase, StoreError> {
     let fault = |error: rusqlite::Error| meaning(path, &error);
     private::file().create_new(true).open(path).map_err(|error| StoreError::of_io(path, &error))?;
@@ -121,7 +121,7 @@ fn copy(reading: &ReadSnapshot<'_>, path: &Path) -> Result<CopiedDatabase, Store
     Ok(CopiedDatabase { count, files })
 }
 
-/// Copies large contents; gives how many are not there.
+/// Copies large blobs; returns how many are missing.
 fn copy_files(from: &BlobFiles, to: &DataFolder, hashes: &[Hash]) -> Result<usize, StoreError> {
     let target = BlobFiles::new(to);
     let mut missing = 0;
@@ -134,7 +134,7 @@ fn copy_files(from: &BlobFiles, to: &DataFolder, hashes: &[Hash]) -> Result<usiz
     Ok(missing)
 }
 
-/// Notes how far the copy has come; of a folder that had lost commits, how far that had.
+/// Writes the commit count of the copy; for a folder that lost commits, the count before the loss.
 fn note(to: &DataFolder, count: CommitCount, loss: Option<&Loss>) -> Result<(), StoreError> {
     let missing = loss.and_then(|loss| loss.missing).unwrap_or_default();
     CommitCounter::open(to, CommitCount { commits: count.commits + missing, ..count }, None).map(drop)
@@ -144,12 +144,12 @@ fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()?;
     folder.parent().map_or(Ok(()), |parent| match File::open(parent) {
         Ok(parent) => parent.sync_all(),
-        // The folder's own name may be relative.
+        // The folder name may be relative, with no parent to open.
         Err(_) => Ok(()),
     })
 }
 
-/// Opens the copy and follows every journal in it.
+/// Opens the copy and verifies every journal in it.
 async fn verified(to: &DataFolder, loss: Option<Loss>) -> Result<BackupReport, StoreError> {
     let store = SqliteStore::open(&to.0, SqliteOptions::default())?;
     let mut holds = BackupReport { loss, bytes: size(&to.0).unwrap_or_default(), ..BackupReport::default() };
@@ -160,7 +160,7 @@ async fn verified(to: &DataFolder, loss: Option<Loss>) -> Result<BackupReport, S
         match verify(&store, session).await {
             Ok(verified) => holds.records += verified.records,
             Err(VerifyError::Break(broken)) => holds.broken.push((key, broken)),
-            // Nobody removes anything from the copy: an index hides its batches, and that is told.
+            // Nobody removes anything from the copy: an index hides its batches, which `inconsistent` reports.
             Err(VerifyError::Store(StoreError::Missing)) => {}
             Err(VerifyError::Store(error)) => return Err(error),
         }
@@ -168,7 +168,7 @@ async fn verified(to: &DataFolder, loss: Option<Loss>) -> Result<BackupReport, S
     Ok(holds)
 }
 
-/// Bytes of all files below a folder.
+/// Total bytes of all files below a folder.
 fn size(folder: &Path) -> io::Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder)? {
@@ -179,12 +179,12 @@ fn size(folder: &Path) -> io::Result<u64> {
     Ok(total)
 }
 
-/// Removes what was put into a folder that was empty.
+/// Deletes everything that was written to a folder that was empty before.
 fn empty(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let path: PathBuf = entry.path();
-        // Whoever is told that there is no backup looks no further.
+        // The caller reports the failed backup; a leftover file needs no error of its own.
         let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
     }
 }

@@ -1,7 +1,7 @@
-//! Contents by hash: up to [`FILE_LIMIT`] in the database, above it in files that are whole and on the
-//! disk before the transaction that refers to them is committed. Files are written and removed only inside write
-//! transactions, of which SQLite lets one go on at a time, so nobody removes what another is about to refer to. A
-//! crash can leave a file that nobody refers to; it takes its place again when the same content comes.
+//! Blobs by hash: up to [`FILE_LIMIT`] in the database, larger ones in files that are complete and synced to disk
+//! before the transaction that refers to them is committed. Files are written and removed only inside write
+//! transactions, and SQLite runs one of those at a time, so nobody removes a file that another writer is about to refer
+//! to. A crash can leave a file that nothing refers to; it is used again when the same content is stored.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -16,10 +16,10 @@ use super::folder::DataFolder;
 use super::{private, rows};
 use crate::StoreError;
 
-/// The largest content, in bytes, that is kept in the database.
+/// The largest blob, in bytes, that is kept in the database.
 const FILE_LIMIT: usize = 8 * 1024 * 1024;
 
-/// The folder of large contents: `blobs/ab/cdef…`.
+/// The folder of large blobs: `blobs/ab/cdef…`.
 #[derive(Clone, Debug)]
 pub(super) struct BlobFiles {
     data: PathBuf,
@@ -31,7 +31,7 @@ impl BlobFiles {
         Self { data: folder.0.clone(), blobs: folder.blobs() }
     }
 
-    /// The folder they are in.
+    /// The data folder.
     pub(super) fn data(&self) -> &Path {
         &self.data
     }
@@ -41,11 +41,11 @@ impl BlobFiles {
         self.blobs.join(&digits[..2]).join(&digits[2..])
     }
 
-    /// Puts the large ones among `blobs` on the disk.
+    /// Writes the large ones among `blobs` to files and syncs them.
     pub(super) fn keep(&self, blobs: &[(Hash, Arc<[u8]>)]) -> Result<(), StoreError> {
         for (hash, content) in blobs.iter().filter(|(_, content)| content.len() > FILE_LIMIT) {
             let path = self.path(*hash);
-            // One that was damaged since is made anew.
+            // A file that was damaged since is written again.
             if !fs::read(&path).is_ok_and(|there| there == content[..]) {
                 self.write(&path, content).map_err(|error| StoreError::of_io(&path, &error))?;
             }
@@ -53,7 +53,7 @@ impl BlobFiles {
         Ok(())
     }
 
-    /// Writes beside the place and moves into it, so that a file in its place is whole.
+    /// Writes to a temporary file and renames it, so that a file with the final name is complete.
     fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
         let folder = path.parent().unwrap_or(&self.blobs);
         private::make_folder(folder)?;
@@ -64,19 +64,19 @@ impl BlobFiles {
             fs::rename(&part, path)
         });
         if written.is_err() {
-            // What is left of it would only take room.
+            // A partial file would only use disk space.
             let _ = fs::remove_file(&part);
         }
         written?;
         [folder, &self.blobs, &self.data].into_iter().try_for_each(|folder| File::open(folder)?.sync_all())
     }
 
-    /// Whether a large content is there. A smaller file is none.
+    /// Whether the file of a large blob exists. One of [`FILE_LIMIT`] bytes or fewer was truncated: false.
     fn has(&self, hash: Hash) -> bool {
         fs::metadata(self.path(hash)).is_ok_and(|found| found.len() > FILE_LIMIT as u64)
     }
 
-    /// Reads a large content.
+    /// Reads a large blob.
     pub(super) fn read(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
         let path = self.path(hash);
         match fs::read(&path) {
@@ -87,7 +87,7 @@ impl BlobFiles {
     }
 }
 
-/// Removes the files of contents that nobody refers to any more. Somebody may have stored one of them again since.
+/// Removes the files of unreferenced blobs. Checks the references again: one of the blobs may have been stored since.
 pub(super) fn remove_files(db: &Database, files: &BlobFiles, hashes: &[Hash]) -> Result<(), StoreError> {
     let hashes: Vec<Hash> = hashes.iter().copied().filter(|hash| files.path(*hash).exists()).collect();
     if hashes.is_empty() {
@@ -105,13 +105,13 @@ pub(super) fn remove_files(db: &Database, files: &BlobFiles, hashes: &[Hash]) ->
     Ok(())
 }
 
-/// Whether a content was ever put into a file: then there must have been a database.
+/// Whether any blob was ever written to a file: then a database must have existed.
 pub(super) fn were_made(folder: &DataFolder) -> bool {
     let Ok(folders) = fs::read_dir(folder.blobs()) else { return false };
     folders.flatten().any(|folder| fs::read_dir(folder.path()).is_ok_and(|mut files| files.next().is_some()))
 }
 
-/// Stores the contents of the batch at `seq`, and that it refers to them.
+/// Stores the blobs of the batch at `seq`, and its references to them.
 pub(super) fn insert(
     db: &Database,
     session: SessionId,
@@ -131,8 +131,8 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// The first content that is not in its place among those stored with the session's batches behind `after_seq`, with
-/// the first record of its batch.
+/// The first missing blob among those stored with the session's batches behind `after_seq`, and its batch's first
+/// record.
 pub(super) fn missing(
     connection: &Connection,
     files: &BlobFiles,
@@ -153,15 +153,15 @@ pub(super) fn missing(
     Ok(None)
 }
 
-/// Where a content is kept.
+/// Where a blob is stored.
 pub(super) enum BlobPlace {
-    /// In the database: this is it.
+    /// In the database, with this content.
     Inline(Arc<[u8]>),
-    /// In a file of its own.
+    /// In its own file.
     File,
 }
 
-/// Looks a content up.
+/// Looks up a blob.
 pub(super) fn find(connection: &Connection, hash: Hash) -> rusqlite::Result<Option<BlobPlace>> {
     connection
         .prepare_cached("SELECT bytes FROM blobs WHERE hash = ?1")?

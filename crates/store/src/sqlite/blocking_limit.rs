@@ -1,14 +1,14 @@
-//! Blocking work on threads of the async runtime, a few at a time: a thousand callers at once neither start a thread
-//! nor open a connection each.
+//! Runs blocking work on threads of the async runtime, a few at a time, so that a thousand concurrent callers don't
+//! each start a thread and open a connection.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-/// How many work at a time.
+/// How many callers work at the same time.
 const AT_ONCE: usize = 4;
 
-/// Lets [`AT_ONCE`] callers work; the others wait in order.
+/// Lets [`AT_ONCE`] callers work at the same time; the others wait in order.
 #[derive(Clone, Debug)]
 pub(super) struct BlockingLimit(Arc<Semaphore>);
 
@@ -19,8 +19,8 @@ impl Default for BlockingLimit {
 }
 
 impl BlockingLimit {
-    /// Runs `work`; `None` if it panicked or the runtime is shutting down. Work that began holds its place until it
-    /// is done, even where its caller stopped waiting.
+    /// Runs `work`; `None` if it panicked or the runtime is shutting down. Work that has started keeps its permit until
+    /// it is done, even if its caller stopped waiting.
     pub(super) async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let permit = Arc::clone(&self.0).acquire_owned().await.ok()?;
         let working = tokio::task::spawn_blocking(move || {

@@ -1,5 +1,5 @@
-//! Whether the database agrees with itself. Everything else finds batches and sessions through indexes; here the tables
-//! are read as they lie, so that a damaged index can't hide what is stored.
+//! Checks the database for inconsistencies. All other reads find batches and sessions through indexes; the checks here
+//! scan the tables themselves, so that a damaged index can't hide stored rows.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use windlass_vocab::SessionId;
 use super::rows;
 use crate::Inconsistency;
 
-/// How many of its findings SQLite is asked for.
+/// The most findings requested from SQLite.
 const FINDINGS: u32 = 100;
 
-/// What the rows of one session come to.
+/// A summary of the batches of one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct RowTally {
     batches: u64,
@@ -21,10 +21,10 @@ struct RowTally {
     last: u64,
 }
 
-/// All that does not agree, seen at one moment.
+/// Returns all inconsistencies of one snapshot.
 pub(super) fn inconsistencies(connection: &Connection) -> rusqlite::Result<Vec<Inconsistency>> {
     let found = sqlite_findings(connection)?;
-    // A table may be too damaged to be read to its end, and SQLite has found that then.
+    // A table may be too damaged to be scanned to its end; SQLite has reported that in `found`.
     let mut told = match by_session(connection) {
         Err(_) if !found.is_empty() => Vec::new(),
         told => told?,
@@ -36,12 +36,12 @@ pub(super) fn inconsistencies(connection: &Connection) -> rusqlite::Result<Vec<I
     Ok(told)
 }
 
-/// What SQLite finds when it compares every index with its table and looks at every page.
+/// Runs SQLite's integrity check, which compares every index with its table and checks every page.
 fn sqlite_findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA integrity_check({FINDINGS})"))?;
     let found: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     let lines = found.iter().flat_map(|finding| finding.lines()).map(str::trim);
-    // The name of the database stands above what is wrong with its pages.
+    // SQLite prints a `***` line with the database name before its findings about pages.
     Ok(lines.filter(|line| !line.is_empty() && *line != "ok" && !line.starts_with("***")).map(str::to_owned).collect())
 }
 
@@ -76,7 +76,7 @@ fn disagreement(table: RowTally, index: RowTally) -> String {
     )
 }
 
-/// The batches of every session, read in the order they lie in the table.
+/// Counts the batches of every session by scanning the table without an index.
 fn stored(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, RowTally>> {
     let mut sessions = BTreeMap::<SessionId, RowTally>::new();
     let mut statement = connection.prepare("SELECT session, seq FROM batches NOT INDEXED ORDER BY rowid")?;
@@ -89,7 +89,7 @@ fn stored(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, RowTa
     Ok(sessions)
 }
 
-/// The same of one session, as its readers find them.
+/// Counts the batches of one session through the index, as readers find them.
 fn count(connection: &Connection, session: SessionId) -> rusqlite::Result<RowTally> {
     connection
         .prepare_cached("SELECT count(*), coalesce(max(seq), 0) FROM batches WHERE session = ?1")?
@@ -98,11 +98,11 @@ fn count(connection: &Connection, session: SessionId) -> rusqlite::Result<RowTal
         })
 }
 
-/// Whether a session that is in the list is found there.
+/// Whether the indexes find a session that is in the table of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListPresence {
     Found,
-    /// By its id or its key it is not.
+    /// The index by id or the one by key does not find it.
     Hidden,
 }
 

@@ -1,7 +1,7 @@
-//! Owning a session: an OS lock, freed when the lease is dropped, and by the system when the process dies.
-//! Whoever finds a session claimed is told by which process.
+//! Claims a session with an OS lock, which is released when the lease is dropped, and by the system when the process
+//! dies. If a session is already claimed, the error names the process that holds it.
 //!
-//! Linux locks ranges of the database's file (`ranges`); elsewhere each session has a file that is locked (`files`).
+//! On Linux these are locks on ranges of the database file (`ranges`); elsewhere on one file per session (`files`).
 
 #[cfg(any(test, not(all(target_os = "linux", target_pointer_width = "64"))))]
 mod files;
@@ -24,7 +24,7 @@ use super::folder::DataFolder;
 use crate::error::place;
 use crate::{Head, Lease, LeaseHolder, StoreError};
 
-/// How many sessions this process owns in one store.
+/// How many sessions this process has claimed in one store.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnedCount(Arc<AtomicUsize>);
 
@@ -34,14 +34,14 @@ impl OwnedCount {
     }
 }
 
-/// Why a session can't be had.
+/// Why a session can't be claimed.
 enum ClaimRefusal {
-    /// A process has it; which one, if that can be told.
+    /// A process holds it; its id, if known.
     Held(Option<u32>),
     Failed(io::Error),
 }
 
-/// The sessions one store owns.
+/// The sessions claimed through one store.
 #[derive(Debug)]
 pub(super) struct Claims {
     folder: DataFolder,
@@ -50,7 +50,7 @@ pub(super) struct Claims {
     holders: Holders,
 }
 
-/// Who is told when a lease is lost.
+/// Senders that report lost leases.
 type Holders = Arc<Mutex<HashMap<SessionId, LeaseHolder>>>;
 
 impl Claims {
@@ -59,7 +59,7 @@ impl Claims {
         Ok(Self { folder, locks: Arc::new(locks), owned, holders: Holders::default() })
     }
 
-    /// Takes the session, or says who has it.
+    /// Claims the session; an error names its holder.
     pub(super) fn claim(&self, session: SessionId) -> Result<SessionClaim, StoreError> {
         match self.locks.take(session) {
             Ok(()) => {
@@ -73,7 +73,7 @@ impl Claims {
         }
     }
 
-    /// The lease of a session that was taken and whose journal ends in `head`.
+    /// The lease of a claimed session whose journal ends in `head`.
     pub(super) fn lease(&self, hold: SessionClaim, head: Head) -> Lease {
         let session = hold.session;
         let (lease, holder) = Lease::new(session, head, hold);
@@ -81,7 +81,7 @@ impl Claims {
         lease
     }
 
-    /// Says that somebody else has written to a session. Nothing to say where it is not held here.
+    /// Reports that another process has written to a session. Does nothing if the session is not claimed here.
     pub(super) fn lose(&self, session: SessionId) {
         if let Some(holder) = holders(&self.holders).get(&session) {
             holder.lose();
@@ -100,12 +100,12 @@ impl Claims {
         if self.folder.database().exists() {
             return StoreError::of_io(&Locks::path(&self.folder), error);
         }
-        // What is not there any more went with the database.
+        // The lock file was removed together with the database.
         StoreError::Gone { place: place(&self.folder.database()) }
     }
 }
 
-/// Whether somebody has the session, in a folder where nothing can be made.
+/// Whether the session is claimed, in a folder where no file can be created.
 pub(super) fn is_claimed(folder: &DataFolder, session: SessionId) -> Result<bool, StoreError> {
     match Locks::look_at(folder, session) {
         Ok(()) => Ok(false),
@@ -115,8 +115,8 @@ pub(super) fn is_claimed(folder: &DataFolder, session: SessionId) -> Result<bool
     }
 }
 
-/// Whether a session was claimed in this folder once, by a file that is left of it (earlier versions made one on every
-/// system): then there must have been a database.
+/// Whether a session was ever claimed in this folder, judged by leftover lock files (earlier versions created one on
+/// every system): then a database must have existed.
 pub(super) fn were_made(folder: &DataFolder) -> io::Result<bool> {
     let missing_is = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => Ok(false),
@@ -127,7 +127,7 @@ pub(super) fn were_made(folder: &DataFolder) -> io::Result<bool> {
     Ok(by_range || by_file)
 }
 
-/// What a lease holds.
+/// The claim that a lease holds; dropping it releases the session.
 pub(super) struct SessionClaim {
     locks: Arc<Locks>,
     owned: OwnedCount,
@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    /// The rules, for one way to lock.
+    /// The same test for each locking method.
     macro_rules! keeps_the_rules {
         ($way:ident) => {
             #[test]

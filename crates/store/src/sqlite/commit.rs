@@ -1,9 +1,9 @@
-//! One transaction for many jobs: enter the queue of processes, `BEGIN IMMEDIATE`, write all, commit once, leave.
+//! One transaction for many jobs: wait in the queue of processes, `BEGIN IMMEDIATE`, write all, commit once, leave.
 //!
-//! A job that is refused (a conflict, a taken key) has written nothing and leaves the others alone.
-//! When the transaction itself fails, each job is tried once more alone: then only the guilty one
-//! fails, and a commit whose outcome was unclear is settled by looking, because an append that is
-//! already stored answers `Ok`. First it is looked whether the files that are written are still there.
+//! A refused job (a conflict, a taken key) has written nothing and does not affect the others. When the transaction
+//! itself fails, each job is retried once alone: then only the job at fault fails. A commit of unknown outcome is
+//! settled by checking the database: an append that is already stored returns `Ok`. Before each commit, the
+//! [`Committer`] checks that the files it writes to still exist.
 
 #[cfg(test)]
 use rusqlite::Connection;
@@ -21,17 +21,17 @@ use super::queue::{CommitPatience, LockHolder, WriteLock};
 use super::schema::{self, OpenedDatabase};
 use crate::{AppendError, Loss, StoreError};
 
-/// The backlog, in bytes, that is moved into the database in a pause.
+/// The backlog, in bytes, that is moved into the database when the writer is idle.
 const IDLE_BACKLOG: usize = 2 * 1024 * 1024;
 
-/// The backlog that is moved at once.
+/// The backlog, in bytes, that is moved at once.
 const FULL_BACKLOG: usize = 32 * 1024 * 1024;
 
-/// Another process is writing; nothing was done.
+/// Another process is writing; nothing was committed.
 #[derive(Debug)]
 pub(super) struct HeldElsewhere;
 
-/// What is to be looked after beside the commits: moving the write-ahead log into the database.
+/// Whether the write-ahead log should be moved into the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Upkeep {
     Nothing,
@@ -39,7 +39,7 @@ pub(super) enum Upkeep {
     AtOnce,
 }
 
-/// The one place in this process where transactions are made.
+/// Runs all write transactions of this process.
 pub(super) struct Committer {
     db: Database,
     queue: WriteLock,
@@ -72,7 +72,7 @@ impl Committer {
         })
     }
 
-    /// Writes a group; afterwards every job of it knows its result.
+    /// Commits a group; afterwards every job in it has its result.
     pub(super) fn commit(&mut self, group: &mut [Box<dyn Job>], patience: CommitPatience) -> Result<(), HeldElsewhere> {
         match self.queue.enter(patience) {
             Ok(LockHolder::Here) => {}
@@ -109,13 +109,13 @@ impl Committer {
         }
     }
 
-    /// One job of a group that failed, alone.
+    /// Retries one job of a failed group alone.
     fn again(&mut self, job: &mut [Box<dyn Job>], failed: &AppendError) -> Result<(), AppendError> {
         let unclear = matches!(failed, AppendError::Unknown { .. });
         if unclear && job[0].is_stored(&self.db)? { Ok(()) } else { self.transact(job) }
     }
 
-    /// One transaction. On error nothing of it is stored, as far as is known.
+    /// Runs one transaction. After an error nothing of it is stored, as far as known.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), AppendError> {
         self.db.commits.set(None);
         let result = match group {
@@ -154,7 +154,7 @@ impl Committer {
         })
     }
 
-    /// Goes on without the commits that are missing. Says what they were; nothing where none are.
+    /// Continues without the missing commits. Returns the loss; `None` if there is none.
     pub(super) fn accept_loss(&mut self, folder: &DataFolder) -> Result<Option<Loss>, StoreError> {
         let CommitCounting::Lost(loss, noted) = &self.counting else { return Ok(None) };
         let (loss, noted) = (loss.clone(), *noted);
@@ -172,12 +172,12 @@ impl Committer {
         Ok(Some(loss))
     }
 
-    /// Changes with everything that is written.
+    /// Bytes in the backlog; changes with every write.
     pub(super) fn backlog(&self) -> usize {
         self.backlog
     }
 
-    /// What is to be looked after now.
+    /// The checkpoint work that is due now.
     pub(super) fn upkeep(&self) -> Upkeep {
         match self.backlog {
             FULL_BACKLOG.. => Upkeep::AtOnce,
@@ -186,7 +186,7 @@ impl Committer {
         }
     }
 
-    /// Moves the write-ahead log into the database, as far as readers allow; the rest another time.
+    /// Moves the write-ahead log into the database, as far as readers allow; the rest is left for a later checkpoint.
     pub(super) fn checkpoint(&mut self) {
         let _ = self.db.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         self.backlog = 0;

@@ -1,5 +1,5 @@
-//! Commands for sessions, in a table that is made when a database is opened which has none: versions that know nothing of
-//! it pass it over, so the version of the tables did not rise for it.
+//! Commands for sessions. Their table is created when a database without it is opened: versions that don't know the
+//! table ignore it, so the schema version was not raised for it.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use windlass_vocab::{CommandId, Control, ControlOutcome, SessionId, Timestamp};
@@ -10,7 +10,7 @@ use super::job::Work;
 use super::{append, rows};
 use crate::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, Head, SentCommand, StoreError, TakenCommand};
 
-/// `taken` and `outcome` tell where a command stands: 0 and none, 1 and none, 1 and what became of it.
+/// `taken` and `outcome` hold the state: 0 and NULL (waiting), 1 and NULL (taken), 1 and the outcome (settled).
 pub(super) const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS control (
     number INTEGER PRIMARY KEY,
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS control (
 );
 ";
 
-/// Leaves a command for whoever has the session.
+/// Stores a command for the session's holder.
 pub(super) struct SendCommand(pub(super) SessionId, pub(super) SentCommand);
 
 impl Work for SendCommand {
@@ -70,7 +70,7 @@ impl Work for TakeCommand {
     }
 }
 
-/// Says what became of a command.
+/// Stores the outcome of a command.
 pub(super) struct SettleCommand(pub(super) CommandId, pub(super) ControlOutcome);
 
 impl Work for SettleCommand {
@@ -88,7 +88,7 @@ impl Work for SettleCommand {
     }
 }
 
-/// Removes a command, unless its owner is at it.
+/// Removes a command, unless its owner is executing it.
 pub(super) struct WithdrawCommand(pub(super) CommandId);
 
 impl Work for WithdrawCommand {
@@ -106,13 +106,13 @@ impl Work for WithdrawCommand {
     }
 }
 
-/// Where a command stands.
+/// The state of a command.
 pub(super) fn state(connection: &Connection, id: &CommandId) -> rusqlite::Result<CommandState> {
     let stands = |row: &Row<'_>| {
         let (taken, outcome): (bool, Option<String>) = (row.get(0)?, row.get(1)?);
         Ok(match outcome.map(|outcome| serde_json::from_str(&outcome)) {
             Some(Ok(outcome)) => CommandState::Settled(outcome),
-            // What a newer version says of it is not known here.
+            // The outcome was written by a newer version and is unknown here.
             Some(Err(_)) => CommandState::Taken,
             None if taken => CommandState::Taken,
             None => CommandState::Waiting,
@@ -125,7 +125,7 @@ pub(super) fn state(connection: &Connection, id: &CommandId) -> rusqlite::Result
     Ok(found.unwrap_or(CommandState::Gone))
 }
 
-/// The commands nobody has taken, in the order they came. One that only a newer version understands is left to it.
+/// The commands nobody has taken, in order of arrival. A command that only a newer version understands is skipped.
 pub(super) fn commands(connection: &Connection, now: Timestamp) -> rusqlite::Result<Vec<AddressedCommand>> {
     let mut statement = connection.prepare_cached(
         "SELECT id, session, epoch, command FROM control WHERE taken = 0 AND expires > ?1 ORDER BY number",

@@ -1,16 +1,16 @@
-//! How far the store had come. SQLite takes a write-ahead log that was damaged, cut short, removed or exchanged for an
-//! older one for a shorter log, and says nothing. So commits are counted twice: in the database, and, once they are
-//! committed, in the small file `commits` beside it, which is written without a sync. A database behind that file has
-//! lost commits. One ahead of it is fine: a process can die between the two.
+//! Detects lost commits. When a write-ahead log was damaged, truncated, removed or replaced by an older one, SQLite
+//! treats it as a shorter log and reports nothing. So commits are counted twice: in the database, and, after the
+//! commit, in the small file `commits` beside it, which is written without a sync. A database behind that file has lost
+//! commits. A database ahead of it is fine: a process can die between the two writes.
 //!
-//! The count is the number of the last row of `batches` and the `other_commits`, which no batch came with, so that an
-//! append changes no page for the sake of the count. It never falls: a removal adds the rows that it took.
+//! The count is the rowid of the last row of `batches` plus `other_commits`, the commits without a batch. So an append
+//! changes no extra page for the count. The count never decreases: a removal adds the number of rows it deleted.
 //!
 //! ```text
 //! "WLCOUNT1" | id of the database 16 | count 8, little endian | first bytes of a hash over the 32 before it 8
 //! ```
 //!
-//! A file that is missing, empty or not whole tells nothing, and is made again.
+//! A file that is missing, empty or incomplete is ignored and written again.
 
 use std::fs::{self, File};
 use std::io;
@@ -31,7 +31,7 @@ const ID: usize = 16;
 const COUNTED: usize = 32;
 const LENGTH: usize = 40;
 
-/// A database and how many commits it has.
+/// The id of a database and its number of commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CommitCount {
     pub(super) store: [u8; ID],
@@ -39,15 +39,15 @@ pub(super) struct CommitCount {
 }
 
 impl CommitCount {
-    /// As the database has it.
+    /// The count in the database.
     pub(super) fn of(connection: &Connection) -> rusqlite::Result<Self> {
         connection
             .prepare_cached("SELECT id, other_commits + (SELECT coalesce(max(rowid), 0) FROM batches) FROM store")?
             .query_row([], |row| Ok(Self { store: row.get(0)?, commits: rows::natural(row, 1)? }))
     }
 
-    /// As the file beside the database has it; none where it tells nothing. Whoever compares them reads the file
-    /// first: the database may go on in between.
+    /// The count in the file beside the database; `None` if the file is unusable. To compare the two, read this one
+    /// first, because the database may advance in between.
     pub(super) fn noted(folder: &DataFolder) -> Result<Option<Self>, StoreError> {
         match fs::read(folder.commits()) {
             Ok(bytes) => Ok(Self::read(&bytes)),
@@ -70,7 +70,7 @@ impl CommitCount {
         [&counted[..], &check_of(&counted)].concat()
     }
 
-    /// What the database lacks of what was `noted`.
+    /// What the database lacks compared with `noted`; `None` if nothing.
     pub(super) fn behind(self, noted: Self) -> Option<Loss> {
         if self.store != noted.store {
             let why = "the database is not the one that was written in this folder last";
@@ -88,16 +88,16 @@ fn check_of(counted: &[u8]) -> [u8; LENGTH - COUNTED] {
     hash.first_chunk().copied().unwrap_or_default()
 }
 
-/// Whether commits are counted, or some are missing.
+/// Whether commits are being counted, or some are lost.
 #[derive(Debug)]
 pub(super) enum CommitCounting {
     Counted(CommitCounter),
-    /// The database is behind what was noted: nothing is written.
+    /// The database is behind the count in the file: nothing is written.
     Lost(Loss, CommitCount),
 }
 
 impl CommitCounting {
-    /// Compares the database with what was noted before.
+    /// Compares the database with the count from the file.
     pub(super) fn begin(
         folder: &DataFolder,
         count: CommitCount,
@@ -122,7 +122,7 @@ impl CommitCounting {
     }
 }
 
-/// A database without a single commit, whose count is gone, beside what only sessions leave behind.
+/// The loss of a database without any commit and without a count file, beside files that only sessions leave.
 fn empty_beside_used_files(folder: &DataFolder) -> Result<Option<Loss>, StoreError> {
     let claimed = claims::were_made(folder).map_err(|error| StoreError::of_io(&folder.claims(), &error))?;
     if !claimed && !blobs::were_made(folder) {
@@ -132,7 +132,7 @@ fn empty_beside_used_files(folder: &DataFolder) -> Result<Option<Loss>, StoreErr
     Ok(Some(Loss { missing: None, why: why.into() }))
 }
 
-/// The file, open for writing.
+/// The count file, open for writing.
 #[derive(Debug)]
 pub(super) struct CommitCounter {
     file: File,
@@ -141,7 +141,7 @@ pub(super) struct CommitCounter {
 }
 
 impl CommitCounter {
-    /// Of a database that has lost nothing. A file that tells nothing is written anew.
+    /// Opens the file for a database that has lost nothing. An unusable file is written again.
     pub(super) fn open(
         folder: &DataFolder,
         count: CommitCount,
@@ -154,12 +154,12 @@ impl CommitCounter {
         Ok(counter)
     }
 
-    /// Notes that so many commits were made. Where that fails the file stays behind, and tells less.
+    /// Writes the number of commits. If that fails, the file stays behind, and a loss may go undetected.
     pub(super) fn note(&self, commits: u64) {
         let _ = self.file.write_all_at(&CommitCount { store: self.store, commits }.bytes(), 0);
     }
 
-    /// After something in the folder was made, moved or removed: the file that is written is the one that will be read.
+    /// After a change in the folder, makes sure that the open file is still the one that later reads will open.
     pub(super) fn find_again(&mut self) -> Result<(), StoreError> {
         let path = self.folder.commits();
         let own = self.file.metadata().map_err(|error| StoreError::of_io(&path, &error))?;
@@ -175,7 +175,7 @@ fn file(folder: &DataFolder) -> Result<File, StoreError> {
     private::lock_file(&path).map_err(|error| StoreError::of_io(&path, &error))
 }
 
-/// Counts a change that comes with no batch, in the transaction that makes it.
+/// Counts a change without a batch, in the transaction that makes it.
 pub(super) fn count_other<T>(db: &Database, change: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let before = CommitCount::of(&db.connection).map_err(db.fault())?.commits;
     let changes = db.connection.total_changes();
@@ -188,7 +188,7 @@ pub(super) fn count_other<T>(db: &Database, change: impl FnOnce() -> Result<T, S
     Ok(changed)
 }
 
-/// Raises the count from `now` to `to`, where it is lower.
+/// Raises the count from `now` to `to`, if it is lower.
 pub(super) fn raise(db: &Database, now: u64, to: u64) -> Result<(), StoreError> {
     if let Some(by @ 1..) = to.checked_sub(now) {
         db.execute("UPDATE store SET other_commits = other_commits + ?1", [rows::integer(by)])?;

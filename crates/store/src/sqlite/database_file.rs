@@ -1,8 +1,8 @@
-//! The file of the database, opened beside SQLite: ranges of it are locked, and its header is looked at.
+//! The database file, opened a second time beside SQLite, to lock ranges of it and to read its header.
 //!
 //! SQLite's own locks on the file belong to the process, and the system drops all of them when the process closes *any*
-//! handle on that file. So a process has one handle here, shared by all its stores, and whatever holds a connection of
-//! SQLite's holds a [`DatabaseFile`] too, from before the connection is opened until after it is closed.
+//! descriptor of that file. So a process has one descriptor here, shared by all its stores, and every owner of a SQLite
+//! connection also holds a [`DatabaseFile`], from before the connection is opened until after it is closed.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -12,41 +12,41 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::presence::place;
 
-/// The files this process has open. They are opened and closed only while this is locked: so nobody opens a connection
-/// between the moment when the last user of a file goes and the one when it is closed.
+/// The files this process has open. They are opened and closed only while this is locked, so that no connection is
+/// opened between the moment when the last user of a file is dropped and the moment when the file is closed.
 static OPEN: Mutex<Vec<Arc<DatabaseHandle>>> = Mutex::new(Vec::new());
 
 fn open_files() -> MutexGuard<'static, Vec<Arc<DatabaseHandle>>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The handle of this process on one file.
+/// This process's file descriptor for one database file.
 #[derive(Debug)]
 pub(super) struct DatabaseHandle {
     pub(super) file: File,
     place: (u64, u64),
-    /// Where the ranges begin that stores of this process have locked: a handle's locks do not keep itself out.
+    /// Starts of the ranges locked by stores of this process: a descriptor's locks do not exclude itself.
     locked: Mutex<HashSet<i64>>,
 }
 
 impl DatabaseHandle {
-    /// Where the locked ranges of this process begin.
+    /// Starts of the ranges that this process has locked.
     pub(super) fn locked(&self) -> MutexGuard<'_, HashSet<i64>> {
         self.locked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `path` still leads to it.
+    /// Whether `path` still names this file.
     pub(super) fn is_at(&self, path: &Path) -> bool {
         fs::metadata(path).is_ok_and(|found| place(&found) == self.place)
     }
 }
 
-/// One user of a database's file; the last to go closes it.
+/// One user of a database file; dropping the last one closes the file.
 #[derive(Debug)]
 pub(super) struct DatabaseFile(Option<Arc<DatabaseHandle>>);
 
 impl DatabaseFile {
-    /// The file at `path`, which must be there.
+    /// Opens the file at `path`, which must exist.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut open = open_files();
         let wanted = place(&fs::metadata(path)?);
@@ -62,7 +62,7 @@ impl DatabaseFile {
         Ok(Self(Some(handle)))
     }
 
-    /// The handle. It is there until this is dropped.
+    /// The shared handle. It exists until this is dropped.
     pub(super) fn handle(&self) -> io::Result<&DatabaseHandle> {
         self.0.as_deref().ok_or_else(|| io::Error::other("it is closed"))
     }
@@ -76,7 +76,7 @@ impl Drop for DatabaseFile {
     fn drop(&mut self) {
         let mut open = open_files();
         drop(self.0.take());
-        // What only the list has left is closed here, under its lock.
+        // A handle that only the list still refers to is closed here, while the list is locked.
         open.retain(|handle| Arc::strong_count(handle) > 1);
     }
 }

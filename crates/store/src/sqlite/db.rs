@@ -1,4 +1,4 @@
-//! The connection that writes, and what its errors mean.
+//! The write connection, and the mapping of its errors.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -10,19 +10,19 @@ use super::fault::meaning;
 use super::tails::Tails;
 use crate::{AppendError, StoreError};
 
-/// The connection that writes.
+/// The write connection.
 pub(super) struct Database {
     pub(super) connection: Connection,
     pub(super) tails: Tails,
-    /// The count of commits after what is being written (`counter`).
+    /// The commit count after the current write (`counter`).
     pub(super) commits: Cell<Option<u64>>,
     path: PathBuf,
-    /// Goes after the connection.
+    /// Dropped after the connection, because fields are dropped in order.
     _file: DatabaseFile,
 }
 
 impl Database {
-    /// A connection to the database at `path`, which is the file `file`.
+    /// Wraps a connection to the database at `path`, which is the file `file`.
     pub(super) fn new(connection: Connection, path: PathBuf, file: DatabaseFile) -> Self {
         Self { connection, tails: Tails::default(), commits: Cell::default(), path, _file: file }
     }
@@ -32,7 +32,7 @@ impl Database {
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(self.fault())
     }
 
-    /// Runs `work` in a transaction of its own, which is undone if it fails.
+    /// Runs `work` in its own transaction, which is rolled back if it fails.
     pub(super) fn transaction<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, AppendError> {
         let begun = self.execute("BEGIN IMMEDIATE", []).and_then(|_| work());
         let result = begun.map_err(AppendError::from).and_then(|output| {
@@ -40,19 +40,19 @@ impl Database {
             Ok(output)
         });
         if result.is_err() && !self.connection.is_autocommit() {
-            // Where this fails too, the next BEGIN says so.
+            // If this fails too, the next BEGIN reports it.
             let _ = self.execute("ROLLBACK", []);
         }
         result
     }
 
-    /// What an error of this database means.
+    /// Maps an error of this database.
     pub(super) fn fault(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         |error| meaning(&self.path, &error)
     }
 }
 
-/// What an error of the step that commits means. Where the disk failed, what was written may be found there later.
+/// Maps an error of the committing step. After a disk error the outcome is unknown: the data may have reached the disk.
 pub(super) fn of_commit(error: StoreError) -> AppendError {
     match error {
         StoreError::Io { place, why } => AppendError::Unknown { why: format!("{place}: {why}") },

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean.
+//! Maps SQLite's errors to store errors.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rusqlite::{Error, ErrorCode, ffi};
 use crate::StoreError;
 use crate::error::place;
 
-/// What `error` means for the database at `path`.
+/// The store error for `error` of the database at `path`.
 pub(super) fn meaning(path: &Path, error: &Error) -> StoreError {
     let place = place(path);
     let Error::SqliteFailure(failure, message) = error else {

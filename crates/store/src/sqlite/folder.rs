@@ -1,8 +1,8 @@
-//! Where the parts of a data folder lie.
+//! The paths in a data folder.
 
 use std::path::PathBuf;
 
-/// A data folder: where its parts lie.
+/// A data folder, and the paths of its files.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFolder(pub(super) PathBuf);
 
@@ -16,7 +16,7 @@ impl DataFolder {
         self.0.join("windlass.db-wal")
     }
 
-    /// What SQLite's processes share about the log.
+    /// The memory that processes using SQLite share as an index of the log.
     pub(super) fn shared_memory(&self) -> PathBuf {
         self.0.join("windlass.db-shm")
     }
@@ -25,7 +25,7 @@ impl DataFolder {
         self.0.join("commits")
     }
 
-    /// Where earlier versions locked ranges for sessions.
+    /// The file whose ranges earlier versions locked to claim sessions.
     pub(super) fn claims(&self) -> PathBuf {
         self.0.join("claims")
     }

@@ -1,4 +1,4 @@
-//! Messages that wait. A message is known by its id from the moment it waits until for ever after.
+//! The inbox. The id of a message is kept for ever, also after the message was accepted.
 
 use rusqlite::params;
 use windlass_vocab::SessionId;
@@ -8,7 +8,7 @@ use super::db::Database;
 use super::job::Work;
 use crate::{PutOutcome, StoreError, WaitingMessage};
 
-/// Lets a message wait.
+/// Adds a message to the inbox.
 pub(super) struct PutMessage(pub(super) SessionId, pub(super) WaitingMessage);
 
 impl Work for PutMessage {
@@ -30,7 +30,7 @@ impl Work for PutMessage {
     }
 }
 
-/// Drops the messages that wait.
+/// Empties the inbox.
 pub(super) struct DropWaiting(pub(super) SessionId);
 
 impl Work for DropWaiting {

@@ -1,4 +1,4 @@
-//! What is to be written, and whoever waits for it.
+//! A write, and the caller that waits for it.
 
 use tokio::sync::oneshot;
 
@@ -6,45 +6,45 @@ use super::blobs::BlobFiles;
 use super::db::Database;
 use crate::{AppendError, StoreError};
 
-/// Something to be written.
+/// A write.
 pub(super) trait Work: Send + 'static {
-    /// What the caller is told.
+    /// The value returned to the caller.
     type Output: Send;
 
-    /// Within the transaction, before `write`: files it refers to.
+    /// Called within the transaction, before `write`: writes the files that it refers to.
     fn prepare(&self, _files: &BlobFiles) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Within the transaction. A refusal must come before the first change.
+    /// Called within the transaction. A refusal must come before the first change.
     fn write(&self, db: &Database) -> Result<Self::Output, StoreError>;
 
-    /// What the caller is told if all of it is stored already; for one whose commit had an unclear outcome.
+    /// The value for the caller if the write is already stored; called after a commit of unknown outcome.
     fn stored(&self, _db: &Database) -> Result<Option<Self::Output>, StoreError> {
         Ok(None)
     }
 
-    /// After the commit.
+    /// Called after the commit.
     fn finish(&self, _output: &Self::Output, _db: &Database, _files: &BlobFiles) {}
 
-    /// Whether `write` is a single statement, which is a transaction by itself.
+    /// Whether `write` is a single statement, which is its own transaction.
     fn is_one_statement(&self, _db: &Database) -> bool {
         false
     }
 
-    /// About how many bytes it writes.
+    /// About how many bytes the write adds.
     fn bytes(&self) -> usize;
 
-    /// How many appends it makes, for those who count them.
+    /// How many appends it makes, for tests that count them.
     #[cfg(debug_assertions)]
     fn appends(&self) -> u64 {
         0
     }
 }
 
-/// Work and the caller who waits for it, with the kind of work forgotten.
+/// A write and its waiting caller, with the type of the work erased.
 pub(super) trait Job: Send {
-    /// Before each transaction that it is part of: what became of it in one that failed counts no more.
+    /// Called before each transaction of this job: discards its result from a failed transaction.
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Database) -> Result<(), StoreError>;
     fn is_stored(&mut self, db: &Database) -> Result<bool, StoreError>;
@@ -57,7 +57,7 @@ pub(super) trait Job: Send {
     fn appends(&self) -> u64;
 }
 
-/// A job and what became of it.
+/// A job and its result.
 pub(super) struct PendingJob<W: Work> {
     work: W,
     result: Option<Result<W::Output, AppendError>>,

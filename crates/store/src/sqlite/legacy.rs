@@ -1,15 +1,15 @@
-//! Folders of version 2. They have a file `spool` beside the database, which holds batches that are not in it yet.
-//! On opening, once, those become rows, and the file is removed; nothing else here knows of it.
+//! Migrates folders of version 2. These have a file `spool` beside the database, with batches that are not in it yet.
+//! On opening, once, the batches become rows, and the file is removed; no other module uses the file.
 //!
 //! ```text
 //! "WLSPOOL1" | lap 8 | entries of this lap | what earlier laps left
 //! entry: check 16 | kind 4 | length 4 | session 16 | first 8 | last 8 | epoch 8 | hash 32 | bytes
 //! ```
 //!
-//! Numbers are little endian. A check is the beginning of a hash over the check before it and the 80 bytes behind it, so
-//! an entry counts only behind the very entries it was written behind. The table `spool` says up to where they are
-//! rows already. Processes of version 2 write while they hold a lock on the file `write.lock`; one that is still
-//! running finds the spool gone when it writes next, and stops.
+//! Numbers are little endian. A check is the beginning of a hash over the previous entry's check and the 80 bytes after
+//! its own, so an entry is valid only behind the very entries it was written behind. The table `spool` holds the
+//! position up to which they are already rows. Processes of version 2 write while they hold a lock on the file
+//! `write.lock`; one that is still running finds the spool gone at its next write, and stops.
 
 use std::collections::HashMap;
 use std::fs;
@@ -41,15 +41,15 @@ const FIELDS: usize = 80;
 const SPOOL: &str = "spool";
 const WRITE_LOCK: &str = "write.lock";
 
-/// What a folder of version 2 has beside its database.
+/// The files of a version 2 folder beside its database.
 pub(super) const FILES: [&str; 2] = [SPOOL, WRITE_LOCK];
 
-/// The file of batches of a folder of version 2.
+/// Path of the spool in a version 2 folder.
 pub(super) fn spool(folder: &DataFolder) -> PathBuf {
     folder.0.join(SPOOL)
 }
 
-/// Brings the database of a folder of version 2 to this version, together with its spool.
+/// Migrates the database of a version 2 folder, and its spool, to this version.
 pub(super) fn take_over(folder: &DataFolder, connection: &Connection) -> Result<(), StoreError> {
     let lock = folder.0.join(WRITE_LOCK);
     let mut others = lock.exists().then(|| WriteLock::open(&lock)).transpose()?;
@@ -58,7 +58,7 @@ pub(super) fn take_over(folder: &DataFolder, connection: &Connection) -> Result<
     }
     let result = in_transaction(folder, connection);
     if result.is_err() && !connection.is_autocommit() {
-        // Where this fails too, the connection is closed with it.
+        // If this fails too, closing the connection rolls back.
         let _ = connection.execute_batch("ROLLBACK");
     }
     result?;
@@ -66,10 +66,10 @@ pub(super) fn take_over(folder: &DataFolder, connection: &Connection) -> Result<
     Ok(())
 }
 
-/// Removes the files of version 2 from a folder whose database is of this version: what was in them is in it.
+/// Removes the version 2 files from a folder whose database is of this version: all their batches are in it.
 pub(super) fn remove_files(folder: &DataFolder) {
     for name in FILES {
-        // A file that stays means nothing any more.
+        // A file that can't be removed does no harm: nothing reads it any more.
         let _ = fs::remove_file(folder.0.join(name));
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn remove_files(folder: &DataFolder) {
 fn in_transaction(folder: &DataFolder, connection: &Connection) -> Result<(), StoreError> {
     let path = folder.database();
     let fault = |error: rusqlite::Error| meaning(&path, &error);
-    // The file is removed afterwards, so this must be on the disk whatever the durability.
+    // The spool is removed afterwards, so this commit must be synced to disk whatever durability is configured.
     connection.execute_batch("PRAGMA synchronous = FULL; BEGIN IMMEDIATE").map_err(fault)?;
     let stored = connection
         .query_row("SELECT lap, stowed, mark FROM spool", [], |row| {
@@ -92,7 +92,7 @@ fn in_transaction(folder: &DataFolder, connection: &Connection) -> Result<(), St
             Some(head) => *head,
             None => append::head(connection, batch.session).map_err(fault)?,
         };
-        // With `synchronous = NORMAL`, loss of power could take a transaction and leave what stood behind it here.
+        // With `synchronous = NORMAL`, a power loss could drop a transaction and leave later batches in the spool.
         if let Some(records) = batch.records_behind(head)? {
             insert(connection, batch, &records).map_err(fault)?;
             ends.insert(batch.session, batch.head);
@@ -118,14 +118,14 @@ fn insert(connection: &Connection, batch: &SpooledBatch<'_>, records: &[Envelope
     }
 }
 
-/// Up to where the database has the spool.
+/// The part of the spool that the database already has.
 struct SpoolExtent {
     lap: u64,
     offset: u64,
     check: [u8; CHECK],
 }
 
-/// What the spool has behind what is stored: entries, and then anything.
+/// Returns the spool's bytes after the stored part: entries, followed by arbitrary leftovers.
 fn read(folder: &DataFolder, stored: &SpoolExtent) -> Result<Vec<u8>, StoreError> {
     let path = spool(folder);
     let bytes = match fs::read(&path) {
@@ -142,7 +142,7 @@ fn read(folder: &DataFolder, stored: &SpoolExtent) -> Result<Vec<u8>, StoreError
     };
     let header = &bytes[..bytes.len().min(HEADER)];
     if header.iter().all(|byte| *byte == 0) {
-        // It never reached the disk, or was emptied by hand.
+        // The header never reached the disk, or someone emptied the file.
         return Ok(Vec::new());
     }
     let lap = match (header.strip_prefix(MAGIC), header.last_chunk()) {
@@ -151,7 +151,7 @@ fn read(folder: &DataFolder, stored: &SpoolExtent) -> Result<Vec<u8>, StoreError
     };
     let start = usize::try_from(stored.offset).unwrap_or(usize::MAX);
     match lap {
-        // The process that ended the lap before died before it could begin the next.
+        // The process that ended the previous lap died before it could begin the next.
         lap if lap < stored.lap => Ok(Vec::new()),
         lap if lap == stored.lap => Ok(bytes.get(start..).unwrap_or_default().to_vec()),
         _ => Err(StoreError::Damaged { what: format!("{} is newer than the database beside it", path.display()) }),
@@ -177,7 +177,7 @@ struct SpooledBatch<'a> {
 }
 
 impl SpooledBatch<'_> {
-    /// Its records, if it was written behind `head`.
+    /// Its records, if it was written behind `head`; else `None`.
     fn records_behind(&self, head: Head) -> Result<Option<Vec<Envelope>>, StoreError> {
         let (noted, mut records) = (BatchNote { seq: self.first, head: self.head }, Vec::new());
         match Chain::behind(self.session, head).read_stored(noted, self.bytes, &BlobMap::new(), &mut records) {
@@ -188,13 +188,13 @@ impl SpooledBatch<'_> {
     }
 }
 
-/// What stands at the beginning of some bytes.
+/// The item at the start of some bytes.
 enum SpoolItem<'a> {
     /// A batch, and the length of its entry.
     Batch(SpooledBatch<'a>, usize),
-    /// An entry that only woke others up; its length.
+    /// An entry that only woke up other processes; its length.
     Notice(usize),
-    /// The end, or the place where an entry was and is not whole.
+    /// The end, or an incomplete entry.
     Nothing,
 }
 
@@ -202,8 +202,8 @@ const BATCH: u32 = 1;
 const NOTICE: u32 = 2;
 const BATCH_AND_ROW: u32 = 3;
 
-/// The batches behind all that `check` stands for. An error is the place of an entry that was changed: entries that
-/// were written behind it are there.
+/// The batches after the entry whose check is `check`. An error is the offset of an entry that was changed: entries
+/// written after it exist.
 fn entries(bytes: &[u8], mut check: [u8; CHECK]) -> Result<Vec<SpooledBatch<'_>>, usize> {
     let (mut batches, mut at) = (Vec::new(), 0);
     loop {
@@ -244,8 +244,9 @@ fn next(bytes: &[u8], before: [u8; CHECK]) -> SpoolItem<'_> {
     }
 }
 
-/// Whether an entry was at the beginning of `bytes`, because one that was written behind it is there. Its check names
-/// the one before; where a bit of that check or of its fields was changed, the other still tells.
+/// Whether `bytes` began with an entry that is damaged now, shown by an entry written after it. That one's check
+/// depends on the damaged entry's check; if one bit changed, either that check or the one computed from the fields
+/// still fits.
 fn is_followed(bytes: &[u8], before: [u8; CHECK]) -> bool {
     let Some((own, _)) = fields(bytes) else { return false };
     let checks = [first_chunk(bytes), check_after(before, own)];
@@ -255,7 +256,7 @@ fn is_followed(bytes: &[u8], before: [u8; CHECK]) -> bool {
     })
 }
 
-/// The fields of an entry, and what follows them.
+/// The fields of an entry, and the bytes after them.
 fn fields(bytes: &[u8]) -> Option<(&[u8; FIELDS], &[u8])> {
     bytes.get(CHECK..)?.split_first_chunk()
 }
@@ -267,7 +268,7 @@ fn check_after(before: [u8; CHECK], fields: &[u8; FIELDS]) -> [u8; CHECK] {
     first_chunk(&hash_of(&both).0)
 }
 
-/// The first bytes; zeros where there are too few, which nothing is taken for.
+/// The first bytes; zeros if there are too few, and zeros match no valid value.
 fn first_chunk<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.first_chunk().copied().unwrap_or([0; N])
 }

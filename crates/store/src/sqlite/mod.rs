@@ -1,9 +1,9 @@
-//! Journals on SQLite: one file for many processes.
+//! Journals in SQLite: one file for many processes.
 //!
-//! The protocol: there is one writer at a time (`writer`). It takes all that waits, enters the queue of processes
-//! (`queue`), and commits once (`commit`). SQLite's own lock keeps processes from writing at once; the queue before
-//! it is a fair one. Readers (`readers`) have connections of their own and never hold up a write. A session is owned
-//! through an OS lock (`claims`), which dies with its process and has no name that could be removed.
+//! The protocol: there is one writer at a time (`writer`). It takes all waiting jobs, waits in the queue of processes
+//! (`queue`), and commits once (`commit`). SQLite's own lock prevents concurrent writes; the queue before it makes the
+//! order fair. Readers (`readers`) have their own connections and never block a write. A session is claimed through an
+//! OS lock (`claims`), which is released when its process dies and has no file name that could be removed.
 //!
 //! ```text
 //! windlass.db   batches, session rows, inbox, commands, contents up to 8 MiB; its -wal and -shm are SQLite's
@@ -64,7 +64,7 @@ use crate::{
     TakenCommand, WaitingMessage,
 };
 
-/// Journals in a data folder. Dropping it finishes what was handed in and closes the file.
+/// Journals in a data folder. Dropping it finishes all submitted writes and closes the file.
 #[derive(Debug)]
 pub struct SqliteStore {
     readers: readers::ReadConnections,
@@ -72,7 +72,7 @@ pub struct SqliteStore {
     loss: Mutex<Option<Loss>>,
 }
 
-/// What may be done with a folder.
+/// Whether a folder is open for writing or only for reading.
 #[derive(Debug)]
 enum FolderAccess {
     Write(claims::Claims, writer::WriterThread),
@@ -96,7 +96,7 @@ impl FolderAccess {
 }
 
 impl SqliteStore {
-    /// Opens the data folder `dir`, which is made if it is not there.
+    /// Opens the data folder `dir`, and creates it if it does not exist.
     pub fn open(dir: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
         let folder = DataFolder(dir.to_owned());
         let opened = schema::open(&folder, options.durability)?;
@@ -111,8 +111,8 @@ impl SqliteStore {
         })
     }
 
-    /// Opens a data folder for reading: one that can't be written. Whatever would write answers
-    /// [`StoreError::ReadOnly`]. What must be copied for that is put into the folder `scratch`, and removed at the end.
+    /// Opens a data folder that can't be written. All methods that write return [`StoreError::ReadOnly`]. Files that
+    /// must be copied for this go into the folder `scratch`, and are removed when the store is dropped.
     pub fn open_read_only(dir: &Path, scratch: &Path) -> Result<Self, StoreError> {
         let folder = DataFolder(dir.to_owned());
         let (source, loss) = read_only::open(&folder, scratch)?;
@@ -125,7 +125,7 @@ impl SqliteStore {
     }
 }
 
-/// What becomes of the write-ahead log.
+/// What to do with the write-ahead log on closing.
 fn log(loss: Option<&Loss>) -> LogOnClose {
     if loss.is_some() { LogOnClose::Kept } else { LogOnClose::Moved }
 }
@@ -215,7 +215,7 @@ impl Ownership for SqliteStore {
                 None => {
                     let claims = self.access.claims()?;
                     let hold = claims.claim(session)?;
-                    // Nobody else writes now that the session is held.
+                    // Nobody else writes now that this process holds the claim.
                     let head = self.readers.look_up(move |reading| reading.head(session)).await?;
                     Ok(claims.lease(hold, head))
                 }
@@ -250,7 +250,7 @@ impl Inbox for SqliteStore {
 impl ControlLane for SqliteStore {
     fn send_command(&self, session: SessionId, command: SentCommand) -> BoxFuture<'_, Result<Addressee, StoreError>> {
         Box::pin(async move {
-            // An owner that dies after this look is found out by its epoch.
+            // If the owner dies after this check, the epoch keeps a later owner from taking the command.
             if !self.is_claimed(session).await? {
                 return Ok(Addressee::Nobody);
             }

@@ -1,4 +1,4 @@
-//! How a database is opened.
+//! Options for opening a database.
 
 use std::fmt;
 #[cfg(debug_assertions)]
@@ -7,20 +7,20 @@ use std::sync::Arc;
 /// When a commit counts as done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// When it is on the disk: survives loss of power.
+    /// When it is synced to disk: survives a power loss.
     #[default]
     Full,
     /// When the operating system has it: survives the death of the process, not of the machine.
     Normal,
 }
 
-/// A side of a commit.
+/// A moment around a commit.
 #[cfg(debug_assertions)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppendPoint {
     /// Everything is written, nothing is committed.
     Before,
-    /// It is committed and nobody was told.
+    /// The commit is done, but no caller has its result yet.
     After,
 }
 
@@ -28,7 +28,7 @@ pub enum AppendPoint {
 #[cfg(debug_assertions)]
 pub type OnAppend = Arc<dyn Fn(AppendPoint, u64) + Send + Sync>;
 
-/// How to open the database.
+/// Options for opening the database.
 #[derive(Clone)]
 pub struct SqliteOptions {
     /// When a commit counts as done.

@@ -1,8 +1,8 @@
-//! Whether the files of the store are still there. A file that was removed can be written on for as long as it is
-//! open, and SQLite does not notice: every commit would succeed, and nothing of it be found later. So each
-//! commit begins with a look.
+//! Checks that the store's files still exist. A file that was removed can still be written while it is open, and SQLite
+//! does not notice: every commit would succeed, and its data would be lost. So each commit starts with this check.
 //!
-//! A folder tells when anything in it was made, moved or removed. So mostly one look at the folder is enough.
+//! The folder's modification time changes when a file in it is created, moved or removed. So usually one `stat` of the
+//! folder is enough.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -12,25 +12,25 @@ use std::time::Duration;
 
 use crate::{StoreError, error};
 
-/// A change within so short a time of the last may not show: the system's clock for files is a coarse one.
+/// A second change within this time may leave the modification time as it was: file system clocks are coarse.
 const COARSE: Duration = Duration::from_secs(2);
 
-/// The same where the file system keeps fractions of seconds: a few ticks of the system's timer.
+/// The same for file systems that store fractions of seconds: a few ticks of the system timer.
 const FINE: Duration = Duration::from_millis(50);
 
-/// Files in one folder that were opened.
+/// Opened files in one folder.
 #[derive(Debug)]
 pub(super) struct Presence {
     folder: PathBuf,
     files: Vec<OpenedFile>,
-    /// The folder as it was when all files were there.
+    /// Identity and modification time of the folder when all files were last found.
     seen: Option<DatabaseStamp>,
 }
 
-/// What a look at the folder tells.
+/// The result of checking the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FolderState {
-    /// Nothing in it was made, moved or removed since the last look.
+    /// Nothing in it was created, moved or removed since the last check.
     Same,
     /// Something was, or may have been.
     Changed,
@@ -48,13 +48,13 @@ struct DatabaseStamp {
     modified: (i64, i64),
 }
 
-/// Where a file is, whatever its name.
+/// Identifies a file independently of its name: device and inode.
 pub(super) fn place(found: &Metadata) -> (u64, u64) {
     (found.dev(), found.ino())
 }
 
 impl Presence {
-    /// Of the files at `paths` in `folder`, which were just opened.
+    /// Tracks the files at `paths` in `folder`, which were just opened.
     pub(super) fn of(folder: &Path, paths: impl IntoIterator<Item = PathBuf>) -> Result<Self, StoreError> {
         let open = |path: PathBuf| match fs::metadata(&path) {
             Ok(found) => Ok(OpenedFile { place: place(&found), path }),
@@ -64,7 +64,7 @@ impl Presence {
         Ok(Self { folder: folder.to_owned(), files, seen: None })
     }
 
-    /// Whether their names still lead to them.
+    /// Checks that the paths still name these files.
     pub(super) fn check(&mut self) -> Result<FolderState, StoreError> {
         let folder = fs::metadata(&self.folder).ok();
         let stamp = folder

@@ -1,4 +1,4 @@
-//! What the store makes is its owner's alone, whatever folder it is made in and whatever the umask says.
+//! Creates files and folders that only their owner can access, whatever folder they are in and whatever the umask is.
 //! SQLite gives the files beside its database the permissions of the database.
 
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -9,20 +9,20 @@ use std::path::Path;
 use crate::StoreError;
 use crate::error::place;
 
-/// A file to be made or opened, for writing.
+/// Options for creating or opening a file for writing.
 pub(super) fn file() -> OpenOptions {
     let mut options = File::options();
     options.write(true).mode(0o600);
     options
 }
 
-/// A file that is locked: made where it is missing, and left as it is.
+/// Opens a lock file: creates it if it is missing, and does not truncate it.
 pub(super) fn lock_file(path: &Path) -> io::Result<File> {
     file().read(true).create(true).truncate(false).open(path)
 }
 
-/// Copies a file to a place where there is none, and gives the copy; none where there is no such file. An error names
-/// the one of them that could not be read or written.
+/// Copies a file to a path that does not exist yet, and returns the copy; `None` if there is no such file. An error
+/// names the file that could not be read or written.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<Option<File>, StoreError> {
     let unread = |error: io::Error| StoreError::Io { place: place(from), why: error.to_string() };
     let unwritten = |error: io::Error| StoreError::of_io(to, &error);
@@ -42,12 +42,12 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-/// A folder that is not there yet.
+/// Creates a folder that does not exist yet.
 pub(super) fn make_new_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(path)
 }
 
-/// A folder, with those it is in.
+/// Creates a folder and its missing parents.
 pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -74,7 +74,7 @@ mod tests {
             StoreError::Io { place, .. } => place,
             other => panic!("{other:?}"),
         };
-        // A folder can be opened like a file, and not be read.
+        // A folder can be opened like a file, but not read.
         assert_eq!(named(copy(&folder, &dir.path().join("new"))), folder.display().to_string());
         assert_eq!(named(copy(&from, &to)), to.display().to_string());
     }

@@ -1,9 +1,9 @@
-//! The lock that all writers of a data folder queue at: an advisory lock on the folder itself, which has no name of
-//! its own that could be removed. It is held for a commit, which takes milliseconds; a process that was stopped
-//! meanwhile (Ctrl-Z) keeps it, so nobody waits for ever.
+//! The lock at which all writers of a data folder queue: an advisory lock on the folder itself, so there is no lock
+//! file that could be removed. It is held during a commit, which takes milliseconds; a process that was suspended
+//! meanwhile (Ctrl-Z) keeps it, so waiting has a time limit.
 //!
-//! It makes the queue a fair one and nothing else: what keeps two processes from writing at once is the lock that
-//! SQLite takes in `BEGIN IMMEDIATE`. Where a file system has no such locks, SQLite's busy handler is all there is.
+//! The lock only makes the queue fair: concurrent writes are prevented by the lock that SQLite takes in
+//! `BEGIN IMMEDIATE`. On a file system without such locks there is only SQLite's busy handler.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -16,11 +16,11 @@ use std::time::Duration;
 use crate::StoreError;
 use crate::error::place;
 
-/// What no queue of writers takes, however slow the disk.
+/// How long a writer waits in the queue: longer than any queue takes, however slow the disk.
 pub(super) const LONGEST: Duration = Duration::from_secs(30);
 
-/// The locks of this machine, a line each: `1: FLOCK  ADVISORY  WRITE 1234 fe:00:56789 0 EOF`, where 1234 is a
-/// process and 56789 the number of a file on its disk.
+/// The file locks of this machine, one per line: `1: FLOCK  ADVISORY  WRITE 1234 fe:00:56789 0 EOF`, where 1234 is the
+/// process id and 56789 the inode.
 const LOCKS: &str = "/proc/locks";
 
 /// Whether a commit may wait for another process.
@@ -32,16 +32,16 @@ pub(super) enum CommitPatience {
     No,
 }
 
-/// Where the lock is held.
+/// Which process holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LockHolder {
-    /// By who asked.
+    /// This one.
     Here,
-    /// By another process.
+    /// Another process.
     Elsewhere,
 }
 
-/// The lock, free.
+/// The write lock of a data folder.
 #[derive(Debug)]
 pub(super) struct WriteLock {
     file: File,
@@ -49,31 +49,31 @@ pub(super) struct WriteLock {
 }
 
 impl WriteLock {
-    /// The queue at the folder or file `path`, which must be there.
+    /// Opens the queue at the folder or file `path`, which must exist.
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|error| StoreError::of_io(path, &error))?;
         Ok(Self { file, path: path.to_owned() })
     }
 
-    /// Enters it. Who waits either is at its head then or is told why not.
+    /// Takes the lock. With [`CommitPatience::Wait`], returns when it is held, or with an error.
     pub(super) fn enter(&mut self, patience: CommitPatience) -> Result<LockHolder, StoreError> {
         match (self.file.try_lock(), patience) {
-            // A file system without such locks has no queue: SQLite's own lock decides.
+            // On a file system without such locks there is no queue: SQLite's own lock decides.
             (Ok(()) | Err(TryLockError::Error(_)), _) => Ok(LockHolder::Here),
             (Err(TryLockError::WouldBlock), CommitPatience::No) => Ok(LockHolder::Elsewhere),
             (Err(TryLockError::WouldBlock), CommitPatience::Wait) => self.wait(LONGEST),
         }
     }
 
-    /// Waits in the queue, on a thread that can be left behind: nothing calls it back. It opens the folder anew, so
-    /// that a lock that comes too late is dropped with it.
+    /// Waits in the queue, on a separate thread, because a blocking lock call can't be cancelled. The thread opens the
+    /// folder again, so that a lock that is granted too late is dropped with that descriptor.
     fn wait(&mut self, longest: Duration) -> Result<LockHolder, StoreError> {
         let fault = |error: io::Error| StoreError::of_io(&self.path, &error);
         let file = File::open(&self.path).map_err(fault)?;
         let (had, taken) = mpsc::channel();
         let queue = move || {
             let locked = lock(&file);
-            // Where nobody waits any more it is dropped.
+            // If the waiter gave up, this drops the lock.
             let _ = had.send(locked.map(|()| file));
         };
         thread::Builder::new().name("windlass-queue".into()).spawn(queue).map_err(fault)?;
@@ -84,21 +84,21 @@ impl WriteLock {
         Ok(LockHolder::Here)
     }
 
-    /// Who has it, as far as the system tells.
+    /// The process that holds the lock, as far as the system reports it.
     fn holder(&self) -> String {
         let locks = fs::read_to_string(LOCKS).unwrap_or_default();
         let process = self.file.metadata().ok().and_then(|file| process_in(&locks, file.ino()));
         process.map_or("another process".into(), |process| format!("process {process}"))
     }
 
-    /// Leaves it.
+    /// Releases the lock.
     pub(super) fn leave(&self) {
-        // It is freed with the file at the latest.
+        // If this fails, closing the file releases it.
         let _ = self.file.unlock();
     }
 }
 
-/// Waits for it, however long.
+/// Waits for the lock without a time limit.
 fn lock(file: &File) -> io::Result<()> {
     loop {
         match file.lock() {
@@ -108,7 +108,7 @@ fn lock(file: &File) -> io::Result<()> {
     }
 }
 
-/// The process that has locked the whole file of this number.
+/// The process that has locked the whole file with this inode.
 fn process_in(locks: &str, file: u64) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -156,7 +156,7 @@ mod tests {
             assert!(gave_up.to_string().contains(&own), "{gave_up}");
         }
         one.leave();
-        // The thread that was left behind may have it for a moment.
+        // The abandoned thread may hold the lock for a moment.
         one.enter(CommitPatience::Wait).unwrap();
         one.leave();
         other.enter(CommitPatience::Wait).unwrap();

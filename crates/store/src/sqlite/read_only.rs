@@ -1,9 +1,9 @@
-//! A data folder that can't be written can be read: a read-only disk, a folder of somebody else's, a copy on a disc,
-//! a disk that is full.
+//! Reads a data folder that can't be written: on a read-only disk, owned by another user, a copy on optical media, on
+//! a full disk.
 //!
-//! SQLite reads a database in WAL mode only if its shared memory is there or can be made. Where it can't, and the log
-//! is empty, the database is read as a file that nobody changes; else it is copied, together with its log, into a
-//! folder of our own, which is removed afterwards. So is one of an older version, which is brought up to date there.
+//! SQLite reads a database in WAL mode only if its shared memory exists or can be created. If it can't and the log is
+//! empty, the database is opened as an immutable file; otherwise it is copied, with its log, into a temporary folder,
+//! which is removed afterwards. A database of an older version is copied as well, and migrated there.
 
 use std::fs;
 use std::io;
@@ -22,18 +22,18 @@ use crate::{Loss, StoreError};
 /// How connections read a database.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// Beside those who write it.
+    /// While others may write it.
     Live(PathBuf),
-    /// Where nothing can be made.
+    /// In a folder where no file can be created.
     ReadOnly(PathBuf),
-    /// As a file that nobody changes.
+    /// As an immutable file.
     Unchanging(PathBuf),
-    /// A copy of our own.
+    /// From a temporary copy.
     Copy(FolderCopy),
 }
 
 impl Source {
-    /// The database that is read.
+    /// Path of the database that is read.
     pub(super) fn path(&self) -> PathBuf {
         match self {
             Self::Live(path) | Self::ReadOnly(path) | Self::Unchanging(path) => path.clone(),
@@ -51,18 +51,18 @@ impl Source {
     }
 }
 
-/// A folder that is removed when it is dropped.
+/// A temporary folder that is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct FolderCopy(DataFolder);
 
 impl Drop for FolderCopy {
     fn drop(&mut self) {
-        // What stays is in the place for what may be lost.
+        // Leftovers are in the scratch folder, where files may be deleted at any time.
         let _ = fs::remove_dir_all(&self.0.0);
     }
 }
 
-/// Opens a folder for reading; gives what it has lost, too. Copies go into the folder `scratch`.
+/// Opens a folder for reading; also returns its loss. Copies go into the folder `scratch`.
 pub(super) fn open(folder: &DataFolder, scratch: &Path) -> Result<(Source, Option<Loss>), StoreError> {
     let path = folder.database();
     if let Err(error) = fs::metadata(&path) {
@@ -71,7 +71,7 @@ pub(super) fn open(folder: &DataFolder, scratch: &Path) -> Result<(Source, Optio
     let noted = CommitCount::noted(folder)?;
     let source = source(folder, scratch)?;
     let count = CommitCount::of(&source.connect()?).map_err(|error| meaning(&source.path(), &error))?;
-    // A folder of an older version has no count, and one that is brought up to date another id.
+    // A folder of an older version has no count file, and migrating a copy gives it another id.
     let loss = noted.and_then(|noted| count.behind(noted));
     Ok((source, loss))
 }
@@ -84,7 +84,7 @@ fn source(folder: &DataFolder, scratch: &Path) -> Result<Source, StoreError> {
     for way in ways {
         match way.connect().and_then(|connection| schema::version(&connection, &way.path())) {
             Ok(schema::SCHEMA_VERSION) => return Ok(way),
-            // Of an older version, or without shared memory.
+            // It has an older version, or its shared memory is missing.
             Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -97,7 +97,7 @@ fn copied(folder: &DataFolder, scratch: &Path) -> Result<FolderCopy, StoreError>
     for name in ["windlass.db", "windlass.db-wal"].into_iter().chain(legacy::FILES) {
         private::copy(&folder.0.join(name), &copy.0.0.join(name))?;
     }
-    // Reads its log, and brings it to this version.
+    // This reads its log and migrates it to this version.
     schema::open(&copy.0, Durability::Normal)?;
     Ok(copy)
 }

@@ -1,4 +1,4 @@
-//! Reading beside the writer: a few connections of their own, used off the async threads where it takes long.
+//! Reads beside the writer, through a few separate connections; slow reads run off the async threads.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -22,16 +22,16 @@ use crate::{
     AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionRow, StoreError, StoredBatch, WaitingMessage,
 };
 
-/// What becomes of the write-ahead log when the last connection is closed.
+/// What to do with the write-ahead log when the last connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LogOnClose {
-    /// It is moved into the database.
+    /// Move it into the database.
     Moved,
-    /// It stays: commits are missing, and somebody may want to repair it.
+    /// Keep it: commits are missing, and someone may want to repair it.
     Kept,
 }
 
-/// The connections that read.
+/// The read connections.
 #[derive(Clone, Debug)]
 pub(super) struct ReadConnections {
     shared: Arc<ReaderPool>,
@@ -46,15 +46,15 @@ struct ReaderPool {
     files: BlobFiles,
     log: LogOnClose,
     idle: Mutex<Vec<ReadConnection>>,
-    /// Goes after the connections. None where the database is gone, which whoever connects is told.
+    /// Dropped after the connections. `None` if the database is gone; connecting reports that.
     _file: Option<DatabaseFile>,
 }
 
-/// A connection that reads.
+/// A read connection.
 #[derive(Debug)]
 struct ReadConnection {
     connection: Connection,
-    /// The state of the database in which this connection found no command; none where it has not looked.
+    /// The `data_version` at which this connection found no command; `None` if it has not searched yet.
     without_commands: Cell<Option<i64>>,
 }
 
@@ -66,12 +66,12 @@ impl ReadConnections {
         Self { shared: Arc::new(shared), limit: BlockingLimit::default(), owned }
     }
 
-    /// Where large contents are.
+    /// The large blobs.
     pub(super) fn files(&self) -> &BlobFiles {
         &self.shared.files
     }
 
-    /// Runs `read` against one moment of the database, where blocking is allowed.
+    /// Runs `read` against a snapshot of the database, on a thread that may block.
     pub(super) fn with<'a, T: Send + 'static>(
         &self,
         read: impl FnOnce(&ReadSnapshot<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -80,8 +80,8 @@ impl ReadConnections {
         Box::pin(async move { limit.run(move || shared.read(read)).await.unwrap_or(Err(StoreError::Closed)) })
     }
 
-    /// The same, for what takes microseconds. In a process with one session that keeps nobody waiting, and costs less
-    /// than handing it to a thread and being woken by it.
+    /// Like `with`, for reads that take microseconds. In a process with one session such a read delays nobody, and
+    /// costs less than a switch to another thread and back.
     pub(super) fn look_up<'a, T: Send + 'static>(
         &self,
         read: impl FnOnce(&ReadSnapshot<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -102,7 +102,7 @@ impl ReaderPool {
             Some(reader) => reader,
             None => ReadConnection { connection: self.connect()?, without_commands: Cell::default() },
         };
-        // All that one call reads is read at one moment: a session may go away in between.
+        // One call reads a single snapshot, because a session may be removed in between.
         let snapshot = reader.connection.unchecked_transaction().map_err(|error| meaning(&self.path, &error))?;
         let ReadConnection { connection, without_commands } = &reader;
         let result = read(&ReadSnapshot { connection, without_commands, path: &self.path, files: &self.files });
@@ -124,7 +124,7 @@ impl ReaderPool {
     }
 }
 
-/// A connection at one moment of the database.
+/// A connection in a read transaction.
 pub(super) struct ReadSnapshot<'a> {
     connection: &'a Connection,
     without_commands: &'a Cell<Option<i64>>,
@@ -137,12 +137,12 @@ impl ReadSnapshot<'_> {
         self.connection
     }
 
-    /// All sessions and their keys, whoever owns them.
+    /// All sessions and their keys, of all owners.
     pub(super) fn all_sessions(&self) -> Result<Vec<(SessionId, String)>, StoreError> {
         rows::all(self.connection).map_err(self.fault())
     }
 
-    /// What does not agree within the database. One that can't be read to its end is such a thing, too.
+    /// Inconsistencies within the database. A database that can't be read to its end counts as one.
     pub(super) fn inconsistencies(&self) -> Result<Vec<Inconsistency>, StoreError> {
         match check::inconsistencies(self.connection).map_err(self.fault()) {
             Err(StoreError::Damaged { what }) => Ok(vec![Inconsistency { session: None, what }]),
@@ -191,9 +191,9 @@ impl ReadSnapshot<'_> {
         self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most))
     }
 
-    /// The records of the batches that `sql` finds, which follow each other, by number, head and bytes. They are decoded
-    /// where the database has them: a long session is not copied first. Each is what was stored, behind the one
-    /// before it, or this is an error.
+    /// Decodes the records of the batches that `sql` selects (number, head and bytes), which must be consecutive. They
+    /// are decoded in SQLite's buffers, so that a long session is not copied first. Returns an error if a batch is not
+    /// as it was stored, or does not follow the previous one.
     fn decoded(&self, session: SessionId, sql: &str, which: impl Params) -> Result<Vec<Envelope>, StoreError> {
         let mut statement = self.connection.prepare_cached(sql).map_err(self.fault())?;
         let mut batches = statement.query(which).map_err(self.fault())?;
@@ -213,14 +213,13 @@ impl ReadSnapshot<'_> {
         Ok(records)
     }
 
-    /// Whether all contents are there that batches behind `after_seq` were stored with. What they hold is looked at by
-    /// whoever reads one.
+    /// Checks that all blobs of the batches behind `after_seq` exist. Their hashes are checked when they are read.
     fn look_for_contents(&self, session: SessionId, after_seq: u64) -> Result<(), StoreError> {
         let missing = blobs::missing(self.connection, self.files, session, after_seq).map_err(self.fault())?;
         missing.map_or(Ok(()), |(seq, hash)| Err(blob_is_gone(seq, hash).of(session)))
     }
 
-    /// Stands behind the last batch before the one that begins with the record `seq`.
+    /// A chain positioned after the last batch before the one that begins with the record `seq`.
     fn chain_before(&self, session: SessionId, seq: u64) -> Result<Chain, StoreError> {
         if seq == 1 {
             return Ok(Chain::new(session));
@@ -272,8 +271,8 @@ impl ReadSnapshot<'_> {
         read().map_err(self.fault())
     }
 
-    /// The commands nobody has taken. Asked four times a second by every process that has a session open, so the table
-    /// is not looked at while nobody has written anything: SQLite counts that for each connection, in shared memory.
+    /// The commands nobody has taken. Every process with an open session asks four times a second, so the table is not
+    /// read while nobody has written anything: SQLite counts writes for each connection, in shared memory.
     pub(super) fn commands(&self, now: Timestamp) -> Result<Vec<AddressedCommand>, StoreError> {
         let read = || -> rusqlite::Result<Vec<AddressedCommand>> {
             let state = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
@@ -291,7 +290,7 @@ impl ReadSnapshot<'_> {
         control::state(self.connection, id).map_err(self.fault())
     }
 
-    /// The content as it lies there.
+    /// The blob as stored, not verified.
     fn content(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
         match blobs::find(self.connection, hash).map_err(self.fault())? {
             Some(BlobPlace::Inline(content)) => Ok(Some(content)),
@@ -300,7 +299,7 @@ impl ReadSnapshot<'_> {
         }
     }
 
-    /// The content, if it is what was stored.
+    /// The blob, verified against its hash.
     pub(super) fn blob(&self, hash: Hash) -> Result<Option<Arc<[u8]>>, StoreError> {
         match self.content(hash)? {
             Some(content) if hash_of(&content) != hash => {
@@ -311,7 +310,7 @@ impl ReadSnapshot<'_> {
     }
 }
 
-/// A row of `seq, last, hash, epoch, bytes`.
+/// Reads a row of `seq, last, hash, epoch, bytes`.
 fn batch<'r>(row: &'r Row<'_>) -> rusqlite::Result<(BatchNote, &'r [u8])> {
     let head = Head { seq: rows::natural(row, 1)?, hash: Hash(row.get(2)?), epoch: rows::natural(row, 3)? };
     Ok((BatchNote { seq: rows::natural(row, 0)?, head }, rows::bytes(row, 4)?))

@@ -1,4 +1,4 @@
-//! Removing a session, and the contents nobody else refers to.
+//! Removes a session, and the blobs that no other session refers to.
 
 use windlass_vocab::{Hash, SessionId};
 
@@ -9,7 +9,7 @@ use super::db::Database;
 use super::job::Work;
 use crate::{Head, StoreError};
 
-/// Removes a session; gives the contents that went with it.
+/// Removes a session; returns the hashes of the blobs that were removed with it.
 pub(super) struct RemoveSession(pub(super) SessionId);
 
 impl Work for RemoveSession {
@@ -23,12 +23,12 @@ impl Work for RemoveSession {
     }
 
     fn finish(&self, orphans: &Vec<Hash>, db: &Database, files: &BlobFiles) {
-        // A file that stays costs room and nothing else.
+        // A file that can't be removed only uses disk space.
         let _ = blobs::remove_files(db, files, orphans);
     }
 
     fn bytes(&self) -> usize {
-        // Unknown, and more than anybody should do in passing.
+        // The size is unknown; this estimate is large enough that a caller does not write it on its own thread.
         1024 * 1024
     }
 }

@@ -1,4 +1,4 @@
-//! Session rows in and out of their table, and numbers in and out of SQLite's.
+//! Converts session rows and numbers between Rust and SQLite.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
@@ -17,29 +17,29 @@ macro_rules! select {
     };
 }
 
-/// A count as SQLite keeps it. No journal comes near 2^63.
+/// A count as SQLite stores it. No journal gets near 2^63 records.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A count as SQLite gave it.
+/// A count read from SQLite.
 pub(super) fn natural(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
     u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
 }
 
-/// Bytes where SQLite has them.
+/// Bytes borrowed from SQLite's buffer.
 pub(super) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
     let value = row.get_ref(column)?;
     value.as_blob().map_err(|_| rusqlite::Error::InvalidColumnType(column, "bytes".into(), value.data_type()))
 }
 
-/// The session's row and what its fold remembers.
+/// The session's row and fold state.
 pub(super) fn load(connection: &Connection, session: SessionId) -> rusqlite::Result<Option<SessionFold>> {
     connection.prepare_cached(select!("WHERE session = ?1"))?.query_row([session.0.as_bytes()], fold).optional()
 }
 
-/// An owner's rows, the one that changed last first.
+/// An owner's rows, the most recently changed first.
 pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec<SessionRow>> {
     connection
         .prepare_cached(select!("WHERE owner = ?1 ORDER BY updated DESC, session DESC"))?
@@ -47,13 +47,13 @@ pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec
         .collect()
 }
 
-/// All sessions and their keys, whoever owns them.
+/// All sessions and their keys, of all owners.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<(SessionId, String)>> {
     let mut statement = connection.prepare_cached("SELECT session, key FROM sessions ORDER BY created, session")?;
     statement.query_map([], |row| Ok((session(row, 0)?, row.get(1)?)))?.collect()
 }
 
-/// The session an owner knows by this key.
+/// The owner's session with this key.
 pub(super) fn find(connection: &Connection, owner: &str, key: &str) -> rusqlite::Result<Option<SessionId>> {
     connection
         .prepare_cached("SELECT session FROM sessions WHERE owner = ?1 AND key = ?2")?
@@ -61,7 +61,7 @@ pub(super) fn find(connection: &Connection, owner: &str, key: &str) -> rusqlite:
         .optional()
 }
 
-/// Writes a row; owner and birth never change.
+/// Inserts or updates a row; owner and creation time never change.
 pub(super) fn store(connection: &Connection, fold: &SessionFold) -> rusqlite::Result<()> {
     let SessionFold { row, called, questions } = fold;
     let mut statement = connection.prepare_cached(

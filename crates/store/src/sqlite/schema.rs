@@ -1,5 +1,4 @@
-//! Opening the database: is it ours, can we read it, can we write it; and making it when there is
-//! none.
+//! Opens the database, and creates it if there is none: did Windlass write it, can it be read, can it be written?
 
 use std::fs::{self, File};
 use std::io;
@@ -21,18 +20,18 @@ use super::{blobs, claims, control, legacy, private};
 use crate::StoreError;
 use crate::error::place;
 
-/// "WLJ1", written into the file's header so that other programs and we ourselves can tell it.
+/// "WLJ1", written into the file header so that other programs and Windlass itself can identify the file.
 const APPLICATION_ID: i32 = 0x574c_4a31;
 
-/// The version of the tables.
+/// The schema version.
 pub(super) const SCHEMA_VERSION: u32 = 3;
 
-/// Pages in the write-ahead log before a commit moves them into the database: 256 MiB. The writer
-/// does so by itself long before.
+/// Pages in the write-ahead log before SQLite moves them into the database at a commit: 256 MiB. The writer does so
+/// itself long before.
 const CHECKPOINT_PAGES: u32 = 65_536;
 
-/// How long SQLite waits for whoever is writing. Our own processes queue before (`queue`), so mostly only other
-/// programs make us wait here.
+/// How long SQLite waits for another writer. Windlass processes queue first (`queue`), so usually only other programs
+/// cause a wait here.
 const BUSY_WAIT: Duration = LONGEST;
 
 const TABLES: &str = "
@@ -89,15 +88,15 @@ CREATE TABLE blob_refs (
 CREATE INDEX blob_refs_by_hash ON blob_refs (hash);
 ";
 
-/// Makes what version 3 has beyond the versions before it. Their table of batches has no column `number`, but SQLite
-/// gives its rows numbers all the same: every statement that needs one calls it `rowid`.
+/// Creates what version 3 adds to earlier versions. Their table of batches has no column `number`, but SQLite numbers
+/// its rows all the same: every statement that needs the number uses `rowid`.
 pub(super) const BEYOND_VERSION_2: &str = "
 CREATE TABLE store (id BLOB NOT NULL, other_commits INTEGER NOT NULL);
 INSERT INTO store VALUES (randomblob(16), 0);
 PRAGMA user_version = 3;
 ";
 
-/// What the committer writes with.
+/// Everything the [`super::commit::Committer`] needs to write.
 pub(super) struct OpenedDatabase {
     pub(super) connection: Connection,
     pub(super) queue: WriteLock,
@@ -116,7 +115,7 @@ pub(super) fn open(folder: &DataFolder, durability: Durability) -> Result<Opened
     Ok(OpenedDatabase { connection, queue, counting, file })
 }
 
-/// Whether an error comes from a folder in which nothing can be made: SQLite does not tell that from other faults.
+/// The `ReadOnly` error if no file can be created in the folder: SQLite does not distinguish that from other errors.
 fn unwritable(folder: &DataFolder) -> Option<StoreError> {
     let probe = folder.0.join(format!("probe-{}", std::process::id()));
     let made = private::file().create_new(true).open(&probe);
@@ -125,7 +124,7 @@ fn unwritable(folder: &DataFolder) -> Option<StoreError> {
     matches!(refused, StoreError::ReadOnly { .. }).then_some(refused)
 }
 
-/// At the head of the queue.
+/// Opens the database; called while holding the queue's lock.
 fn open_first(
     folder: &DataFolder,
     durability: Durability,
@@ -136,7 +135,7 @@ fn open_first(
     if ends_within_a_page(folder).map_err(|error| StoreError::of_io(&path, &error))? {
         return Err(StoreError::Damaged { what: format!("{} has lost its end", path.display()) });
     }
-    // SQLite removes the log of a database that is empty.
+    // SQLite removes the log of an empty database.
     match fs::metadata(&path) {
         Ok(found) if found.len() == 0 => create_unless_lost(folder)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => create_unless_lost(folder)?,
@@ -149,7 +148,7 @@ fn open_first(
         return Err(StoreError::ReadOnly { place: place(&path) });
     }
     match inspect(&connection, &path)? {
-        // Of one that was killed after it had taken a folder of version 2 over.
+        // Left over from a process that was killed after it had migrated a version 2 folder.
         FoundSchema::Ours => legacy::remove_files(folder),
         FoundSchema::Version1 => {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {BEYOND_VERSION_2} COMMIT;")).map_err(fault)?;
@@ -166,24 +165,24 @@ fn open_first(
     let counting = CommitCounting::begin(folder, CommitCount::of(&connection).map_err(fault)?, noted)?;
     match counting.loss() {
         Some(_) => keep_log(&connection).map_err(fault)?,
-        // Of a version before this one.
+        // An earlier version of Windlass may have created the database without this table.
         None => make_control(&connection).map_err(fault)?,
     }
     Ok((connection, counting, file))
 }
 
-/// Makes the table of commands where there is none. To look takes no lock, to make it does.
+/// Creates the table of commands if it is missing. The check takes no lock; creating the table does.
 pub(super) fn make_control(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(control::TABLE)
 }
 
-/// Leaves the write-ahead log as it is when the connection is closed: somebody may want to repair it.
+/// Keeps the write-ahead log when the connection is closed: someone may want to repair it.
 pub(super) fn keep_log(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop)
 }
 
-/// Whether the database was cut short in a place SQLite does not notice: it takes the last page for
-/// whole until it is read, and would write on. While there is a write-ahead log, it may hold that page.
+/// Whether the database was truncated within a page. SQLite does not notice: it assumes that the last page is complete
+/// until it is read, and would continue to write. While there is a write-ahead log, the log may hold that page.
 fn ends_within_a_page(folder: &DataFolder) -> io::Result<bool> {
     if fs::metadata(folder.log()).is_ok_and(|log| log.len() > 0) {
         return Ok(false);
@@ -205,17 +204,17 @@ fn ends_within_a_page(folder: &DataFolder) -> io::Result<bool> {
     Ok(header.starts_with(b"SQLite format 3") && file.metadata()?.len().checked_rem(page).is_none_or(|rest| rest > 0))
 }
 
-/// A connection to the database at `path`.
+/// Opens a connection to the database at `path`.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connect_with(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
-/// A connection that writes nothing, not even what SQLite keeps beside the database.
+/// Opens a connection that writes nothing, not even SQLite's files beside the database.
 pub(super) fn connect_read_only(path: &Path) -> Result<Connection, StoreError> {
     connect_with(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// A connection to a file that nobody changes: without locks, and without looking for a log.
+/// Opens a connection to an immutable file: without locks, and without searching for a log.
 pub(super) fn connect_unchanging(path: &Path) -> Result<Connection, StoreError> {
     let escaped: String = path
         .as_os_str()
@@ -236,7 +235,7 @@ fn connect_with(path: &Path, name: &Path, flags: OpenFlags) -> Result<Connection
     let connection = Connection::open_with_flags(name, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fault)?;
     connection.busy_timeout(BUSY_WAIT).map_err(fault)?;
     connection.set_prepared_statement_cache_capacity(64);
-    // Without it SQLite plans a prepared statement anew whenever it is given other parameters.
+    // Otherwise SQLite plans a prepared statement again whenever its parameters change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fault)?;
     Ok(connection)
 }
@@ -267,7 +266,7 @@ fn inspect(connection: &Connection, path: &Path) -> Result<FoundSchema, StoreErr
     }
 }
 
-/// The version of a database of ours, which is not above this one.
+/// The schema version of a database that Windlass wrote; an error if it is newer than this one.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let fault = |error: rusqlite::Error| meaning(path, &error);
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).map_err(fault);
@@ -282,7 +281,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, Store
     }
 }
 
-/// Makes the database, unless there must have been one.
+/// Creates the database, unless one must have existed before.
 fn create_unless_lost(folder: &DataFolder) -> Result<(), StoreError> {
     let path = folder.database();
     let is_there = |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 0);
@@ -298,10 +297,9 @@ fn create_unless_lost(folder: &DataFolder) -> Result<(), StoreError> {
     create(&path)
 }
 
-/// Makes an empty database beside its place, syncs it, and moves it there: whatever happens in between,
-/// there is a whole one or none. The move itself is certain with the first commit, for SQLite then syncs
-/// the folder, where it makes its log; before that there is nothing to lose. SQLite itself would sync
-/// seven times.
+/// Creates an empty database under a temporary name, syncs it, and renames it: after a crash there is a complete
+/// database or none. The rename is durable after the first commit, because SQLite then creates its log and syncs the
+/// folder; before that there is nothing to lose. SQLite itself would sync seven times.
 fn create(path: &Path) -> Result<(), StoreError> {
     let unfinished = path.with_extension("new");
     let io_fault = |error: io::Error| StoreError::of_io(&unfinished, &error);

@@ -1,4 +1,4 @@
-//! Any actions of several processes on one folder: what they were told is stored is there.
+//! Random actions of several processes on one folder: every batch that was reported as stored can be read.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn batch(records: Vec<Record>) -> Batch {
     Batch { at: Timestamp(0), entries: records.into_iter().map(Entry::new).collect(), ..Batch::default() }
 }
 
-/// A batch that changes nothing but the journal.
+/// A batch that changes only the journal.
 fn plain() -> Batch {
     batch(vec![CancelAsked { by: StopBy::Person }.into(), CancelAsked { by: StopBy::Person }.into()])
 }
@@ -63,10 +63,10 @@ fn commit(committer: &mut Committer, sealed: SealedBatch) -> Result<(), AppendEr
     answer.try_recv().unwrap()
 }
 
-/// A few processes on one data folder, and what they were told is stored.
+/// A few processes on one data folder, and the records reported to them as stored.
 struct SeveralProcesses {
     dir: tempfile::TempDir,
-    /// A process that died begins again when it is needed.
+    /// A process that died (`None`) is started again when it is needed.
     processes: [Option<Committer>; PROCESSES],
     writers: BTreeMap<u8, TestProcess>,
     overtaken: Vec<TestProcess>,
@@ -91,7 +91,7 @@ enum Action {
     GoOnOvertaken,
     Remove(u8),
     Checkpoint(usize),
-    /// The process dies and another begins.
+    /// The process dies and is started again.
     Die(usize),
 }
 
@@ -135,7 +135,7 @@ impl SeveralProcesses {
         self.processes[number].get_or_insert_with(|| committer(self.dir.path()))
     }
 
-    /// A writer unlike all others.
+    /// A writer with a new nonce.
     fn writer(&mut self, number: u8, head: Head) -> Writer {
         self.writers_made += 1;
         Writer::new(session(number), head, self.writers_made)
@@ -165,7 +165,7 @@ impl SeveralProcesses {
         self.overtaken.push(TestProcess { process: old, writer: before });
     }
 
-    /// Whoever was overtaken tries to go on, some time later.
+    /// Writers whose session was taken over try to append, some time later.
     fn go_on_overtaken(&mut self) {
         for TestProcess { process, mut writer } in std::mem::take(&mut self.overtaken) {
             // proves J5: it writes nothing more
@@ -201,7 +201,7 @@ impl SeveralProcesses {
         }
     }
 
-    /// What is read is what was stored, beside whoever writes.
+    /// Reads return exactly the stored records, while others write.
     async fn check(&self) {
         for number in 0..2 {
             let stored = self.stored.get(&number).cloned().unwrap_or_default();
@@ -233,7 +233,7 @@ impl SeveralProcesses {
     }
 }
 
-/// Does the actions and looks at the store after each.
+/// Executes the actions and checks the store after each.
 fn holds(actions: &[Action]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! What can only be seen, or brought about, from inside.
+//! Tests that need private access to the store.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::mpsc;
@@ -48,7 +48,7 @@ impl TestStore {
         Self { committer: Committer::new(&folder, opened, options(Durability::Normal)).unwrap(), dir }
     }
 
-    /// Lets the database grow by this many pages and no more, as a disk that is nearly full would.
+    /// Lets the database grow by this many pages and no more, like a disk that is nearly full.
     fn room(&self, pages: u32) {
         let connection = &self.committer.connection();
         let used: u32 = connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
@@ -81,7 +81,7 @@ fn what_does_not_fit_on_the_disk_harms_nobody_else_and_fits_when_there_is_room()
 
 #[test]
 fn a_batch_behind_another_is_stored_when_their_group_fails() {
-    // proves J9: every record that was answered with Ok is there
+    // proves J9: every record that was reported as stored exists
     let mut bench = TestStore::new();
     bench.room(20);
     let mut writer = Writer::new(session(1), Head::default(), 1);
@@ -106,7 +106,7 @@ fn a_conflict_within_a_group_leaves_the_others_stored() {
     assert_eq!(results, [Ok(()), Err(AppendError::Conflict), Ok(()), Ok(())]);
 }
 
-/// A store whose first commit waits for a word, and what its hook saw.
+/// A store whose first commit blocks until it is released, and the calls that its hook got.
 fn held_store(dir: &std::path::Path, durability: Durability) -> BlockedStore {
     let (reached, first_commit) = mpsc::channel();
     let (release, word) = mpsc::channel::<()>();
@@ -191,7 +191,7 @@ async fn writing_does_not_wait_for_reading() {
     begun.await.unwrap();
     store.append(opening(1, 0)).await.unwrap();
     release.send(()).unwrap();
-    // And a reader sees one moment throughout.
+    // The whole read uses one snapshot.
     assert_eq!(read.await.unwrap().unwrap(), (Head::default(), Head::default()));
     assert_eq!(store.head(session(1)).await.unwrap().seq, 1);
 }
@@ -211,21 +211,21 @@ async fn a_long_life_moves_its_log_into_the_database() {
         };
         store.append(writer.seal(batch).unwrap()).await.unwrap();
     }
-    // Forty megabytes were written, and the log is not left to grow.
+    // Forty megabytes were written, and the log does not grow without limit.
     assert!(std::fs::metadata(dir.path().join("windlass.db")).unwrap().len() > 20 * 1024 * 1024);
     verify(&store, session(1)).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_name_that_can_be_removed_lets_two_write_at_once() {
-    // proves J5, J9: every record that was answered with Ok is there
+    // proves J5, J9: every record that was reported as stored exists
     let dir = tempfile::tempdir().unwrap();
     let held = held_store(dir.path(), Durability::Full);
     let _owned = held.store.claim(session(9)).await.unwrap();
     let store = Arc::clone(&held.store);
     let first = tokio::spawn(async move { store.append(opening(1, 0)).await });
     held.first_commit.recv().unwrap();
-    // It is inside a commit. Whatever is no part of the database goes.
+    // The store is inside a commit. Remove every file that is not part of the database.
     for entry in std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap) {
         if !entry.file_name().to_str().unwrap().starts_with("windlass.db") {
             std::fs::remove_file(entry.path()).unwrap();
@@ -246,8 +246,8 @@ async fn no_name_that_can_be_removed_lets_two_write_at_once() {
     }
 }
 
-/// Waits until somebody waits for the lock on the folder `dir`; meanwhile `check` must hold. Where the system does not
-/// tell who waits, `check` holds for a while.
+/// Waits until a process waits for the lock on the folder `dir`; meanwhile `check` must hold. If the system does not
+/// list waiting processes, `check` must hold for a fixed time.
 fn wait_until_queued(dir: &std::path::Path, check: impl Fn()) {
     let number = format!(":{} ", std::fs::metadata(dir).unwrap().ino());
     let listed = std::path::Path::new("/proc/locks").exists();
@@ -265,11 +265,11 @@ fn wait_until_queued(dir: &std::path::Path, check: impl Fn()) {
 
 #[test]
 fn a_commit_waits_for_another_program_that_holds_sqlites_own_lock() {
-    // proves J5: two never write at once, nor does one fail because another writes
+    // proves J5: two processes never write at once, and neither fails because the other writes
     let mut bench = TestStore::new();
     let blocker = rusqlite::Connection::open(bench.dir.path().join("windlass.db")).unwrap();
     let mut writer = Writer::new(session(1), Head::default(), 1);
-    // One that is a transaction of several statements, and one that is a single statement.
+    // The first record takes a transaction of several statements, the second a single statement.
     for record in [sample::opened("ada", "1"), sample::lease(1)] {
         let batch = Batch { entries: vec![Entry::new(record)], ..Batch::default() };
         let sealed = writer.seal(batch).unwrap();
@@ -281,7 +281,7 @@ fn a_commit_waits_for_another_program_that_holds_sqlites_own_lock() {
                 bench.commit([sealed])
             });
             begun.recv().unwrap();
-            // SQLite polls for this lock, so nothing tells that somebody waits for it.
+            // SQLite polls for this lock, so the waiting can't be observed.
             for _ in 0..20 {
                 std::thread::sleep(Duration::from_millis(5));
                 assert!(!writing.is_finished(), "it did not wait");

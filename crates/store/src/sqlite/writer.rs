@@ -1,10 +1,10 @@
-//! The way to the disk: one writer at a time, in this process and among all.
+//! The write path: one writer at a time, in this process and among all processes.
 //!
-//! A thread takes every job that waits, and none longer than it must, and commits them together.
-//! Where nobody else is writing the caller commits by itself, since that costs less than waking a
-//! thread and being woken by it; but only a commit that keeps nobody waiting: one that does not wait
-//! for the disk (`Durability::Normal`), or one in a process that owns a single session. Whatever would
-//! wait for another process, and moving the write-ahead log into the database, is the thread's.
+//! A thread takes all waiting jobs and commits them together; no job waits longer than necessary.
+//! If nobody else is writing, the caller commits on its own thread, which costs less than waking another
+//! thread and being woken by it; but only a commit that does not block others: one that does not sync to
+//! disk (`Durability::Normal`), or one in a process that owns a single session. Jobs that would wait for
+//! another process, and moving the write-ahead log into the database, are left to the thread.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -26,13 +26,13 @@ use crate::{AppendError, Loss, StoreError};
 /// The most jobs in one transaction.
 const GROUP: usize = 512;
 
-/// The most bytes that a caller writes by itself.
+/// The most bytes that a caller writes on its own thread.
 const HERE: usize = 256 * 1024;
 
-/// How long a pause must be to count as one.
+/// How long the queue must be empty for the writer to count as idle.
 const IDLE: Duration = Duration::from_millis(250);
 
-/// Dropping it waits until everything handed in is written.
+/// The writer thread. Dropping this waits until every submitted job is written.
 pub(super) struct WriterThread {
     shared: Arc<WriterQueue>,
     jobs: Option<Sender<WakeReason>>,
@@ -42,13 +42,13 @@ pub(super) struct WriterThread {
 struct WriterQueue {
     folder: DataFolder,
     committer: Mutex<Committer>,
-    /// Jobs on their way through the thread.
+    /// Number of jobs sent to the thread and not yet committed.
     queued: AtomicUsize,
     durability: Durability,
     owned: OwnedCount,
 }
 
-/// What the thread is woken for.
+/// Why the thread is woken.
 enum WakeReason {
     Write(Box<dyn Job>),
     Upkeep,
@@ -83,12 +83,12 @@ impl WriterThread {
         Ok(Self { shared, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Goes on without the commits that are missing.
+    /// Continues without the missing commits.
     pub(super) fn accept_loss(&self) -> Result<Option<Loss>, StoreError> {
         self.shared.committer().accept_loss(&self.shared.folder)
     }
 
-    /// Hands work in and waits for its commit.
+    /// Submits work and waits for its commit.
     pub(super) async fn submit<W: Work>(&self, work: W) -> Result<W::Output, AppendError> {
         let (caller, answer) = oneshot::channel();
         if let Some(job) = self.write_here(Box::new(PendingJob::new(work, caller))) {
@@ -100,7 +100,7 @@ impl WriterThread {
         answer.await.unwrap_or_else(|_| Err(AppendError::Unknown { why: "the thread that writes ended".into() }))
     }
 
-    /// Commits on this thread if that needs no waiting; else gives the job back.
+    /// Commits on this thread if that needs no waiting; otherwise returns the job.
     fn write_here(&self, job: Box<dyn Job>) -> Option<Box<dyn Job>> {
         let keeps_others_waiting = match self.shared.durability {
             Durability::Full => self.shared.owned.count() > 1,
@@ -126,7 +126,7 @@ impl WriterThread {
         None
     }
 
-    /// Whether the thread has it.
+    /// Sends a job to the thread; false if the thread is gone.
     fn send(&self, errand: WakeReason) -> bool {
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(errand).is_ok())
     }
@@ -142,19 +142,19 @@ impl Drop for WriterThread {
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been printed, and its callers were told.
+            // A panic of the thread has been printed, and its callers got an error.
             let _ = thread.join();
         }
     }
 }
 
-/// The thread.
+/// The main loop of the thread.
 fn run(shared: &WriterQueue, errands: &Receiver<WakeReason>) {
     while let Some(first) = next(shared, errands) {
         let waiting = std::iter::once(first).chain(errands.try_iter()).take(GROUP);
         let mut group: Vec<_> = waiting.filter_map(WakeReason::job).collect();
         if !group.is_empty() {
-            // Patience::Wait never finds the lock held elsewhere.
+            // With `CommitPatience::Wait`, `commit` never returns `HeldElsewhere`.
             let _ = shared.committer().commit(&mut group, CommitPatience::Wait);
             shared.queued.fetch_sub(group.len(), Ordering::AcqRel);
             group.into_iter().for_each(Job::answer);
@@ -171,8 +171,8 @@ impl WakeReason {
     }
 }
 
-/// The next errand; `None` when the store is dropped. Moves the write-ahead log into the database before, and in a
-/// pause.
+/// Waits for the next [`WakeReason`]; `None` when the store is dropped. Moves the write-ahead log into the database if
+/// that is due, before waiting or when idle.
 fn next(shared: &WriterQueue, errands: &Receiver<WakeReason>) -> Option<WakeReason> {
     loop {
         let mut committer = shared.committer();

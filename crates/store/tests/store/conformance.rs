@@ -1,4 +1,4 @@
-//! Every store keeps the same rules.
+//! Runs the conformance suite against every store.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

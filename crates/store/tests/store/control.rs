@@ -1,4 +1,4 @@
-//! Commands under any order of events, in every store alike.
+//! Random orders of command operations have the same results in every store.
 
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ enum Deed {
     Take(usize),
     Settle(usize, u32),
     Withdraw(usize),
-    /// The owner lets go of the session, or somebody takes it.
+    /// The owner releases the session, or the session is claimed if nobody holds it.
     ChangeHands,
-    /// Time goes by.
+    /// Time passes.
     Wait(u64),
 }
 
@@ -42,7 +42,7 @@ fn session() -> SessionId {
     SessionId(uuid::Uuid::from_u128(1))
 }
 
-/// One store, and what was seen of it.
+/// One store, and the results seen from it.
 struct Bench<'a> {
     store: &'a dyn Store,
     writer: Writer,
@@ -51,7 +51,7 @@ struct Bench<'a> {
     seen: Vec<String>,
     /// How often each command was taken since it was sent.
     taken: HashMap<&'static str, u32>,
-    /// When each expires.
+    /// When each command expires.
     expires: HashMap<&'static str, Timestamp>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> Bench<'a> {
                 let expires = self.now.plus_ms(10_000);
                 let command = SentCommand { id: id(which), control: Control::Stop {}, at: self.now, expires };
                 let sent = self.store.send_command(session(), command).await.unwrap();
-                // One that is so old that sending removes it is sent anew.
+                // A command so old that sending removes it is sent as a new one.
                 let known = self.expires.get(IDS[which]);
                 if sent != Addressee::Nobody && known.is_none_or(|known| known.plus_ms(COMMAND_KEPT_MS) < self.now) {
                     self.expires.insert(IDS[which], expires);
@@ -138,7 +138,7 @@ impl<'a> Bench<'a> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    // proves J5: of all who try, one takes a command, once; and every store says the same of it
+    // proves J5: of all that try, one takes a command, once; and every store returns the same results
     #[test]
     fn a_command_is_taken_once_whatever_comes_between(deeds in prop::collection::vec(deed(), 1..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -157,7 +157,7 @@ proptest! {
     }
 }
 
-// proves J7: a data folder of a version that knew no commands is given the table for them
+// proves J7: opening a data folder of a version without commands creates their table
 #[tokio::test]
 async fn a_folder_without_the_table_is_given_one_when_it_is_opened() {
     let dir = tempfile::tempdir().unwrap();

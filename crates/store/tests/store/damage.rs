@@ -1,4 +1,4 @@
-//! One bit that changed in the database hides nothing from those who check it.
+//! A single flipped bit in the database hides no records from the checks.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn open(dir: &Path) -> Option<SqliteStore> {
     SqliteStore::open(dir, SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() }).ok()
 }
 
-/// A data folder, closed: all of it is in the database and none in its log.
+/// A closed data folder: everything is in the database, and the log is empty.
 static WHOLE: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).unwrap();
@@ -47,7 +47,7 @@ static WHOLE: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     dir
 });
 
-/// A copy of the folder with one bit of its database changed.
+/// A copy of the folder with one bit of its database flipped.
 fn flipped(at: usize, bit: u8) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let mut database = fs::read(WHOLE.path().join(DATABASE)).unwrap();
@@ -59,17 +59,17 @@ fn flipped(at: usize, bit: u8) -> tempfile::TempDir {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Said {
-    /// All records are there.
+    /// All records exist.
     Whole,
-    /// Following the journals finds the fault.
+    /// Verifying the journals finds the damage.
     ByTheJournals,
-    /// Only the check of the whole store does.
+    /// Only the check of the whole store finds it.
     ByTheCheck,
-    /// Records are missing, and nobody says so.
+    /// Records are missing, and nothing reports it.
     Hidden,
 }
 
-/// What those say who check a folder, as `windlass sessions verify` does.
+/// The result of checking a folder as `windlass sessions verify` does.
 async fn said(dir: &Path) -> Said {
     let Some(store) = open(dir) else { return Said::ByTheJournals };
     let Ok(rows) = store.sessions("ada").await else { return Said::ByTheJournals };
@@ -91,7 +91,7 @@ async fn said(dir: &Path) -> Said {
     }
 }
 
-/// Where the pages of the indexes, and of the list of sessions, begin.
+/// Offsets of the pages of the indexes and of the table of sessions.
 fn pages() -> Vec<(String, u32)> {
     let database = rusqlite::Connection::open(WHOLE.path().join(DATABASE)).unwrap();
     let size: u32 = database.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
@@ -115,7 +115,7 @@ fn a_bit_that_changed_in_an_index_hides_no_records_from_the_check() {
     // proves J11
     let mut by_the_check = 0;
     for (name, page) in pages() {
-        // The counts and cells at the beginning of the page, and the entries at its end.
+        // The header and cell pointers at the start of the page, and the entries at its end.
         for at in (0..24).chain(3_900..4_096) {
             let bit = u8::try_from(at % 8).unwrap();
             let said = run(said(flipped(usize::try_from(page + at).unwrap(), bit).path()));

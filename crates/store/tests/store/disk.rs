@@ -12,7 +12,7 @@ use windlass_store::{
 use windlass_testkit::small_disk;
 use windlass_vocab::SessionId;
 
-/// Above what the database takes, so that it goes into a file.
+/// Larger than blobs in the database can be, so that it goes into a file.
 const LARGE: usize = 9 * 1024 * 1024;
 
 fn session(n: u128) -> SessionId {
@@ -84,7 +84,7 @@ fn a_disk_that_can_not_be_written_is_said_to_be_so() {
     let mut writer = Writer::new(session(1), Head::default(), 1);
     let opened = Batch { entries: vec![Entry::new(sample::opened("ada", "notes"))], ..Batch::default() };
     runtime.block_on(store.append(writer.seal(opened).unwrap())).unwrap();
-    // As a process leaves it that was killed: with a log, and with and without what SQLite shares.
+    // As a killed process leaves it: with a log, and with or without SQLite's shared memory.
     let killed = mount.join("killed");
     let without = mount.join("without");
     for (to, names) in [(&killed, &FILES[..]), (&without, &FILES[..3])] {
@@ -120,7 +120,7 @@ fn a_disk_that_can_not_be_written_is_said_to_be_so() {
 
 const FILES: [&str; 4] = ["windlass.db", "windlass.db-wal", "commits", "windlass.db-shm"];
 
-/// All that reads works, and nothing that writes.
+/// All reads work, and all writes fail.
 async fn read_what_is_there(dir: &Path, scratch: &Path, writer: &Writer) {
     let store = SqliteStore::open_read_only(dir, scratch).unwrap();
     assert_eq!((store.head(session(1)).await, store.loss()), (Ok(writer.head), None), "{dir:?}");

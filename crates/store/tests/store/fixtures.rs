@@ -1,7 +1,7 @@
-//! Journals that must load for ever.
+//! Journals that every version must be able to load.
 //!
-//! The files under `fixtures/journals/v1` were written once and are never written again after a
-//! release; a later version adds a folder beside them.
+//! The files under `fixtures/journals/v1` were written once and are never changed after a release; a later version adds
+//! a folder beside them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -43,7 +43,7 @@ async fn every_journal_ever_written_can_be_read_and_holds() {
 
 #[test]
 fn every_line_is_written_as_it_was_read() {
-    // proves J7: what this version writes, it wrote then
+    // proves J7: this version writes the same bytes as the version that wrote the file
     let mut records = 0;
     for file in fixtures() {
         for line in fs::read_to_string(file).unwrap().lines().filter(|line| line.contains(r#","body":"#)) {
@@ -51,7 +51,7 @@ fn every_line_is_written_as_it_was_read() {
             let mut written = Vec::new();
             envelope.encode_into(&mut written).unwrap();
             assert_eq!(std::str::from_utf8(&written).unwrap(), line);
-            // The form events have elsewhere.
+            // Events elsewhere have the same form.
             assert_eq!(serde_json::to_string(&envelope).unwrap(), line);
             records += 1;
         }

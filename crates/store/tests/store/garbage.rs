@@ -1,4 +1,4 @@
-//! Whatever a file holds, import says what is wrong with which line, stores nothing and never panics.
+//! Whatever a file contains, import reports the error with its line, stores nothing and never panics.
 
 use std::sync::LazyLock;
 
@@ -34,7 +34,7 @@ async fn exported(store: &MemoryStore) -> Vec<u8> {
     out
 }
 
-/// Imports into an empty store and hands back what was stored; on error nothing may be there.
+/// Imports into an empty store and returns the stored bytes; after an error the store must be empty.
 fn import_into_empty(bytes: &[u8]) -> Result<Vec<u8>, ImportError> {
     run(async {
         let store = MemoryStore::new();

@@ -1,4 +1,4 @@
-//! A folder of version 2, with a file of batches beside its database, as the last release of that version left it.
+//! A version 2 folder, with a spool file beside its database, as the last release of that version left it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ async fn a_version_2_folder_that_lost_its_file_of_batches_says_so() {
     assert!(error.contains("spool is missing"), "{error}");
     fs::write(dir.path().join("spool"), "Dear diary, today").unwrap();
     assert!(matches!(open(dir.path()), Err(StoreError::Foreign { .. })));
-    // Whoever wants to go on without it can.
+    // An empty file lets the user continue without it.
     fs::write(dir.path().join("spool"), "").unwrap();
     let store = open(dir.path()).unwrap();
     assert_eq!(store.head(SESSIONS[0].1.parse().unwrap()).await.unwrap().seq, 3);
@@ -81,7 +81,7 @@ async fn a_version_2_folder_that_lost_its_file_of_batches_says_so() {
 
 #[test]
 fn a_file_of_batches_without_its_database_is_not_taken_for_a_new_folder() {
-    // proves J9: it is refused, and left as it is
+    // proves J9: it is refused, and left unchanged
     let spool = fs::read(fixture().join("spool")).unwrap();
     for names in [&["spool"][..], &["spool", "write.lock"]] {
         let dir = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ fn a_file_of_batches_without_its_database_is_not_taken_for_a_new_folder() {
             matches!(&missing, StoreError::Damaged { what } if what.contains("has lost its contents")),
             "{missing}"
         );
-        // An empty file in its place is no database either.
+        // An empty file at the database path is no database either.
         fs::write(dir.path().join("windlass.db"), "").unwrap();
         assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })));
         assert_eq!(fs::read(dir.path().join("spool")).unwrap(), spool);
@@ -113,11 +113,11 @@ fn what_a_process_left_that_was_killed_after_taking_a_folder_over_is_removed() {
 
 #[tokio::test]
 async fn a_bit_that_changed_in_the_file_of_batches_is_told() {
-    // proves J9: nothing behind it is dropped without a word
+    // proves J9: no later batch is dropped without an error
     let spool = fs::read(fixture().join("spool")).unwrap();
     let whole = exported(&open(copy().path()).unwrap(), SESSIONS[0].1.parse().unwrap()).await;
     let (mut told, mut ends) = (0, 0);
-    // What was in the database before is not read again: the first bytes are.
+    // Starts after the header. Entries that the database already has are not read again, so flips in them are harmless.
     for at in (16..spool.len()).step_by(37) {
         let dir = copy();
         let mut flipped = spool.clone();
@@ -130,7 +130,7 @@ async fn a_bit_that_changed_in_the_file_of_batches_is_told() {
             }
             Ok(store) => {
                 let text = exported(&store, SESSIONS[0].1.parse().unwrap()).await;
-                // Only the very last batch has none behind it that would tell.
+                // Only damage to the very last batch goes unnoticed, as no later entry follows it.
                 if text != whole {
                     assert!(at > spool.len() - 800, "{at} of {}", spool.len());
                     ends += 1;
@@ -144,7 +144,7 @@ async fn a_bit_that_changed_in_the_file_of_batches_is_told() {
 
 #[tokio::test]
 async fn batches_that_follow_another_history_are_not_taken_for_this_ones() {
-    // proves J9, J11: the number alone does not make a batch the next one
+    // proves J9, J11: a matching number alone does not make a batch the next one
     let dir = copy();
     let database = rusqlite::Connection::open(dir.path().join("windlass.db")).unwrap();
     let session: SessionId = SESSIONS[1].1.parse().unwrap();

@@ -1,4 +1,4 @@
-//! A store that lost what it had answered with Ok says so, and goes on only when it is told to.
+//! A store that lost data it had reported as stored reports the loss, and continues only after the loss is accepted.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn batch(record: Record) -> Batch {
     Batch { entries: vec![Entry::new(record)], ..Batch::default() }
 }
 
-/// The files of a folder as a process that was killed leaves them.
+/// Copies the files of a folder as a killed process leaves them.
 fn copy(from: &Path, names: &[&str]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for name in names.iter().filter(|name| from.join(name).exists()) {
@@ -39,7 +39,7 @@ fn copy(from: &Path, names: &[&str]) -> tempfile::TempDir {
 
 const ALL: [&str; 3] = [DATABASE, LOG, COUNT];
 
-/// A folder that is being written, and how its session ends.
+/// A folder with an open store, and the writer of its session.
 struct Written {
     dir: tempfile::TempDir,
     store: SqliteStore,
@@ -59,7 +59,7 @@ impl Written {
 
     async fn append(&mut self, count: u32) {
         for n in 0..count {
-            // One that changes the journal alone, and one that changes more.
+            // Alternate between a batch that changes only the journal and one that changes more.
             let record = if n % 2 == 0 { sample::lease(1) } else { sample::accepted(&format!("m{n}"), "hi") };
             self.store.append(self.writer.seal(batch(record)).unwrap()).await.unwrap();
         }
@@ -72,7 +72,7 @@ impl Written {
     }
 }
 
-/// What a folder says for itself.
+/// The state that opening a folder reports.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Whole,
@@ -80,7 +80,7 @@ enum Said {
     Refused,
 }
 
-/// Whole, or told; anything else is a failure.
+/// Returns whether the folder is complete, reports a loss or is refused; panics if it lost data without an error.
 async fn said(dir: &Path, head: Head) -> Said {
     let store = match open(dir) {
         Ok(store) => store,
@@ -100,7 +100,7 @@ async fn said(dir: &Path, head: Head) -> Said {
         verify(&store, session(1)).await.unwrap();
         return Said::Whole;
     };
-    // It can be read, and nothing is written.
+    // The folder can be read but not written.
     store.sessions("ada").await.unwrap();
     let lost = StoreError::Lost(loss.clone());
     assert_eq!(store.append(next).await, Err(AppendError::Refused(lost.clone())));
@@ -218,7 +218,7 @@ async fn an_empty_database_beside_claims_or_contents_is_told() {
     // proves J9
     let empty = tempfile::tempdir().unwrap();
     drop(open(empty.path()).unwrap());
-    // Earlier versions had a file of claims, others than Linux have one for each session.
+    // Earlier versions had one file of claims; systems other than Linux have a lock file per session.
     for name in ["claims", "locks/0198f3a0-0000-7000-8000-000000000001", "blobs/ab/cdef"] {
         let dir = copy(empty.path(), &[DATABASE]);
         let path = dir.path().join(name);
@@ -235,7 +235,7 @@ async fn an_empty_database_beside_claims_or_contents_is_told() {
 
 #[tokio::test]
 async fn removals_and_messages_are_counted_too() {
-    // proves J9: a count that fell would hide a loss
+    // proves J9: a decreasing count would hide a loss
     let mut written = Written::new().await;
     written.checkpoint();
     let store = &written.store;
@@ -266,7 +266,7 @@ async fn a_count_that_is_missing_or_damaged_is_made_again() {
         assert_eq!(said(dir.path(), written.writer.head).await, Said::Whole);
         assert_eq!(fs::read(dir.path().join(COUNT)).unwrap(), as_it_was);
     }
-    // Under a process that is running, too.
+    // Also while a process is running.
     fs::remove_file(written.dir.path().join(COUNT)).unwrap();
     written.append(1).await;
     let count = fs::read(written.dir.path().join(COUNT)).unwrap();
@@ -285,7 +285,7 @@ async fn a_log_without_its_database_is_not_mixed_into_a_new_one() {
         assert!(matches!(&error, StoreError::Damaged { what } if what.contains(told)), "{names:?}: {error}");
         assert_eq!(fs::read(dir.path().join(LOG)).ok(), before);
         assert!(!dir.path().join(DATABASE).exists());
-        // An empty file in its place is no database either.
+        // An empty file at the database path is no database either.
         fs::write(dir.path().join(DATABASE), "").unwrap();
         assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })), "{names:?}");
     }
@@ -293,7 +293,7 @@ async fn a_log_without_its_database_is_not_mixed_into_a_new_one() {
 
 #[tokio::test]
 async fn a_log_that_was_removed_under_a_process_takes_nothing_more() {
-    // proves J9: an append that answers Ok can be found again
+    // proves J9: an append that returned Ok can be read again
     for name in [LOG, "windlass.db-shm"] {
         let mut written = Written::new().await;
         fs::remove_file(written.dir.path().join(name)).unwrap();

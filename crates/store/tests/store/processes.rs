@@ -1,5 +1,4 @@
-//! Several processes on one file. A child is this very test binary, told by the environment to play
-//! a part instead.
+//! Several processes on one file. A child is this very test binary, given a part to play by an environment variable.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -35,7 +34,7 @@ fn child(dir: &Path, part: &str) -> Child {
         .unwrap()
 }
 
-/// Not a test by itself: what the children do.
+/// Not a test by itself: the entry point of the children.
 #[tokio::test]
 async fn a_child_plays_its_part() {
     let (Ok(part), Some(dir)) = (std::env::var(PART), std::env::var_os(FOLDER)) else { return };
@@ -50,7 +49,7 @@ async fn a_child_plays_its_part() {
     hammer(&store, part.parse().unwrap()).await;
 }
 
-/// Appends to a session of its own and puts messages into one that all share.
+/// Appends to its own session and puts messages into one that all children share.
 async fn hammer(store: &SqliteStore, n: u128) {
     let _lease = store.claim(session(n)).await.unwrap();
     let mut writer = Writer::new(session(n), Head::default(), 1);
@@ -102,7 +101,7 @@ async fn a_backup_taken_while_processes_write_is_whole() {
         let to = dir.path().join("backups").join(n.to_string());
         let held = store.backup(&to).await.unwrap();
         assert_eq!((held.broken.as_slice(), held.loss), (&[][..], None));
-        // It is a data folder like any other, and goes on by itself.
+        // The backup is a data folder like any other, and can be written to.
         let copy = open(&to);
         assert_eq!((copy.loss(), copy.sessions("ada").await.unwrap().len() as u64), (None, held.sessions));
         let mut writer = Writer::new(session(99), copy.head(session(99)).await.unwrap(), 5);

@@ -1,4 +1,4 @@
-//! A session that is removed while somebody reads it is missing, not broken.
+//! A session that is removed while it is being read is reported as missing, not broken.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn session() -> SessionId {
     SessionId(uuid::Uuid::from_u128(1))
 }
 
-/// Removes the session when the first content is asked for: after its batches were read.
+/// A store that removes the session when the first blob is read: after its batches were read.
 struct Removing(MemoryStore);
 
 impl ControlLane for Removing {

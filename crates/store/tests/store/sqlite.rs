@@ -1,4 +1,4 @@
-//! A data folder on a disk where things go wrong.
+//! Damaged, missing and foreign files in a data folder.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -27,7 +27,7 @@ fn batch(record: Record) -> Batch {
     Batch { at: Timestamp(0), entries: vec![Entry::new(record)], ..Batch::default() }
 }
 
-/// A folder with a session that has a record of every kind, closed again.
+/// A closed folder with a session that has a record of every kind.
 async fn used_folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let store = open(dir.path()).unwrap();
@@ -39,13 +39,13 @@ async fn used_folder() -> tempfile::TempDir {
     dir
 }
 
-/// The file of a large content.
+/// Path of the file of a large blob.
 fn large_content(dir: &Path, hash: Hash) -> PathBuf {
     let digits = hash.to_string();
     dir.join("blobs").join(&digits[..2]).join(&digits[2..])
 }
 
-/// Changes the database behind the store's back.
+/// Changes the database without the store's knowledge.
 fn tamper(dir: &Path, sql: &str) {
     rusqlite::Connection::open(dir.join("windlass.db")).unwrap().execute_batch(sql).unwrap();
 }
@@ -133,7 +133,7 @@ async fn a_changed_journal_is_found_out() {
         let store = open(dir.path()).unwrap();
         let error = verify(&store, session()).await.unwrap_err();
         assert!(matches!(&error, VerifyError::Break(broken) if broken.seq == seq), "{sql}: {error}");
-        // Nobody goes on with it: not who reads it all, nor who reads its end, copies it or takes it elsewhere.
+        // Every use of the journal fails: reading it all, reading its end, exporting, forking.
         let broken = |error: &StoreError| matches!(error, StoreError::Broken { seq: found, .. } if *found == seq);
         assert!(broken(&store.read(session(), 0).await.unwrap_err()), "{sql}");
         let mut out = Vec::new();
@@ -148,7 +148,7 @@ async fn a_changed_journal_is_found_out() {
         };
         let forked = Fork::begin(&store, session(), None, branch.clone()).await;
         assert!(matches!(forked, Err(ForkError::Store(error)) if broken(&error)), "{sql}");
-        // What is whole can be copied, and only that.
+        // Only the part before the break can be forked.
         let Prefix { whole, broken } = whole_prefix(&store, session()).await.unwrap();
         assert_eq!((whole.records < seq, broken.map(|at| at.seq)), (true, Some(seq)), "{sql}");
         if whole.records > 0 {
@@ -177,7 +177,7 @@ async fn a_database_of_a_newer_version_is_left_alone() {
 #[tokio::test]
 async fn a_record_of_a_newer_version_is_shown_as_far_as_its_form_is_ours() {
     // proves J7
-    /// As a later version would have stored the batch at record 3, the last.
+    /// Rewrites the batch at record 3, the last, as a later version would have stored it.
     fn write_newer(dir: &Path, form: impl Fn(String) -> String) {
         let connection = rusqlite::Connection::open(dir.join("windlass.db")).unwrap();
         let sql = "SELECT CAST(bytes AS TEXT) FROM batches WHERE seq = 3";
@@ -257,7 +257,7 @@ async fn a_database_cut_short_anywhere_is_never_taken_for_whole() {
             Err(error) => Err(error),
         };
         match read {
-            // The last page need not be needed.
+            // The read may not need the last page.
             Ok(read) => assert!(read == records && cut > 4_096, "cut at {cut}"),
             Err(StoreError::Damaged { .. } | StoreError::Broken { .. } | StoreError::Foreign { .. }) => {}
             Err(other) => panic!("cut at {cut}: {other:?}"),
@@ -320,7 +320,7 @@ async fn the_same_large_content_is_kept_once() {
     assert_eq!(fs::read_dir(shelf).unwrap().count(), 1);
 }
 
-// proves J9: what an append that answers Ok refers to can be read again
+// proves J9: blobs referred to by an append that returned Ok can be read again
 #[tokio::test]
 async fn a_damaged_content_is_made_anew_when_the_same_content_is_stored_again() {
     for size in [100_000, LARGE] {
@@ -347,7 +347,7 @@ async fn a_damaged_content_is_made_anew_when_the_same_content_is_stored_again() 
     }
 }
 
-// proves J9: an append that answers Ok can be found again
+// proves J9: an append that returned Ok can be read again
 #[tokio::test]
 async fn a_database_that_was_removed_takes_nothing_more() {
     for how in [
@@ -369,7 +369,7 @@ async fn a_database_that_was_removed_takes_nothing_more() {
     }
 }
 
-// proves J9: nothing that was stored is ever replaced by nothing without a word
+// proves J9: stored data is never silently replaced by an empty store
 #[tokio::test]
 async fn a_file_that_is_missing_from_a_used_folder_is_told() {
     let dir = used_folder().await;
@@ -377,14 +377,14 @@ async fn a_file_that_is_missing_from_a_used_folder_is_told() {
     let error = open(dir.path()).unwrap_err().to_string();
     assert!(error.contains("windlass.db has lost its contents"), "{error}");
     assert!(!dir.path().join("windlass.db").exists());
-    // A folder of before has a file for each session.
+    // An earlier version left a lock file for each session.
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("locks")).unwrap();
     fs::write(dir.path().join("locks").join(session().to_string()), "").unwrap();
     assert!(matches!(open(dir.path()), Err(StoreError::Damaged { .. })));
 }
 
-// proves J5: no file can be removed to take a session from the process that has it
+// proves J5: no file can be removed to take a session from its holder
 #[tokio::test]
 async fn a_session_stays_its_owners_whatever_is_removed_beside_the_database() {
     let dir = used_folder().await;
@@ -406,7 +406,7 @@ async fn a_session_stays_its_owners_whatever_is_removed_beside_the_database() {
     assert!(open(dir.path()).unwrap().claim(session()).await.is_ok());
 }
 
-// proves J9: SQLite's locks are this process's, and closing a file it has open would drop them
+// proves J9: SQLite's locks belong to this process, and closing a file it has open would drop them
 #[tokio::test]
 async fn another_store_of_the_same_process_takes_no_locks_away() {
     let dir = used_folder().await;
@@ -427,7 +427,7 @@ async fn another_store_of_the_same_process_takes_no_locks_away() {
     drop(first);
 }
 
-// proves X1: conversations are nobody else's business, whatever folder they are kept in
+// proves X1: nobody else can read conversations, whatever folder they are stored in
 #[tokio::test]
 async fn what_the_store_makes_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! `windlass-mcp-fake`: a fake MCP server over standard input and output, as its script says.
+//! `windlass-mcp-fake`: a fake MCP server over standard input and output that follows a script.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
 //! `windlass-model-server`: the scripted model server as a program, for benches and for tests of the
-//! real binary. Its first line of output says where it listens; it runs until it is stopped.
+//! real binary. Its first line of output is the address it listens on; it runs until it is stopped.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -34,7 +34,7 @@ struct ServerArguments {
     lifeline: Option<StdinLifeline>,
 }
 
-/// Standard input, whose end ends the server.
+/// Standard input; the server stops when it ends.
 struct StdinLifeline;
 
 fn main() -> ExitCode {

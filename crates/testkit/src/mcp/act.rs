@@ -1,32 +1,32 @@
-//! What a fake server does about something it heard.
+//! The actions of a fake server in response to a message.
 
 use serde_json::{Value, json};
 
-/// The id of a request, as it came.
+/// The id of a request, as received.
 pub(super) type Id = Value;
 
-/// One thing done. Done in order, but for what comes later.
+/// One action. Actions are performed in order, except those in `After`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum FakeAction {
-    /// Sends a message, in the course of a request where there is one.
+    /// Sends a message, on the stream of the request `about` if there is one.
     Say { about: Option<Id>, message: Value },
-    /// Sends these bytes as a line, in the course of a request.
+    /// Sends these bytes as a line, on the stream of a request.
     Line { about: Id, bytes: Vec<u8> },
-    /// Sends the first half of the message that answers a request, and no end of line.
+    /// Sends the first half of the answer to a request, without a line break.
     Half { about: Id, message: Value },
-    /// Does the rest later.
+    /// Performs `acts` later.
     After { ms: u64, acts: Vec<FakeAction> },
-    /// Writes to standard error.
+    /// Writes this many bytes to standard error.
     Complain(u64),
-    /// Says again and again that the list changed.
+    /// Sends `list_changed` notifications without end.
     FloodForEver,
-    /// Reads no more.
+    /// Stops reading its input.
     StopReading,
-    /// Is gone.
+    /// Exits.
     Exit,
-    /// Notes a call.
+    /// Records a call in the diary.
     NoteCall(Box<super::McpCall>),
-    /// Notes that the client gave up a request.
+    /// Records that the client cancelled a request.
     NoteCancelled(Id),
 }
 
@@ -38,13 +38,13 @@ impl FakeAction {
         Self::Say { about: Some(id.clone()), message }
     }
 
-    /// The refusal of a request.
+    /// The error response to a request.
     pub(super) fn refuse(id: &Id, code: i64, message: &str) -> Self {
         let error = json!({"code": code, "message": message});
         Self::Say { about: Some(id.clone()), message: json!({"jsonrpc": "2.0", "id": id, "error": error}) }
     }
 
-    /// Something told.
+    /// A notification.
     pub(super) fn notify(about: Option<&Id>, method: &str, params: &Value) -> Self {
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         Self::Say { about: about.cloned(), message }

@@ -1,4 +1,4 @@
-//! A fake server's side of the conversation: a message in, acts out. Pure; the wires perform the acts.
+//! A fake server's side of the conversation: takes a message, returns actions. Pure; the transports perform them.
 
 use std::collections::BTreeMap;
 
@@ -17,29 +17,29 @@ const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 pub(super) const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
-/// Which of the two worlds a request belongs to.
+/// Which generation of the protocol a request belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestEra {
     /// With a handshake.
     Legacy,
-    /// Each request stands for itself.
+    /// Without one: each request carries its own revision.
     Modern,
 }
 
-/// What a request of ours waits for.
+/// A request of the server that the client has not answered yet.
 #[derive(Clone, Debug)]
 pub(super) struct OpenAsk {
-    /// The call in whose course it was asked.
+    /// The call during which it was sent.
     pub(super) call: Id,
-    /// Asked again whatever the answer is.
+    /// If set, asked again whatever the answer is.
     pub(super) insists: Option<super::PersonRequest>,
 }
 
-/// One server's memory.
+/// The state of one server.
 #[derive(Debug)]
 pub(super) struct McpConversation {
     pub(super) script: McpScript,
-    /// Calls by tool, those of its earlier lives too.
+    /// Number of calls by tool, including those of earlier processes.
     pub(super) called: BTreeMap<String, usize>,
     pub(super) listings: usize,
     pub(super) grown: usize,
@@ -52,7 +52,7 @@ pub(super) struct McpConversation {
 }
 
 impl McpConversation {
-    /// A server that was called so often in earlier lives.
+    /// A server whose tools were called this often in earlier processes.
     pub(super) fn new(script: McpScript, called: BTreeMap<String, usize>) -> Self {
         Self {
             script,
@@ -68,7 +68,7 @@ impl McpConversation {
         }
     }
 
-    /// What to do about a message.
+    /// Returns the actions for a message.
     pub(super) fn hear(&mut self, message: &Value) -> Vec<FakeAction> {
         let (id, params) = (&message["id"], &message["params"]);
         match message["method"].as_str() {
@@ -78,7 +78,7 @@ impl McpConversation {
         }
     }
 
-    /// A number of its own for a request to the client.
+    /// Registers a request to the client and returns its new id.
     pub(super) fn next_ask(&mut self, asked: OpenAsk) -> String {
         self.asks += 1;
         let id = format!("ask-{}", self.asks);
@@ -110,7 +110,7 @@ impl McpConversation {
         }
     }
 
-    /// The world a request belongs to, or why it belongs to none.
+    /// The generation of a request, or the refusal if it fits none.
     fn era(&self, id: &Id, params: &Value) -> Result<RequestEra, FakeAction> {
         let meta = &params["_meta"];
         let Some(version) = meta[VERSION_KEY].as_str() else {
@@ -183,7 +183,7 @@ impl McpConversation {
         self.after_greeting(FakeAction::answer(id, answer))
     }
 
-    /// What follows the first answer to a greeting, of either kind.
+    /// The actions after the first handshake or discovery answer.
     fn after_greeting(&mut self, answer: FakeAction) -> Vec<FakeAction> {
         let mut acts = vec![answer];
         if self.script.handshake == Greeting::ExitsAfter {
@@ -207,7 +207,7 @@ impl McpConversation {
         vec![FakeAction::notify(Some(id), "notifications/subscriptions/acknowledged", &accepted)]
     }
 
-    /// Tells whoever listens that the list changed.
+    /// Notifies all subscribers that the list changed.
     pub(super) fn list_changed(&self, era: RequestEra) -> Vec<FakeAction> {
         match era {
             RequestEra::Legacy => vec![FakeAction::notify(None, LIST_CHANGED, &json!({}))],

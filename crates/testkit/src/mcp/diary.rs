@@ -1,6 +1,6 @@
-//! What a fake server did, on disk, so that it can be told after it is dead.
+//! A record on disk of what a fake server did, so that tests can read it after the server is dead.
 //!
-//! Each entry is one line, by one write that no other can cut in two.
+//! Each entry is one line, written by a single atomic append.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The folder in which fake servers note what they do; several may share one.
+/// The folder in which fake servers record what they do; several may share one.
 #[derive(Clone, Debug)]
 pub struct McpDiary {
     folder: PathBuf,
 }
 
-/// A call that a fake server was asked for.
+/// A call that a fake server received.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpCall {
@@ -25,9 +25,9 @@ pub struct McpCall {
     pub arguments: Value,
     /// The `_meta` of the request.
     pub meta: Value,
-    /// The state of an earlier try, brought back.
+    /// The state of an earlier try, returned by the client.
     pub request_state: Option<String>,
-    /// What the person said, where they were asked.
+    /// The person's input, if it was requested.
     pub input_responses: Option<Value>,
 }
 
@@ -37,7 +37,7 @@ const HEARD: &str = "heard.log";
 const PIDS: &str = "pids.log";
 
 impl McpDiary {
-    /// The diary in a folder, which need not be there yet.
+    /// The diary in a folder, which need not exist yet.
     #[must_use]
     pub fn at(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
@@ -55,19 +55,19 @@ impl McpDiary {
         self.calls().into_iter().filter(|call| call.tool == tool).collect()
     }
 
-    /// The ids of the requests that the client gave up.
+    /// The ids of the requests that the client cancelled.
     #[must_use]
     pub fn cancelled(&self) -> Vec<Value> {
         self.lines(CANCELLED).iter().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// The methods heard, in order.
+    /// The methods received, in order.
     #[must_use]
     pub fn heard_requests(&self) -> Vec<String> {
         self.lines(HEARD)
     }
 
-    /// How often a method was heard.
+    /// How often a method was received.
     #[must_use]
     pub fn times(&self, method: &str) -> usize {
         self.heard_requests().iter().filter(|heard| *heard == method).count()
@@ -79,7 +79,7 @@ impl McpDiary {
         self.lines(PIDS).iter().filter(|line| line.starts_with("server ")).count()
     }
 
-    /// The processes that are still there, of all that were started.
+    /// The processes that are still running, of all that were started.
     #[must_use]
     pub fn survivors(&self) -> Vec<u32> {
         let living = self.lines(PIDS).into_iter().filter_map(|line| {
@@ -121,22 +121,22 @@ impl McpDiary {
         file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// Whole lines only: the last may be on its way.
+    /// Reads complete lines only: the last one may still be being written.
     fn lines(&self, file: &str) -> Vec<String> {
         let text = std::fs::read_to_string(self.folder.join(file)).unwrap_or_default();
         text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(str::to_owned).collect()
     }
 }
 
-/// When a process began, by which it is told from a later one with the same number.
+/// When a process started, which distinguishes it from a later one with the same id.
 #[derive(PartialEq, Eq)]
 struct ProcessBirth(String);
 
 impl ProcessBirth {
-    /// None where there is no such process, or nothing but its number is left of it.
+    /// `None` if there is no such process, or it is only a zombie.
     fn of(pid: u32) -> Option<Self> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name stands in brackets and may hold anything; the state follows it.
+        // The name is in parentheses and may contain any character; the state follows it.
         let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
         let state = fields.next()?;
         (state != "Z" && state != "X").then_some(())?;

@@ -1,8 +1,8 @@
 //! A fake server over streamable HTTP, in process.
 //!
-//! It has a thread of its own, like [`crate::ModelServer`]; dropping the handle stops it and closes every
-//! connection. What a script says of processes (noise, standard error, grandchildren) has no meaning here;
-//! a server that exits closes every connection and answers no more.
+//! It has its own thread, like [`crate::ModelServer`]; dropping the handle stops it and closes every
+//! connection. Parts of a script that concern processes (noise, standard error, grandchildren) have no effect here;
+//! a server that exits closes every connection and stops answering.
 
 mod answer;
 mod behaviour;
@@ -35,12 +35,12 @@ pub struct McpHttpServer {
 }
 
 impl McpHttpServer {
-    /// Plays a script on a free port of the loopback address, politely.
+    /// Plays a script on a free port of the loopback address, without HTTP faults.
     pub fn start(script: McpScript) -> io::Result<Self> {
         Self::with(script, HttpBehaviour::default())
     }
 
-    /// Plays a script, with these manners.
+    /// Plays a script, with this HTTP behaviour.
     pub fn with(script: McpScript, behaviour: HttpBehaviour) -> io::Result<Self> {
         let state = Arc::new(McpServerState::new(script, behaviour));
         let (stop, stopped) = oneshot::channel();
@@ -53,7 +53,7 @@ impl McpHttpServer {
         Ok(Self { address, state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where a client finds it.
+    /// The URL for a client.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
@@ -65,7 +65,7 @@ impl McpHttpServer {
         lock(&self.state.seen).clone()
     }
 
-    /// How many requests carried this method of the protocol.
+    /// How many requests had this MCP method.
     #[must_use]
     pub fn times(&self, method: &str) -> usize {
         lock(&self.state.seen).iter().filter(|request| request.body["method"] == method).count()
@@ -81,22 +81,22 @@ impl Drop for McpHttpServer {
     }
 }
 
-/// What is sent in the course of a request.
+/// A part of the response to a request.
 #[derive(Debug)]
 enum ResponsePiece {
     Message(Value),
     Bytes(Vec<u8>),
-    /// The beginning of something, and then no more.
+    /// The beginning of a message, with nothing after it.
     Half(Vec<u8>),
 }
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 struct McpServerState {
     behaviour: HttpBehaviour,
     diary: Option<McpDiary>,
     conversation: Mutex<McpConversation>,
-    /// The streams of open requests by their id, and those that nobody asked for by `null`.
+    /// The streams of open requests by request id; under `null`, the stream for messages that belong to no request.
     streams: Mutex<HashMap<String, channel::UnboundedSender<ResponsePiece>>>,
     seen: Mutex<Vec<McpHttpRequest>>,
     sessions: Mutex<BTreeMap<String, u32>>,
@@ -134,7 +134,7 @@ async fn accept(listener: TcpListener, state: Arc<McpServerState>) {
             tokio::select! {
                 biased;
                 _ = gone.wait_for(|gone| *gone) => {}
-                // An error is a client that went away: its own affair.
+                // An error means that the client went away, which is no fault of the server.
                 _ = state.attend(stream) => {}
             }
         });
@@ -171,7 +171,7 @@ impl McpServerState {
         Ok(())
     }
 
-    /// Opens the stream of a request; `null` is the one that nobody asked for.
+    /// Opens the stream of a request; `null` is the one for messages that belong to no request.
     fn open(&self, id: &Id) -> channel::UnboundedReceiver<ResponsePiece> {
         let (sender, receiver) = channel::unbounded_channel();
         lock(&self.streams).insert(id.to_string(), sender);
@@ -182,10 +182,10 @@ impl McpServerState {
         lock(&self.streams).remove(&id.to_string());
     }
 
-    /// Hears a message and does what is to be done.
+    /// Receives a message and performs the actions for it.
     fn hear(self: &Arc<Self>, message: &Value) {
         if let (Some(diary), Some(method)) = (&self.diary, message["method"].as_str()) {
-            // A diary that can't be kept is missed by the test that reads it.
+            // If the diary can't be written, the test that reads it fails.
             let _ = diary.note_heard(method);
         }
         let acts = lock(&self.conversation).hear(message);
@@ -225,7 +225,7 @@ impl McpServerState {
 
     fn send(&self, about: &Id, piece: ResponsePiece) {
         if let Some(stream) = lock(&self.streams).get(&about.to_string()) {
-            // A client that hung up does not hear it.
+            // A client that disconnected does not get it.
             let _ = stream.send(piece);
         }
     }

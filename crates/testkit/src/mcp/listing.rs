@@ -36,7 +36,7 @@ impl McpConversation {
         vec![FakeAction::answer(id, page(era, &tools, next))]
     }
 
-    /// The tools of the script, those that have grown included.
+    /// The tools of the script, including those added while running.
     fn own(&self, afterthought: &str) -> Vec<Value> {
         let own = self.script.tools.iter().map(|tool| listed(tool, afterthought));
         own.chain((0..self.grown).map(extra)).collect()
@@ -80,12 +80,12 @@ fn listed(tool: &FakeTool, afterthought: &str) -> Value {
     listed
 }
 
-/// A tool nobody wrote down.
+/// A generated tool that is not in the script.
 fn extra(number: usize) -> Value {
     json!({"name": format!("tool_{number}"), "description": "One more.", "inputSchema": {"type": "object"}})
 }
 
-/// A listing whose one schema nests deeper than a parser would go by itself.
+/// A listing with one schema that nests deeper than parsers allow by default.
 fn deep(id: &Id, levels: usize) -> Vec<u8> {
     let (open, close) = (r#"{"not":"#.repeat(levels), "}".repeat(levels));
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":[{{"name":"deep","inputSchema":{open}{{}}{close}}}]}}}}"#)

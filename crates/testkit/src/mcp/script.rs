@@ -1,4 +1,4 @@
-//! What a fake MCP server is told to do, as data.
+//! The script of a fake MCP server, as data.
 
 use std::path::PathBuf;
 
@@ -10,38 +10,38 @@ pub const REVISIONS: [&str; 5] = ["2024-11-05", "2025-03-26", "2025-06-18", MODE
 
 /// The first revision without a handshake: each request carries its own revision.
 pub(super) const MODERN: &str = "2026-07-28";
-/// The last one with a handshake.
+/// The last revision with a handshake.
 pub(super) const MODERN_MINUS_ONE: &str = "2025-11-25";
 
-/// One server, from its start to its end. The default one is well-behaved and has no tools.
+/// One server, from start to exit. The default one is well-behaved and has no tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpScript {
-    /// What it calls itself.
+    /// The server name it reports.
     pub name: String,
-    /// The revisions it speaks.
+    /// The revisions it supports.
     pub revisions: Vec<String>,
-    /// How one that does not know `server/discover` meets it.
+    /// How it reacts to `server/discover` if it does not know that method.
     pub probe: Probe,
-    /// How long it takes before it reads its first message.
+    /// How long it waits before it reads its first message.
     pub starts_after_ms: u64,
-    /// How it greets.
+    /// How it does the handshake.
     pub handshake: Greeting,
     /// Its tools.
     pub tools: Vec<FakeTool>,
     /// How it lists them.
     pub listing: ListingStyle,
-    /// Unasked-for `list_changed` after the handshake.
+    /// Unrequested `list_changed` notifications after the handshake.
     pub flood: Flood,
-    /// What else than messages it writes to standard output.
+    /// What it writes to standard output besides messages.
     pub noise: Vec<Noise>,
     /// Bytes it writes to standard error before anything else.
     pub stderr_bytes: u64,
-    /// Processes it starts and forgets.
+    /// Processes it starts and leaves running.
     pub grandchildren: Vec<Grandchild>,
-    /// What it does when it should go.
+    /// What it does when its input ends.
     pub leaving: InputEndBehaviour,
-    /// Where it notes what it did.
+    /// The folder of its diary.
     pub diary: Option<PathBuf>,
 }
 
@@ -66,7 +66,7 @@ impl Default for McpScript {
 }
 
 impl McpScript {
-    /// A server with one tool, `echo`, which tells its arguments.
+    /// A server with one tool, `echo`, which returns its arguments.
     #[must_use]
     pub fn echo() -> Self {
         Self::with([FakeTool::new("echo", ToolAction::Echo)])
@@ -96,49 +96,49 @@ impl McpScript {
         self
     }
 
-    /// The script as text, for a command line.
+    /// The script as JSON, for a command line.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads a script.
+    /// Parses a script.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 }
 
-/// How a server of the old revisions meets a method it does not know before the handshake.
+/// How a server of the old revisions reacts to a method it does not know before the handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Probe {
     /// It answers "method not found".
     #[default]
     Refuses,
-    /// It says nothing.
+    /// It does not answer.
     Ignores,
     /// It exits.
     Dies,
 }
 
-/// How a server greets.
+/// How a server does the handshake.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Greeting {
     /// As the protocol says.
     #[default]
     Proper,
-    /// It is gone before it reads anything.
+    /// It exits before it reads anything.
     ExitsBefore,
-    /// It answers, and is gone.
+    /// It answers, and exits.
     ExitsAfter,
     /// It reads and never answers.
     Never,
     /// It answers with an error.
     Refuses,
-    /// It answers with this revision whatever it was asked for.
+    /// It answers with this revision whatever the client asked for.
     Claims(String),
-    /// It answers with something that is no greeting.
+    /// It answers with a result that is no handshake answer.
     Nonsense,
 }
 
@@ -149,11 +149,11 @@ pub enum ListingStyle {
     /// All on one page.
     #[default]
     Whole,
-    /// Its own tools, then so many more named `tool_0` and on, over so many pages.
+    /// Its own tools, then generated ones named `tool_0` and so on, over several pages.
     Paged {
-        /// How many more.
+        /// How many generated tools.
         tools: usize,
-        /// Over how many pages.
+        /// How many pages.
         pages: usize,
     },
     /// There is always another page, with another cursor.
@@ -162,32 +162,32 @@ pub enum ListingStyle {
     Circular,
     /// One more tool at each listing.
     Grows,
-    /// Every description is another from the second listing on.
+    /// From the second listing on, every description differs.
     Changes,
-    /// Never answered.
+    /// The request is never answered.
     Never,
-    /// Answered with an error.
+    /// The request is answered with an error.
     Refuses,
-    /// These, whatever they are.
+    /// These entries, valid or not.
     Raw(Vec<Value>),
-    /// A tool whose schema has so many levels.
+    /// A tool whose schema has this many levels.
     Deep(usize),
 }
 
-/// How many `list_changed` a server sends without being asked.
+/// How many unrequested `list_changed` notifications a server sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flood {
     /// None.
     #[default]
     None,
-    /// So many, at once.
+    /// This many, at once.
     Count(u32),
-    /// As fast as they are taken, for as long as it lives.
+    /// As fast as the client reads them, for as long as the server lives.
     Endless,
 }
 
-/// What stands on standard output besides messages.
+/// What a server writes to standard output besides messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Noise {
@@ -199,23 +199,23 @@ pub enum Noise {
     Bom,
     /// Lines end in CR LF.
     Crlf,
-    /// A line of bytes that are no UTF-8 before each message.
+    /// A line of invalid UTF-8 before each message.
     BrokenUtf8,
-    /// Lines of JSON that are no messages before each message.
+    /// Lines of JSON that are no messages, before each message.
     StrayJson,
     /// A line of 1 MiB before each message.
     LongLines,
 }
 
-/// A process that a server starts and forgets; it would live for five minutes.
+/// A process that a server starts and leaves running; it would live for five minutes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grandchild {
     /// In the server's own process group.
     InGroup,
-    /// In a session of its own.
+    /// In its own session.
     InOwnSession,
-    /// Deaf to SIGTERM, with the server's standard output open.
+    /// Ignoring SIGTERM, with the server's standard output open.
     Deaf,
 }
 
@@ -223,10 +223,10 @@ pub enum Grandchild {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputEndBehaviour {
-    /// It goes.
+    /// It exits.
     #[default]
     Politely,
-    /// It stays, and is deaf to SIGTERM.
+    /// It keeps running, and ignores SIGTERM.
     Never,
 }
 
@@ -236,13 +236,13 @@ pub enum InputEndBehaviour {
 pub struct FakeTool {
     /// Its name.
     pub name: String,
-    /// What it says of itself.
+    /// Its description.
     #[serde(default)]
     pub description: String,
     /// The schema of its arguments.
     #[serde(default = "any_object")]
     pub schema: Value,
-    /// The schema it promises its results to have.
+    /// The schema it declares for its results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Its annotations.
@@ -280,7 +280,7 @@ impl FakeTool {
         self
     }
 
-    /// This tool with a promise of what its results look like.
+    /// This tool with a declared schema for its results.
     #[must_use]
     pub fn promising(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema);
@@ -292,95 +292,94 @@ fn any_object() -> Value {
     json!({"type": "object"})
 }
 
-/// What a tool does when it is called. Every call is noted in the diary first.
+/// What a tool does when it is called. Every call is recorded in the diary first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolAction {
-    /// Tells its arguments.
+    /// Returns its arguments.
     Echo,
-    /// Tells how often it was called, as a job that goes on.
+    /// Returns how often it was called, as a job whose progress is polled.
     Counts,
-    /// Answers with this result, whatever it is.
+    /// Returns this result, valid or not.
     Result(Value),
-    /// Answers with an error of the tool.
+    /// Returns a tool error.
     Fails(String),
-    /// Answers with an error of the protocol.
+    /// Returns a protocol error with this code.
     Refuses(i64),
     /// Exits instead of answering.
     Dies,
     /// Exits in the middle of its answer.
     DiesAnswering,
-    /// Writes half of its answer and no more.
+    /// Writes half of its answer and then nothing.
     StopsAnswering,
     /// Never answers.
     Never,
     /// Never answers, and never reads again.
     StopsReading,
-    /// Never answers the first call that its diary knows of, and echoes the others.
+    /// Never answers the first call recorded in its diary, and echoes the others.
     NeverAtFirst,
-    /// Echoes after so many milliseconds, answering others meanwhile.
+    /// Echoes after this many milliseconds, answering other requests meanwhile.
     Waits(u64),
     /// Answers twice.
     Twice,
-    /// Answers with the id of no request, then echoes.
+    /// Answers with an id that belongs to no request, then echoes.
     StrayId,
-    /// Answers with the id of no request, and no more.
+    /// Answers with an id that belongs to no request, and then nothing.
     WrongId,
-    /// Answers with its id as a string.
+    /// Answers with the request id as a string.
     IdAsString,
-    /// Keeps its answer back until another call was answered.
+    /// Delays its answer until another call was answered.
     HoldsBack,
-    /// Answers with so many bytes of text.
+    /// Returns this many bytes of text.
     Big(usize),
-    /// Answers with structured content of so many levels.
+    /// Returns structured content with this many levels.
     Deep(usize),
-    /// Answers with text that is no UTF-8.
+    /// Returns text that is invalid UTF-8.
     BrokenUtf8,
-    /// Asks the client something first, and echoes when it was answered.
+    /// Sends the client a request first, and echoes when it was answered.
     AsksBack(AskBack),
-    /// Wants something of the person: by a request of its own in the old revisions, by
-    /// `input_required` in the new one.
+    /// Requests input from the person: by a server request in the old revisions, by `input_required` in the new one.
     Elicits(PersonRequest),
-    /// Wants something of the person again and again.
+    /// Requests input from the person again and again.
     ElicitsForEver(PersonRequest),
-    /// Reports progress so many times, then echoes.
+    /// Reports progress this many times, then echoes.
     Progresses(u32),
-    /// Adds a tool, says that the list changed, and echoes.
+    /// Adds a tool, sends `list_changed`, and echoes.
     GrowsTools,
-    /// Writes so many bytes to standard error, then echoes.
+    /// Writes this many bytes to standard error, then echoes.
     Complains(u64),
 }
 
-/// What a server may ask a client.
+/// A request that a server may send to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskBack {
-    /// Are you there?
+    /// `ping`.
     Ping,
-    /// Which folders?
+    /// The list of roots.
     Roots,
-    /// What would your model say?
+    /// A reply of the client's model.
     Sampling,
-    /// Something that is in no revision.
+    /// A method that is in no revision.
     Unknown,
 }
 
-/// What is wanted of the person.
+/// Input that a server requests from the person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PersonRequest {
-    /// A form filled in.
+    /// A form to fill in.
     Form {
-        /// What the person is told.
+        /// The message displayed to the person.
         message: String,
-        /// What they fill in.
+        /// The schema of the form.
         schema: Value,
     },
-    /// A page visited.
+    /// A page to visit.
     Visit {
-        /// What the person is told.
+        /// The message displayed to the person.
         message: String,
-        /// Where.
+        /// The URL of the page.
         url: String,
     },
 }

@@ -14,17 +14,17 @@ use super::conversation::{LIST_CHANGED, McpConversation};
 use super::diary::McpDiary;
 use super::script::{Grandchild, Greeting, InputEndBehaviour, McpScript, Noise};
 
-/// Set in a server that is deaf to SIGTERM already.
+/// Set in a server that already ignores SIGTERM.
 const DEAF: &str = "WINDLASS_FAKE_IS_DEAF";
-/// Signals that are ignored stay ignored in what a shell becomes.
+/// Ignored signals stay ignored after `exec`.
 const DEAFEN: &str = r#"trap '' TERM INT HUP; exec "$0" "$@""#;
 
-/// Plays a script over standard input and output until the client is gone, or the script ends it.
+/// Plays a script over standard input and output until the client closes them, or the script makes the server exit.
 #[must_use]
 pub fn run_mcp_fake(script: &McpScript) -> ExitCode {
     match StdioServer::start(script).and_then(|server| server.serve()) {
         Ok(()) => ExitCode::SUCCESS,
-        // The client does not listen any more.
+        // The client closed its end.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("windlass-mcp-fake: {error}");
@@ -114,7 +114,7 @@ impl StdioServer {
                         while flooding.line(changed.as_bytes()).is_ok() {}
                     });
                 }
-                // This is the thread that reads.
+                // This runs on the thread that reads, so parking it stops reading.
                 FakeAction::StopReading => loop {
                     std::thread::park();
                 },
@@ -128,7 +128,7 @@ impl StdioServer {
         Ok(())
     }
 
-    /// One message, with all the noise around it.
+    /// Writes one message, with the noise around it.
     fn line(&self, message: &[u8]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(message.len() + 2);
         let has = |noise| self.script.noise.contains(&noise);
@@ -168,7 +168,7 @@ impl StdioServer {
     }
 }
 
-/// Well-formed, and no messages.
+/// Valid JSON lines that are no messages.
 const STRAY_JSON: &[u8] =
     b"{\"level\":\"info\",\"message\":\"started\"}\n[]\n42\nnull\n\"text\"\n{\"jsonrpc\":\"2.0\"}\n";
 
@@ -189,7 +189,7 @@ fn complain(bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Starts this program anew with signals ignored; comes back only if that fails.
+/// Replaces this process by itself with signals ignored; returns only if that fails.
 fn deafen() -> io::Result<io::Error> {
     let program = std::env::current_exe()?;
     let mut shell = Command::new("/bin/sh");

@@ -1,4 +1,4 @@
-//! What the tools of a fake server do.
+//! The actions of a fake server's tools.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::conversation::{INVALID, McpConversation, OpenAsk, RequestEra};
 use super::diary::McpCall;
 use super::script::{AskBack, PersonRequest, ToolAction};
 
-/// The key of the one thing asked by `input_required`.
+/// The key of the only request in `input_required`.
 const ASK: &str = "ask";
 
 impl McpConversation {
@@ -34,7 +34,7 @@ impl McpConversation {
             ToolAction::NeverAtFirst if first => {}
             does => acts.extend(self.perform(&does, &CallScene { era, id, params, call: &call })),
         }
-        // Whoever kept an answer back gives it once another was given.
+        // Delayed answers are sent after another call was answered.
         if acts.iter().any(|act| matches!(act, FakeAction::Say { about: Some(about), .. } if about == id)) {
             acts.append(&mut self.held);
         }
@@ -72,7 +72,7 @@ impl McpConversation {
             ToolAction::AsksBack(what) => vec![self.ask_back(*what, scene)],
             ToolAction::Elicits(wish) => vec![self.elicit(wish, None, scene)],
             ToolAction::ElicitsForEver(wish) => vec![self.elicit(wish, Some(wish.clone()), scene)],
-            // After a while, as one that has something to do.
+            // Delayed, like a tool that has work to do.
             ToolAction::Progresses(times) => vec![FakeAction::After { ms: 100, acts: scene.progress(*times) }],
             ToolAction::GrowsTools => {
                 self.grown += 1;
@@ -105,7 +105,7 @@ impl McpConversation {
         if scene.era == RequestEra::Legacy {
             return self.ask("elicitation/create", &wish.params(), OpenAsk { call: scene.id.clone(), insists });
         }
-        // What is asked must be told from the state alone: the server may have been started anew.
+        // The state alone must identify the question: the server may have been restarted.
         let state = format!("state of {}", scene.call.tool);
         match &scene.call.input_responses {
             Some(_) if scene.call.request_state.as_deref() != Some(state.as_str()) => {
@@ -121,7 +121,7 @@ impl McpConversation {
         }
     }
 
-    /// The client answered something we asked.
+    /// The client answered a request of this server.
     pub(super) fn answered(&mut self, id: &Id, message: &Value) -> Vec<FakeAction> {
         let Some(asked) = id.as_str().and_then(|id| self.asked.remove(id)) else { return Vec::new() };
         if let Some(wish) = asked.insists.clone() {
@@ -146,7 +146,7 @@ impl CallScene<'_> {
         self.text(&format!("{} heard {}", self.call.tool, self.call.arguments), &json!({}))
     }
 
-    /// A text as result, with more fields.
+    /// A text result, with more fields.
     fn text(&self, text: &str, more: &Value) -> FakeAction {
         let mut result = json!({"content": [{"type": "text", "text": text}]});
         for (key, value) in more.as_object().into_iter().flatten() {
@@ -194,19 +194,19 @@ impl PersonRequest {
     }
 }
 
-/// An answer of so many bytes of text.
+/// An answer with this many bytes of text.
 fn big(id: &Id, bytes: usize) -> Vec<u8> {
     let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":""#);
     [head.as_bytes(), &vec![b'x'; bytes], br#""}]}}"#].concat()
 }
 
-/// An answer that nests deeper than a parser would go by itself.
+/// An answer that nests deeper than parsers allow by default.
 fn deep(id: &Id, levels: usize) -> Vec<u8> {
     let (open, close) = ("[".repeat(levels), "]".repeat(levels));
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"structuredContent":{open}{close}}}}}"#).into_bytes()
 }
 
-/// An answer whose text is no UTF-8.
+/// An answer whose text is invalid UTF-8.
 fn broken(id: &Id) -> Vec<u8> {
     let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"caf"#);
     [head.as_bytes(), b"\xe9 \xff\xfe", br#""}]}}"#].concat()

@@ -1,4 +1,4 @@
-//! The server as the real client hears it, and the model in process, say the same.
+//! The server, seen by the real client, and the model in process give the same results.
 
 use crate::common::{ask, context, continued, request, user};
 use serde_json::json;
@@ -74,7 +74,7 @@ async fn a_fault_means_the_same_over_the_wire_and_in_process() {
     for fault in faults {
         request.idle.next_ms = if matches!(fault, FaultKind::Idle { .. }) { 50 } else { 60_000 };
         let here = ask(&near, &request).await.0.unwrap_err();
-        // On a new connection: one that was used before and ends without an answer is replaced, not a failure.
+        // A new connection, because a reused one that ends without an answer is replaced, which is no failure.
         let there = ask(&client(&server), &request).await.0.unwrap_err();
         assert_eq!(meaning(there), meaning(here), "{fault:?}");
     }

@@ -1,4 +1,5 @@
-//! The stand-ins from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+//! Tests of the test doubles' public interface, as one program: each further test program is linked, and stored on
+//! disk, with all its dependencies.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -30,10 +30,10 @@ fn read_until(stream: &mut TcpStream, end: &str) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// The whole answer to a message, as far as it came.
+/// The whole answer to a message, as far as it was received.
 fn ask(server: &McpHttpServer, message: &Value, headers: &str) -> String {
     let mut text = String::new();
-    // A server that is gone resets the connection; what it said before counts.
+    // A server that exited resets the connection; the bytes received before count.
     let _ = open(server, message, headers).read_to_string(&mut text);
     text
 }

@@ -1,5 +1,5 @@
-//! The fake MCP servers over standard input and output do what their scripts say, and break what they
-//! are told to break.
+//! The fake MCP servers over standard input and output follow their scripts, and break the rules that the
+//! scripts tell them to.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,7 +10,7 @@ use windlass_testkit::mcp::{
     ToolAction,
 };
 
-/// A client that knows just enough.
+/// A minimal MCP client.
 struct Client {
     child: Child,
     input: Option<ChildStdin>,
@@ -58,7 +58,7 @@ impl Client {
         serde_json::from_slice(&self.line()).unwrap()
     }
 
-    /// What is left to read once it is gone, and whether it went by itself.
+    /// The remaining output until the server exits, and its exit status.
     fn rest(mut self) -> (Vec<u8>, std::process::ExitStatus) {
         drop(self.input.take());
         let mut rest = Vec::new();
@@ -69,7 +69,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // One that is gone already needs no ending.
+        // Killing one that has already exited fails, which does no harm.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! The scripted server as a client meets it: over a plain connection, byte by byte.
+//! The scripted server seen by a client: over a plain connection, byte by byte.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,14 +8,14 @@ use windlass_testkit::{
     AfterSteps, BodyPoint, FaultKind, ModelServer, Scene, Script, ScriptStep, ScriptedCall, ServerOptions,
 };
 
-/// A client with one connection that it keeps.
+/// A client with one persistent connection.
 struct Client(BufReader<TcpStream>);
 
 struct Answer {
     status: u16,
     headers: String,
     body: Vec<u8>,
-    /// Whether the body came to its proper end.
+    /// Whether the body ended properly.
     ending: Ending,
 }
 

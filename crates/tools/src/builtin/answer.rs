@@ -1,4 +1,4 @@
-//! The answer of a built-in tool: known at once, or when the disk has done its work.
+//! The outcome of a built-in tool: known at once, or after disk I/O.
 
 use std::time::Duration;
 
@@ -7,11 +7,10 @@ use windlass_vocab::{Outcome, OutcomeKind};
 use crate::BoxFuture;
 use crate::refusal::Refusal;
 
-/// How long a file that is being written is waited for after a stop, rather than left to finish
-/// unseen.
+/// How long to wait after a stop for a file write in progress, instead of letting it finish unobserved.
 pub(super) const WRITE_GRACE: Duration = Duration::from_secs(2);
 
-/// Runs what waits for the disk where it holds up nobody.
+/// Runs work that waits for the disk on a blocking thread.
 pub(super) fn run_file_work(
     work: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
 ) -> BoxFuture<'static, Outcome> {
@@ -29,7 +28,7 @@ pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + S
     }
 }
 
-/// An answer that is known at once.
+/// Returns an outcome that is known at once.
 pub(super) fn ready(outcome: Outcome) -> BoxFuture<'static, Outcome> {
     Box::pin(std::future::ready(outcome))
 }

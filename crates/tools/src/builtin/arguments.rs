@@ -1,16 +1,16 @@
-//! The arguments of a built-in tool, read from what the model wrote.
+//! Parses the arguments that the model wrote for a built-in tool.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::contains_placeholder;
 
-/// The arguments as the tool's own type. The schema has been checked; this is for what it can't say.
+/// Returns the arguments as the tool's own type. The schema has been checked; this checks what a schema can't express.
 pub(super) fn parse_arguments<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| format!("The arguments don't fit: {error}."))
 }
 
-/// Refuses to write a placeholder where a secret was meant (X1).
+/// Refuses text that contains a placeholder instead of a secret (X1).
 pub(super) fn refuse_placeholder(text: &str) -> Result<(), String> {
     if !contains_placeholder(text) {
         return Ok(());

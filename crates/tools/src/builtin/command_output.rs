@@ -1,13 +1,13 @@
-//! What a command writes, without secrets and kept from both ends: a flood is counted, not stored.
+//! The output of a command, without secrets. Only the beginning and the end are kept; the rest is counted.
 //!
-//! Bytes become text, secrets are replaced, and only then anything is shown or left out: no secret is cut in two.
+//! Bytes are decoded, then secrets are replaced, and only then is text displayed or dropped: no secret is cut in two.
 
 use std::collections::VecDeque;
 
 use crate::cut::thousands;
 use crate::{Secrets, StreamScrubber};
 
-/// What a command has written so far.
+/// The output of a command so far.
 pub(super) struct CommandOutput {
     decoder: Decoder,
     scrubber: StreamScrubber,
@@ -16,12 +16,12 @@ pub(super) struct CommandOutput {
 }
 
 impl CommandOutput {
-    /// Keeps up to `kept` bytes, none of them of a secret.
+    /// Keeps up to `kept` bytes of output with secrets replaced.
     pub(super) fn keeping(kept: usize, secrets: &Secrets) -> Self {
         Self { decoder: Decoder::default(), scrubber: secrets.stream(), ends: BothEnds::keeping(kept), written: 0 }
     }
 
-    /// Takes what was written, and gives what can be shown of it by now.
+    /// Adds output. Returns the text that can be displayed by now.
     pub(super) fn push(&mut self, bytes: &[u8]) -> String {
         self.written += bytes.len() as u64;
         let text = self.scrubber.push(&self.decoder.push(bytes)).into_owned();
@@ -29,12 +29,12 @@ impl CommandOutput {
         text
     }
 
-    /// Bytes that were written.
+    /// Returns the number of bytes the command has written.
     pub(super) fn written(&self) -> u64 {
         self.written
     }
 
-    /// As text; what is not UTF-8 is replaced.
+    /// Returns the kept output as text; bytes that are not UTF-8 are replaced.
     pub(super) fn into_text(mut self) -> String {
         let rest = self.scrubber.push(&self.decoder.finish()).into_owned() + &self.scrubber.finish();
         self.ends.push(rest.as_bytes());
@@ -42,7 +42,7 @@ impl CommandOutput {
     }
 }
 
-/// The first and the last bytes of a text, and how many there were.
+/// The first and the last bytes of a text, and its total length.
 struct BothEnds {
     half: usize,
     head: Vec<u8>,
@@ -86,7 +86,7 @@ impl BothEnds {
     }
 }
 
-/// Text out of bytes that arrive in pieces: a character split between two of them is put together.
+/// Decodes bytes that arrive in pieces; joins a character that is split between two pieces.
 #[derive(Default)]
 struct Decoder {
     open: Vec<u8>,
@@ -95,7 +95,7 @@ struct Decoder {
 impl Decoder {
     fn push(&mut self, bytes: &[u8]) -> String {
         self.open.extend_from_slice(bytes);
-        // What is open at the very end is at most three bytes, however broken the text before it is.
+        // An incomplete character at the end has at most three bytes, however broken the text before it is.
         let last = self.open.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
         let ending = &self.open[self.open.len() - last..];
         let is_open = std::str::from_utf8(ending).is_err_and(|error| error.error_len().is_none());
@@ -105,7 +105,7 @@ impl Decoder {
         text
     }
 
-    /// What was left open, once nothing more will come.
+    /// Decodes the incomplete rest at the end of the output.
     fn finish(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.open)).into_owned()
     }
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(decoder.push(b"\xc3") + &decoder.finish(), "\u{fffd}");
     }
 
-    // proves X1: neither where output is left out nor where a piece of it ends is a secret cut in two
+    // proves X1: a secret is not cut in two, neither where output is dropped nor where a piece ends
     #[test]
     fn no_part_of_a_secret_is_kept_or_shown_wherever_the_cut_falls() {
         const KEY: &str = "Qz7Xv9Kp3Wé5Yt2R";

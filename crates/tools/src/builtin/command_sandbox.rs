@@ -1,5 +1,5 @@
-//! What `run_command` has to do with the sandbox: what a call may say of it, how far the call reaches then, and
-//! what the model is told afterwards.
+//! The sandbox side of `run_command`: what a call may request, which sandbox use follows, and what the result tells the
+//! model.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::guard::CleanupReport;
 use crate::running_commands::RunningCommand;
 use crate::sandbox_use::SandboxUse;
 
-/// How many paths the model is told of at once.
+/// How many paths the result names at once.
 const MOST_NAMED: usize = 10;
 
-/// What a call says of the sandbox.
+/// The part of a call's arguments that concerns the sandbox.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct SandboxRequest {
     #[serde(default)]
@@ -27,14 +27,14 @@ pub(super) struct SandboxRequest {
     sandbox: Option<SandboxOff>,
 }
 
-/// The one thing that can be said of it.
+/// The only value of the `sandbox` argument.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SandboxOff {
     Off,
 }
 
-/// Adds to what the model is told of the tool, where there is a sandbox.
+/// Adds the sandbox to the tool's description and schema, if there is one.
 pub(super) fn describe(commands: &Commands, description: &str, properties: &mut Value) -> String {
     if commands.sandbox.as_ref().is_none_or(|sandbox| sandbox.mode() == SandboxMode::Off) {
         return description.to_owned();
@@ -51,7 +51,7 @@ pub(super) fn describe(commands: &Commands, description: &str, properties: &mut 
 }
 
 impl Commands {
-    /// How far a call with this wish reaches.
+    /// Returns the sandbox use of a call with this request.
     pub(super) fn sandbox_use(&self, request: SandboxRequest) -> SandboxUse {
         let held =
             self.sandbox.as_ref().zip(self.guard.as_ref()).is_some_and(|(sandbox, guard)| sandbox.confines(guard));
@@ -63,8 +63,8 @@ impl Commands {
         }
     }
 
-    /// What a call with this wish is held to, with `temp` for itself, and what is to be kept until the command has ended.
-    /// Aside: the workspace is looked through, and other work has this thread too.
+    /// Returns the confinement of a call with this request, with `temp` as its temporary folder, and a value to keep
+    /// until the command has ended. Runs on a blocking thread, because it scans the workspace.
     pub(super) async fn confinement(
         self: &Arc<Self>,
         request: SandboxRequest,
@@ -76,28 +76,28 @@ impl Commands {
         tokio::task::spawn_blocking(work).await.map_err(|error| SandboxUntried { failure: error.to_string() })?
     }
 
-    /// What a person who is asked about a call with this wish is told of the sandbox.
+    /// Returns the line about the sandbox for the approval prompt of a call with this request.
     pub(super) fn sandbox_line(&self, request: SandboxRequest) -> Option<String> {
         let (sandbox, guard) = self.sandbox.as_ref().zip(self.guard.as_ref())?;
         Some(sandbox.describe(guard, self.sandbox_use(request)))
     }
 }
 
-/// How a command ended, with what it printed.
+/// How a command ended, with its output.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CommandEnding<'o> {
     Well(&'o str),
     Failed(&'o str),
-    /// It was stopped, or nobody knows.
+    /// It was stopped, or its end is unknown.
     Stopped,
 }
 
-/// What a command in the sandbox was held to, as far as the model is told of it.
+/// The facts about a command's confinement that its result reports to the model.
 pub(super) struct ConfinementNotes {
     network: Network,
     /// Where it may write.
     writes: &'static str,
-    /// What was done about what it had made and may not.
+    /// What the cleanup did about files that it may not leave behind.
     pub(super) cleanup: CleanupReport,
 }
 
@@ -119,8 +119,8 @@ impl ConfinementNotes {
         Self { network: confinement.network, writes, cleanup: CleanupReport::default() }
     }
 
-    /// What the model is told after the command, on a line of its own each: what was set aside, and whether it is the
-    /// sandbox it failed for, or did only a part for.
+    /// Returns the notes for the model after the command, one line each: what was set aside, and whether the sandbox
+    /// made the command fail or do only a part of its work.
     pub(super) fn hint(&self, ending: CommandEnding<'_>) -> String {
         let mut hints = cleanup_hint(&self.cleanup);
         let missing = match ending {
@@ -166,12 +166,12 @@ impl ConfinementNotes {
     }
 }
 
-/// How the lines begin that tell the model of the sandbox.
+/// How the lines about the sandbox begin.
 const NOTE_BEGINNINGS: [&str; 5] =
     ["[Set aside as ", "[Set aside besides: ", "[Put back: ", "[WARNING: ", "[The sandbox "];
 
-/// What a command's result says of the sandbox, a line each, for the person who watches. It stands below the line that
-/// says how the command ended; what the command itself has printed is above that.
+/// Extracts the lines about the sandbox from a command's result, to display them to the person. They come after the
+/// line that reports how the command ended; the command's own output is above that line.
 #[must_use]
 pub fn sandbox_notes(result: &str) -> Vec<&str> {
     let is_note = |line: &&str| NOTE_BEGINNINGS.iter().any(|begin| line.starts_with(begin)) && line.ends_with(']');
@@ -180,7 +180,7 @@ pub fn sandbox_notes(result: &str) -> Vec<&str> {
     notes.iter().map(|note| note.trim_matches(['[', ']'])).collect()
 }
 
-/// What the model is told of what was cleared away, on a line of its own each.
+/// Returns the notes for the model about the cleanup, one line each.
 fn cleanup_hint(cleanup: &CleanupReport) -> String {
     let mut hints = String::new();
     for path in cleanup.set_aside.iter().take(MOST_NAMED) {
@@ -208,7 +208,7 @@ fn cleanup_hint(cleanup: &CleanupReport) -> String {
     hints
 }
 
-/// A path on one line: a command names its files as it likes.
+/// Returns a path as one line: a command may use any character in its file names.
 fn one_line_path(path: &Path) -> String {
     shown_path(&path.to_string_lossy()).into_owned()
 }
@@ -233,7 +233,7 @@ mod tests {
         assert!(landlock.contains("$TMPDIR") && !landlock.contains("protected") && !landlock.contains("/tmp"));
     }
 
-    // proves X3: a half-switched tree does not pass for a switched one
+    // proves X3: a work tree that was switched only in part is not reported as switched
     #[test]
     fn a_command_that_ended_well_and_was_kept_from_something_is_told_so_and_the_person_too() {
         let held = ConfinementNotes::of(&Confinement { writable: vec!["/w".into()], ..Confinement::default() });
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(hint(Network::On), "", "it is nobody's fault but the server's");
     }
 
-    // proves X3: what the model is told of the sandbox, the person who watches is told too
+    // proves X3: notes about the sandbox for the model are displayed to the person too
     #[test]
     fn what_a_result_says_of_the_sandbox_is_found_at_its_end() {
         let cleanup = CleanupReport { set_aside: vec!["AGENTS.md.set-aside".into()], ..CleanupReport::default() };

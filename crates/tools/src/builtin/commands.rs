@@ -10,32 +10,32 @@ use crate::{GuardProgram, Sandbox, Secrets};
 /// How commands are run.
 #[derive(Clone, Debug)]
 pub struct Commands {
-    /// The guard; without one no command is run.
+    /// The guard program; without one no command runs.
     pub guard: Option<GuardProgram>,
-    /// Where the lock files of running commands are. Outside the workspace.
+    /// The folder of the lock files of running commands. Outside the workspace.
     pub lock_dir: PathBuf,
-    /// What commands don't inherit, and what is not seen of their output (X1).
+    /// Secrets that commands don't inherit, and that are replaced in their output (X1).
     pub secrets: Secrets,
     /// Other variables that commands don't inherit.
     pub hide_env: BTreeSet<String>,
-    /// Variables that they do, though they hold a secret; what is hidden wins.
+    /// Variables that commands inherit although they hold a secret; `hide_env` takes precedence.
     pub keep_env: BTreeSet<String>,
-    /// How long a command may take if the model does not say.
+    /// The time limit of a command if the model sets none.
     pub timeout: Duration,
-    /// The longest the model may ask for.
+    /// The longest time limit the model may set.
     pub timeout_ceiling: Duration,
-    /// How long a stopped command has to end by itself.
+    /// How long a stopped command may take to end by itself.
     pub stop_grace: Duration,
     /// Bytes of output that are kept, half from the beginning and half from the end.
     pub output_kept: usize,
     /// Bytes of output at which a command is stopped.
     pub output_ceiling: u64,
-    /// The sandbox they run in; without one they can do whatever this user can.
+    /// The sandbox they run in; without one they run with all permissions of this user.
     pub sandbox: Option<Sandbox>,
 }
 
 impl Commands {
-    /// Commands under `guard`, with two minutes' time unless the model asks for up to ten.
+    /// Creates settings for commands under `guard`, with a time limit of two minutes and a maximum of ten.
     #[must_use]
     pub fn new(guard: Option<GuardProgram>, lock_dir: PathBuf) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Commands {
 }
 
 impl Commands {
-    /// The variables of this environment that commands don't get.
+    /// Returns the variables of this environment that commands don't inherit.
     pub(super) fn hidden_env(&self, environment: impl IntoIterator<Item = (OsString, OsString)>) -> BTreeSet<OsString> {
         let mut hidden = self.secrets.scrubbed_names(environment);
         hidden.retain(|name| !name.to_str().is_some_and(|name| self.keep_env.contains(name)));

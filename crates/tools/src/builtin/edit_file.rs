@@ -1,8 +1,8 @@
-//! `edit_file`: one exact piece of text replaced by another.
+//! `edit_file`: replaces one exact piece of text by another.
 //!
-//! After a crash the file itself says whether the edit took place: it could be the state before
-//! (the edit would still apply) or the state after (undoing it gives a file the edit applies to).
-//! Where it could be both, or neither, nothing is claimed.
+//! After a crash the file itself shows whether the edit took place: it matches the state before (the edit would still
+//! apply) or the state after (reverting it gives a file to which the edit applies). If it matches both or neither, the
+//! result is unknown.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl FileEdit {
             .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())
     }
 
-    /// The content of the file with the edit made.
+    /// Returns the content of the file with the edit applied.
     fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
         refuse_placeholder(&self.new_text)?;
         if contains_placeholder(&self.old_text) {
@@ -163,7 +163,7 @@ impl FileEdit {
         }
     }
 
-    /// The edit with the line ends of the file, where the model wrote plain ones.
+    /// Returns the edit with the line endings of the file, where the model wrote plain ones.
     fn fitted(&self, text: &str) -> Self {
         let fit = |part: &str| part.replace("\r\n", "\n").replace('\n', "\r\n");
         let foreign = !text.contains(&self.old_text) && text.contains("\r\n");
@@ -177,7 +177,7 @@ impl FileEdit {
         Self { path: self.path.clone(), old_text, new_text, replace_all: self.replace_all }
     }
 
-    /// The edit of `text` as the model sees it: a part of a secret is not there for it to find or to change.
+    /// Applies the edit to `text` as the model sees it: it can't find or change a part of a secret.
     fn apply_to(&self, text: &str, secrets: &Secrets) -> Result<String, EditProblem> {
         if let Cow::Owned(seen) = secrets.scrub(text)
             && seen.matches(&self.old_text).count() != text.matches(&self.old_text).count()
@@ -199,7 +199,7 @@ impl FileEdit {
     }
 
     fn verify(&self, text: &str) -> Verification {
-        // The line ends were fitted to the text as it was; both ways of fitting are looked at.
+        // The edit used the line endings of the text before it; both variants are checked.
         let (plain, fitted) = (self, self.fitted(text));
         let before = plain.apply(text).is_ok() || fitted.apply(text).is_ok();
         let after = plain.could_have_made(text) || fitted.could_have_made(text);
@@ -210,7 +210,7 @@ impl FileEdit {
         }
     }
 
-    /// Whether some text becomes this one by the edit.
+    /// Whether the edit could have produced this text.
     fn could_have_made(&self, text: &str) -> bool {
         if self.new_text.is_empty() {
             return !text.contains(&self.old_text);
@@ -230,7 +230,7 @@ fn only_crlf(text: &str) -> bool {
     text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
 }
 
-/// How often `part` occurs, overlaps included, counted up to `enough`.
+/// Counts the occurrences of `part`, including overlaps, up to `enough`.
 fn occurrences(text: &str, part: &str, enough: usize) -> usize {
     let (mut count, mut from) = (0, 0);
     while count < enough
@@ -265,7 +265,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// Where the model probably meant: the line most like the first line of what it looked for.
+/// Describes the likely location: the line most similar to the first line of `old_text`.
 fn nearest(text: &str, old_text: &str) -> String {
     let Some(wanted) = old_text.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return ": it is only white space.".into();

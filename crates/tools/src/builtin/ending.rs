@@ -1,4 +1,4 @@
-//! The loop-ending three (L6): a call that succeeds ends the run, and its text is the answer.
+//! The three tools that end the loop (L6): a successful call ends the run, and its text is the answer.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::answer::ready;
 use super::spec::spec;
 use crate::{BoxFuture, CallContext, Tool};
 
-/// `task_completion`, `ask_question` and `converse`.
+/// Returns the tools `task_completion`, `ask_question` and `converse`.
 #[must_use]
 pub fn ending_tools() -> Vec<Arc<dyn Tool>> {
     [

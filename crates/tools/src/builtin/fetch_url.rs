@@ -1,12 +1,11 @@
-//! `fetch_url`: a page of the web, as text.
+//! `fetch_url`: fetches a web page as text.
 //!
-//! The protocol: the address is made normal ([`Address`]); its host is looked up and connected to only
-//! where that is allowed ([`network`], [`private_address`]); the answer is read within bounds ([`exchange`]); a
-//! redirect goes the same way again, and every address on it is judged by the person's rules. What they
-//! allow without asking is followed. So is a redirect within the host of a call that a person agreed to,
-//! unless a rule asks about where it leads; a rule that allowed the call allows what it says and no more.
-//! Otherwise the model is told where it leads, and may ask for that: whoever agreed to one host did not
-//! agree to any other (X4).
+//! The protocol: the URL is normalized ([`Address`]); its host is resolved and connected to only if that is allowed
+//! ([`network`], [`private_address`]); the response is read within bounds ([`exchange`]). A redirect repeats these
+//! steps, and every URL of it is checked against the person's rules. A redirect that the rules allow without asking is
+//! followed. So is a redirect within the host of a call that a person approved, unless a rule asks about its target; a
+//! rule that allowed the call allows only the URLs it matches. Otherwise the result tells the model the target, which
+//! the model may request: approval of one host does not cover any other (X4).
 
 mod charset;
 mod exchange;
@@ -38,31 +37,31 @@ use crate::address::{Address, HostPattern};
 use crate::shorten::shorten;
 use crate::{About, AskPolicy, BoxFuture, CallContext, CertainFailure, Permissions, Secrets, Tool};
 
-/// So many bytes of a page are read, unpacked.
+/// The most bytes of a page that are read, decompressed.
 const LARGEST: usize = 4 << 20;
-/// Of the page that explains an error.
+/// The same for the body of an error response.
 const LARGEST_ERROR: usize = 64 << 10;
 const REDIRECTS: usize = 10;
-/// For everything together.
+/// The time limit for all requests of a call together.
 const TIME: Duration = Duration::from_secs(30);
 
-/// What fetching is allowed.
+/// Settings of the tool.
 #[derive(Clone, Debug, Default)]
 pub struct FetchSettings {
     /// Hosts that may be on this machine or in a private network.
     pub private: Vec<HostPattern>,
-    /// The person's rules, for where a redirect leads.
+    /// The person's rules, for the targets of redirects.
     pub permissions: Permissions,
-    /// What is not seen of a page (X1).
+    /// Secrets that are replaced in a page (X1).
     pub secrets: Secrets,
 }
 
-/// Who agreed to a call.
+/// What allowed a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum FetchConsent {
-    /// A rule, or the mode: to what it says.
+    /// A rule, or the mode: it covers what it matches.
     Rule,
-    /// A person who was asked: to the host of the address they saw.
+    /// A person who was asked: the approval covers the host of the URL they saw.
     Person(Address),
 }
 
@@ -73,7 +72,7 @@ struct FetchUrlArguments {
     raw: bool,
 }
 
-/// The tool `fetch_url`.
+/// Returns the tool `fetch_url`.
 #[must_use]
 pub fn fetch_url(fetching: FetchSettings) -> Arc<dyn Tool> {
     Arc::new(FetchUrl::new(fetching, Arc::new(SystemConnector)))
@@ -195,7 +194,7 @@ impl FetchUrl {
         }
     }
 
-    /// Where a redirect leads, if it may be followed.
+    /// Returns the target of a redirect, if it may be followed.
     fn follow(&self, from: &Address, location: &str, consent: &FetchConsent) -> Result<Address, FetchFailure> {
         let refused =
             |why: &str| FetchFailure::Refused(format!("{} redirects, and {why}", shorten(from.as_str(), 500)));
@@ -220,13 +219,13 @@ impl FetchUrl {
         }
     }
 
-    /// What the person's rules say of an address.
+    /// Checks an address against the person's rules.
     fn check_address(&self, address: &Address) -> Verdict {
         self.fetching.permissions.check(&self.spec, &About::address(address), self.ask_policy(), &[]).verdict
     }
 }
 
-/// The same host, by the usual ports or the same one.
+/// Whether both have the same host, and the same port or the default ports.
 fn same_host(from: &Address, to: &Address) -> bool {
     from.host() == to.host() && (from.port() == to.port() || from.url().port().is_none() && to.url().port().is_none())
 }
@@ -235,7 +234,7 @@ fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
-/// How much of a body is worth reading.
+/// Returns how many bytes of the body to read.
 fn wanted(head: &ResponseHead) -> usize {
     match head.status {
         status if is_redirect(status) => 0,

@@ -1,6 +1,6 @@
-//! What a file is that is not text.
+//! Recognizes files that are not text.
 
-/// How much of a file is looked at.
+/// How many bytes of a file are examined.
 pub(super) const SAMPLE: usize = 8 * 1024;
 
 const KINDS: &[(&[u8], &str)] = &[
@@ -23,11 +23,11 @@ const KINDS: &[(&[u8], &str)] = &[
     (b"\xfe\xff", "UTF-16 text"),
 ];
 
-/// What kind of binary file begins with `sample`; `None` for text.
+/// Returns the kind of binary file that begins with `sample`; `None` for text.
 pub(super) fn binary(sample: &[u8]) -> Option<&'static str> {
     let known = KINDS.iter().find(|(magic, _)| sample.starts_with(magic)).map(|(_, kind)| *kind);
     match known {
-        // These may begin a text as well.
+        // Text may begin with these bytes as well.
         Some("bzip2 data" | "a Windows program" | "a RIFF file (WebP, WAV or AVI)" | "a GIF image")
             if !sample.contains(&0) =>
         {

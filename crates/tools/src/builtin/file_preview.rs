@@ -1,8 +1,8 @@
-//! What a person is shown of a change to a file before it happens (T8).
+//! Previews of a change to a file, displayed to a person before the change (T8).
 //!
-//! The file is looked at as it is when the model asks, which may be before an earlier call of the same
-//! reply has changed it. What can't be seen yet is said, and is no reason to refuse; a path that no
-//! tool may touch is. A preview is whole: whoever shows it may show a part first, and must have the rest at hand.
+//! A preview uses the file as it is when the model makes the call, possibly before an earlier call of the same reply
+//! has changed it. If the preview can't be complete yet, it says so and the call is not refused; a path that no tool
+//! may touch is refused. A preview is never shortened: a client that displays only a part must offer the rest.
 
 use windlass_vocab::Preview;
 
@@ -12,12 +12,12 @@ use crate::shorten::shorten;
 use crate::workspace::FileContent;
 use crate::{Workspace, shown_path};
 
-/// Files above this are named by their size alone.
+/// For larger files the preview gives only the size.
 const LARGEST: u64 = 4 << 20;
-/// Of a path in a title.
+/// The longest path in a title.
 const PATH: usize = 200;
 
-/// A file that gets this content.
+/// Previews a file that gets this content.
 pub(super) fn write_preview(workspace: &Workspace, path: &str, content: &str) -> Result<Preview, String> {
     let (name, new) = (title_path(path), thousands(content.len()));
     let (title, body) = match workspace.read_for_people(path, LARGEST)? {
@@ -42,7 +42,7 @@ pub(super) fn write_preview(workspace: &Workspace, path: &str, content: &str) ->
     Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
 }
 
-/// A file in which one text takes the place of another.
+/// Previews a file in which one text replaces another.
 pub(super) fn edit_preview(
     workspace: &Workspace,
     path: &str,
@@ -65,7 +65,7 @@ pub(super) fn edit_preview(
     Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
 }
 
-/// A file or folder that gets another path.
+/// Previews a file or folder that is moved.
 pub(super) fn move_preview(
     workspace: &Workspace,
     from: &str,
@@ -89,42 +89,42 @@ pub(super) fn move_preview(
     Ok(Preview { title, body: notes.join("\n"), rule: None })
 }
 
-/// A path in a title, which is one line. A longer one stands whole in the body.
+/// Returns a path for a title, which is one line. A longer path is complete in the body.
 fn title_path(path: &str) -> String {
     shorten(&shown_path(path), PATH)
 }
 
-/// The content as text, if it is any.
+/// Returns the content as text, or `None` if it is binary.
 fn text(content: &[u8]) -> Option<&str> {
     std::str::from_utf8(content).ok().filter(|_| !content.contains(&0))
 }
 
-/// What becomes of a text, whole, without the secrets in either: they are taken out before lines are told apart. A
-/// NUL character is shown by the sign for it.
+/// Returns a complete diff without secrets: they are replaced before lines are compared. A NUL character is displayed
+/// as its symbol.
 fn diff_of(workspace: &Workspace, path: &str, old: &str, new: &str) -> String {
     let seen = |text: &str| workspace.secrets().scrub(text).replace('\0', "␀");
     unified(&seen(old), &seen(new), &shown_path(path), DiffLimits::WHOLE)
 }
 
-/// A text where there was no file.
+/// Returns the diff for a new file.
 fn new_file_diff(workspace: &Workspace, path: &str, content: &str) -> String {
     let seen = workspace.secrets().scrub(content).replace('\0', "␀");
     compare(None, Some(seen.as_bytes()), &shown_path(path), DiffLimits::WHOLE)
 }
 
-/// A text in the place of what can't be shown.
+/// Returns the text that replaces a content that can't be displayed.
 fn replaced_by(what: &str, workspace: &Workspace, path: &str, content: &str) -> String {
     format!("{what} that are there are replaced by these:\n{}", new_file_diff(workspace, path, content))
 }
 
-/// Whether a move may take the place of what is there.
+/// Whether a move may replace an existing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overwrite {
     Yes,
     No,
 }
 
-/// Where a path really leads, if a link leads it elsewhere.
+/// Returns a note with the real path, if `path` contains a symlink.
 fn link_note(workspace: &Workspace, path: &str) -> String {
     match workspace.leads_to(path) {
         Some(real) => format!("By a link this is {}.\n", shown_path(&real.to_string_lossy())),

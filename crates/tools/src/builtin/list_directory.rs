@@ -76,7 +76,7 @@ impl Tool for ListDirectory {
     }
 }
 
-/// What is listed first.
+/// The order of the listing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EntryRank {
     Folder,
@@ -84,7 +84,7 @@ enum EntryRank {
     Other,
 }
 
-/// What is in a folder and may be shown.
+/// The entries of a folder that may be displayed.
 struct DirectoryListing {
     entries: Vec<(EntryRank, OsString, DirEntry)>,
     left_out: usize,
@@ -102,7 +102,7 @@ fn list(workspace: &Workspace, names: &[String], folder: &Dir, rules: &FileRules
         };
         let mut paths: Vec<PathBuf> =
             names.iter().map(|name| flatten(&Path::new(name).join(entry.file_name()))).collect();
-        // A link is shown with what it leads to.
+        // A symlink is displayed with its target.
         let behind = paths.last().filter(|_| rank == EntryRank::Other).map(|path| workspace.resolved(path));
         paths.extend(behind);
         if unread.has(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>()) {

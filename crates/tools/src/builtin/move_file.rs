@@ -1,4 +1,4 @@
-//! `move_file`: a file or folder gets another path, in one step.
+//! `move_file`: moves a file or folder to another path, atomically.
 
 use std::io;
 use std::sync::Arc;
@@ -90,8 +90,8 @@ impl Tool for MoveFile {
             };
             match workspace.exists(&order.from) {
                 Ok(true) => Verification::NotDone,
-                // What is at the new path may have been there before, and the old one may never have
-                // been: then the call would have failed.
+                // The file at the new path may have been there before, and the old path may never have existed: then
+                // the call would have failed.
                 Ok(false) | Err(_) => Verification::Unknown,
             }
         }))
@@ -125,7 +125,7 @@ impl FileMove {
             _ => format!("`{from}` can't be moved to `{to}`: {error}."),
         })?;
         folders.keep();
-        // The move has taken place; that a folder can't be synced does not undo it.
+        // The move has taken place; a failed sync of a folder does not undo it.
         let _ = sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent));
         Ok(format!("Moved {from} to {to}."))
     }

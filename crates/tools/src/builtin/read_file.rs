@@ -1,9 +1,9 @@
-//! `read_file`: a window of a text file, or of an earlier result that was cut.
+//! `read_file`: a window of a text file, or of an earlier result that was shortened.
 //!
-//! The text comes plain, without line numbers, so that what the model copies into an edit is what
-//! stands in the file. Only the bytes up to the end of the window are read, whatever the file's size.
+//! The text has no line numbers, so that the model can copy it into an edit unchanged. Only the bytes up to the end of
+//! the window are read, whatever the file's size.
 //!
-//! Lines and columns are those of the text without its secrets (X1): no window begins or ends inside one.
+//! Lines and columns refer to the text with secrets replaced (X1): no window begins or ends inside a secret.
 
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use crate::{About, BoxFuture, CallContext, FileRules, SpilledResult, Tool, Workspace};
 
 const LINES: u64 = 2_000;
-/// What one answer holds, a little under the usual cap of a result.
+/// The most characters in one result, a little under the usual limit.
 const CHARS: usize = 15_000;
 
 #[derive(Deserialize)]
@@ -127,12 +127,12 @@ async fn from_result(call: &str, context: &CallContext, arguments: &ReadFileArgu
     Ok(Outcome { origin, ..Outcome::ok(text) })
 }
 
-/// The part of a text that was asked for, and how it lies in the whole.
+/// The requested part of a text, and its position in the whole.
 struct Window {
     text: String,
-    /// Lines before it, where the text has no more than those.
+    /// The number of lines, if the text ends before the window.
     short: Option<u64>,
-    /// Where the next window begins.
+    /// Line and column at which the next window begins.
     next: Option<(u64, u64)>,
 }
 
@@ -164,7 +164,7 @@ fn window(mut reader: impl BufRead, arguments: &ReadFileArguments) -> io::Result
     Ok(Window { text: text.replace('\0', "␀"), short: None, next })
 }
 
-/// Passes over `lines` lines; says how many there were, one without a line break at the end included.
+/// Skips `lines` lines. Returns how many there were, including a last line without a line break.
 fn skip_lines(reader: &mut impl BufRead, lines: u64) -> io::Result<u64> {
     let (mut passed, mut open) = (0, 0);
     while passed < lines {
@@ -187,7 +187,7 @@ fn skip_lines(reader: &mut impl BufRead, lines: u64) -> io::Result<u64> {
     Ok(passed)
 }
 
-/// Reads on to the end of a character the limit fell into.
+/// Reads the rest of a character that the limit has cut.
 fn complete_character(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<()> {
     for _ in 0..3 {
         let open = std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none());
@@ -201,7 +201,7 @@ fn complete_character(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Res
 }
 
 impl Window {
-    /// The text with a note on where it stands in the whole, if it is not the whole.
+    /// Returns the text with a note on its position, if it is not the whole text.
     fn rendered(self, path: &str, arguments: &ReadFileArguments, size: &str) -> Result<String, Refusal> {
         if let Some(lines) = self.short {
             let (offset, lines) = (arguments.offset, thousands_of(lines));

@@ -1,7 +1,7 @@
 //! `run_command`: a shell command under the guard.
 //!
-//! Whatever becomes of this future, the lifeline ends with it, and the guard kills the command. A
-//! non-zero exit is a result like any other.
+//! When this future ends or is dropped, the lifeline closes and the guard kills the command. A non-zero exit code is a
+//! normal result.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -32,13 +32,13 @@ use crate::sandbox_use::SandboxUse;
 use crate::shorten::shorten;
 use crate::{About, BoxFuture, CallContext, GuardProgram, SandboxUntried, Tool, Workspace};
 
-/// How long a guard may take to kill what it guards, and how long its output may trail after it.
+/// How long a guard may take to kill its processes, and how long output may continue after that.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 const TRAILING_OUTPUT: Duration = Duration::from_secs(1);
 const UNKILLED: &str = "stopped, but something it started could not be killed yet";
-/// Progress is for watching; nobody reads more.
+/// Progress is only for display; output beyond this limit is not sent as progress.
 const PROGRESS_LIMIT: u64 = 1 << 20;
-/// Whoever agrees to a command has seen all of it, so a longer one is not asked about.
+/// A person who approves a command has seen all of it, so a longer one can't be approved.
 const LONGEST_SHOWN: usize = 16_000;
 
 #[derive(Deserialize)]
@@ -101,7 +101,7 @@ impl Tool for RunCommand {
         }
         let first = shorten(command.trim().lines().next().unwrap_or_default(), 160);
         let place = format!("in {}", self.workspace.root().display());
-        // What the title shows whole is not said twice.
+        // If the title displays the whole command, the body does not repeat it.
         let body = if first == command { place } else { format!("{place}\n{command}") };
         let more = match command.trim().lines().count() {
             0 | 1 => String::new(),
@@ -121,7 +121,7 @@ impl Tool for RunCommand {
         let line = command.trim().lines().next().unwrap_or_default();
         match self.commands.sandbox_use(sandbox_request) {
             SandboxUse::WithNetwork | SandboxUse::Outside => Some(TextOrigin::Command { command: shorten(line, 160) }),
-            // Where nothing holds commands any of them may have the network: to ask about what each prints is to ask always.
+            // Without a sandbox any command may use the network: asking about each one's output would be asking always.
             SandboxUse::Confined | SandboxUse::NoSandbox => None,
         }
     }
@@ -151,7 +151,7 @@ impl Tool for RunCommand {
         let (commands, directory) = (Arc::clone(&self.commands), self.workspace.root().to_owned());
         Box::pin(async move {
             let lock = lock_path(&commands.lock_dir, context.session, context.call);
-            // Others that begin meanwhile are told of it until it has ended.
+            // Commands that start meanwhile take this one into account until it has ended.
             let (confinement, _running) = match commands.confinement(sandbox_request, temp_path(&lock)).await {
                 Ok(joined) => joined.unzip(),
                 Err(untried) => return not_run(&untried),
@@ -172,13 +172,13 @@ impl Tool for RunCommand {
     }
 }
 
-/// A command that can't be held is not run; no other command would be.
+/// Returns the outcome of a command that could not be confined and was not run; other commands would fail as well.
 fn not_run(untried: &SandboxUntried) -> Outcome {
     let text = format!("The command was not run: {untried}. No command can be run before a person has seen to that.");
     Outcome { remedy: Some(Remedy::MendSandbox), ..Outcome::new(OutcomeKind::InfrastructureError, text) }
 }
 
-/// Why a command is being ended before its time.
+/// Why a command is stopped early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EarlyStop {
     Cancelled,
@@ -186,17 +186,17 @@ enum EarlyStop {
     Flooded,
 }
 
-/// How it went with a command.
+/// How a command ended.
 enum CommandEnd {
     Reported(GuardReport),
-    /// The guard is gone without a word.
+    /// The guard ended without a report.
     GuardLost,
-    /// The guard could not kill what it guards in time.
+    /// The guard could not kill its processes in time.
     GivenUp,
 }
 
 impl CommandEnd {
-    /// How the command's shell ended, if the guard saw it.
+    /// Returns how the command's shell ended, if the guard reported it.
     fn exit(&self) -> Option<CommandExit> {
         match self {
             Self::Reported(GuardReport::Exited(code)) => Some(CommandExit::Code(*code)),
@@ -223,7 +223,7 @@ struct GuardedCommand {
     _guard: tokio::process::Child,
     request: Option<String>,
     group: Option<i32>,
-    /// What holds it, in the sandbox.
+    /// The facts about its confinement, in the sandbox.
     confinement_notes: Option<ConfinementNotes>,
 }
 
@@ -242,7 +242,7 @@ impl GuardedCommand {
             .and_then(|()| request.lock.as_ref().map(std::fs::File::create).transpose())
             .and_then(|_| Self::spawn(guard, commands, context, request_line));
         started.map(|running| Self { confinement_notes, ..running }).map_err(|error| {
-            // If it can't be removed either, the next resume clears it away.
+            // If it can't be removed, the next resume removes it.
             let _ = request.lock.as_ref().map(std::fs::remove_file);
             format!("The command was not run: its guard {} could not be started: {error}.", guard.program.display())
         })
@@ -252,7 +252,7 @@ impl GuardedCommand {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         let (printed, print) = io::pipe()?;
         let mut program = tokio::process::Command::new(&guard.program);
-        // Looked at now, for what is set now is what would be inherited.
+        // Read now, because the guard would inherit the current environment.
         for name in commands.hidden_env(std::env::vars_os()) {
             program.env_remove(name);
         }
@@ -277,10 +277,10 @@ impl GuardedCommand {
         })
     }
 
-    /// Follows the command to its end, or brings it about.
+    /// Waits for the command's end, or stops it.
     async fn watch(mut self, commands: &Commands, context: &CallContext, limit: Duration) -> Outcome {
         if let Some(request) = self.request.take() {
-            // A guard that is gone already shows in its silence.
+            // If the guard is gone, the end of its reports shows that.
             let _ = self.lifeline.write_all(request.as_bytes()).await;
         }
         let mut buffer = vec![0; 64 * 1024];
@@ -312,7 +312,7 @@ impl GuardedCommand {
         };
         if printing {
             let rest = async { while self.read_on(&mut buffer, context).await {} };
-            // Somebody outside may have been handed the other end; they are not waited for.
+            // A process outside may have received the other end of the pipe; don't wait for it.
             let _ = timeout(TRAILING_OUTPUT, rest).await;
         }
         self.outcome(&end, stop, limit)
@@ -323,7 +323,7 @@ impl GuardedCommand {
         self.take_output(&buffer[..read], context)
     }
 
-    /// Takes what was printed; says whether there may be more.
+    /// Adds output. Returns whether there may be more.
     fn take_output(&mut self, bytes: &[u8], context: &CallContext) -> bool {
         let shown = self.output.push(bytes);
         if !shown.is_empty() && self.output.written() <= PROGRESS_LIMIT {
@@ -353,7 +353,7 @@ impl GuardedCommand {
         }
     }
 
-    /// What the guard can't do any more: at least the command's own group.
+    /// Kills the command's own process group, when the guard no longer can.
     fn kill_group(&self) {
         if let Some(group) = self.group.and_then(rustix::process::Pid::from_raw) {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);

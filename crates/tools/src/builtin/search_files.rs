@@ -1,4 +1,4 @@
-//! `search_files`: a pattern in the content or in the paths of files. Patterns take linear time.
+//! `search_files`: searches the content or the paths of files. Patterns take linear time.
 
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -109,7 +109,7 @@ impl Tool for SearchFiles {
     }
 }
 
-/// A search under way.
+/// A search in progress.
 struct FileSearch<'a> {
     arguments: &'a SearchFilesArguments,
     secrets: &'a Secrets,
@@ -120,9 +120,9 @@ struct FileSearch<'a> {
     files: usize,
     binary: usize,
     large: usize,
-    /// What a rule keeps from being read.
+    /// The number of files that a rule hides.
     left_out: usize,
-    /// The files with matches in what they hold.
+    /// The files whose content matches.
     matched: Vec<String>,
 }
 
@@ -208,7 +208,7 @@ impl<'a> FileSearch<'a> {
             return;
         }
         let mut content = Vec::new();
-        // A file that can't be read to its end is searched as far as it can.
+        // A file that can't be read to its end is searched as far as possible.
         let _ = file.by_ref().take(LARGEST).read_to_end(&mut content);
         if binary(&content[..content.len().min(SAMPLE)]).is_some() {
             self.binary += 1;
@@ -225,7 +225,7 @@ impl<'a> FileSearch<'a> {
         }
     }
 
-    /// Adds the lines that match, each with the lines around it, none twice.
+    /// Adds the matching lines, each with its context, none twice.
     fn lines_of(&mut self, path: &str, content: &[u8]) {
         let around = self.arguments.context;
         let content = content.strip_suffix(b"\n").unwrap_or(content);
@@ -250,7 +250,7 @@ impl<'a> FileSearch<'a> {
         }
     }
 
-    /// A line, or the part of a long one where the match is.
+    /// Returns a line, or the part of a long one around the match.
     fn excerpt(&self, line: &[u8]) -> String {
         if line.len() <= LONGEST_LINE {
             return String::from_utf8_lossy(line).into_owned();

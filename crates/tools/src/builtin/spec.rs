@@ -1,4 +1,4 @@
-//! How a built-in tool is described to the loop.
+//! Builds the specs of built-in tools.
 
 use serde_json::Value;
 use windlass_vocab::{EffectClass, Json, ToolName, ToolSpec};
@@ -17,7 +17,7 @@ pub(super) fn spec(name: &str, description: &str, effect: EffectClass, schema: &
     }
 }
 
-/// The spec of a tool that does nothing but show what is in the workspace.
+/// Returns the spec of a tool that only reads files of the workspace.
 pub(super) fn file_read_spec(name: &str, description: &str, schema: &Value) -> ToolSpec {
     ToolSpec { reads_files: true, ..spec(name, description, EffectClass::ReadOnly, schema) }
 }

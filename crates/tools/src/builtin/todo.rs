@@ -1,4 +1,4 @@
-//! `todo`: the plan, replaced whole.
+//! `todo`: replaces the whole plan.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

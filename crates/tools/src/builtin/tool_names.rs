@@ -1,7 +1,6 @@
-//! The names of the built-in tools, also of those that this build or run lacks: rules mean the same in each.
+//! The names of the built-in tools, including those that this build or run lacks, so that rules mean the same in each.
 
-/// The names of all tools that are part of the program, for whoever wants to know whether a name is
-/// one of them.
+/// The names of all tools that are part of the program, for a check whether a name is one of them.
 pub const TOOL_NAMES: &[&str] = &[
     "ask_question",
     "converse",

@@ -1,4 +1,4 @@
-//! Walking a folder by handles: never through a link, not into what `.gitignore` leaves out.
+//! Walks a folder by file descriptors: follows no symlink, and skips what `.gitignore` excludes.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -15,11 +15,11 @@ use crate::path_pattern::PathExtent;
 use crate::refusal::Refusal;
 use crate::{Workspace, no_follow};
 
-/// Deeper than any tree of sources, and few enough handles to hold at once.
+/// Deeper than any source tree, and a bound on the number of open file descriptors.
 const DEEPEST: usize = 64;
 const LONGEST_IGNORE_FILE: u64 = 1 << 20;
 
-/// A regular file that was come upon.
+/// A regular file found by the walk.
 pub(super) struct FoundFile<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a OsStr,
@@ -27,8 +27,8 @@ pub(super) struct FoundFile<'a> {
     pub(super) path: PathBuf,
 }
 
-/// Visits every regular file under `path` in the order of their names until `visit` breaks off. Says how many
-/// files and folders on the way were passed over because of a rule.
+/// Visits every regular file under `path` in name order until `visit` breaks. Returns how many files and folders were
+/// skipped because of a rule.
 pub(super) fn walk(
     workspace: &Workspace,
     path: &str,
@@ -39,7 +39,7 @@ pub(super) fn walk(
     let base = workspace.relative(path)?;
     let base = if base == Path::new(".") { PathBuf::new() } else { base };
     let unread = rules.hidden_files(&workspace.files(&names.texts(), READ, PathExtent::Itself));
-    // The folders above have a say as well.
+    // The `.gitignore` files of the parent folders apply as well.
     let mut ignores = Vec::new();
     let mut above: Vec<&Path> = base.ancestors().skip(1).collect();
     above.reverse();
@@ -51,12 +51,12 @@ pub(super) fn walk(
     }
     let real = if names.real == Path::new(".") { PathBuf::new() } else { names.real };
     let mut walk = FolderWalk { workspace, unread, passed_over: 0, ignores, visit };
-    // Broken off is a way to end, not a failure.
+    // A break ends the walk; it is not a failure.
     let _ = walk.descend(&start, &base, &real);
     Ok(walk.passed_over)
 }
 
-/// A walk under way.
+/// A walk in progress.
 struct FolderWalk<'w> {
     workspace: &'w Workspace,
     unread: HiddenFiles<'w>,
@@ -66,7 +66,7 @@ struct FolderWalk<'w> {
 }
 
 impl FolderWalk<'_> {
-    /// Goes through a folder, which has this path and really is at that one.
+    /// Walks a folder; `path` is its path as given, `real` its path without symlinks.
     fn descend(&mut self, folder: &Dir, path: &Path, real: &Path) -> ControlFlow<()> {
         if path.components().count() > DEEPEST || self.workspace.is_in_closed(real) {
             return ControlFlow::Continue(());
@@ -103,7 +103,7 @@ pub(crate) enum EntryKind {
     Folder,
 }
 
-/// Files and folders, by name. What can't be read is passed over.
+/// Returns files and folders, by name. Skips unreadable entries.
 fn entries(folder: &Dir) -> Vec<(OsString, EntryKind)> {
     let mut found = Vec::new();
     for entry in folder.entries().into_iter().flatten().flatten() {
@@ -124,7 +124,7 @@ pub(crate) fn is_ignored(ignores: &[Gitignore], path: &Path, kind: EntryKind) ->
     said.is_some_and(|said| said.is_ignore())
 }
 
-/// The folder's `.gitignore`, if it has a sound one.
+/// Returns the folder's `.gitignore`, if it is valid.
 pub(crate) fn ignore_file(folder: &Dir, path: &Path) -> Option<Gitignore> {
     let name = ".gitignore";
     let is_file = folder.symlink_metadata(name).is_ok_and(|metadata| metadata.is_file());
@@ -133,7 +133,7 @@ pub(crate) fn ignore_file(folder: &Dir, path: &Path) -> Option<Gitignore> {
     file.take(LONGEST_IGNORE_FILE).read_to_string(&mut text).ok()?;
     let mut builder = GitignoreBuilder::new(path);
     for line in text.lines() {
-        // A line that is no pattern leaves nothing out.
+        // A line that is not a pattern excludes nothing.
         let _ = builder.add_line(None, line);
     }
     builder.build().ok()

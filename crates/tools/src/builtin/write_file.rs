@@ -1,4 +1,4 @@
-//! `write_file`: the whole content of a file, in one step.
+//! `write_file`: writes the whole content of a file, atomically.
 
 use std::sync::Arc;
 use std::time::Duration;

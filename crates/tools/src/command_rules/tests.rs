@@ -1,4 +1,4 @@
-//! Rules about commands: what they allow, what they forbid, and where they ask.
+//! Rules about commands: what they allow, what they forbid, and when they ask.
 
 use windlass_vocab::EffectClass;
 
@@ -9,7 +9,7 @@ use crate::{About, Mode};
 
 use super::*;
 
-/// What of the line a rule must spell out.
+/// Returns the part of the line that a rule must contain literally.
 fn spelled(line: &str) -> String {
     let ParsedLine::Clear(commands) = command_line::parse(line) else { panic!("{line} is opaque") };
     command_text(&commands[0][..literal_words(&commands[0])])
@@ -98,7 +98,7 @@ fn what_makes_a_program_something_else_must_be_spelled_out() {
     }
 }
 
-// proves X5: what makes a program something else is allowed by a rule that spells it out alone
+// proves X5: only a rule that contains the option literally allows an option that makes a program do something else
 #[test]
 fn an_option_that_changes_a_program_is_not_covered_by_a_star() {
     let git = permissions(Mode::Default, &["run_command(git *)", "run_command(git -C sub *)"], &[], &[]);
@@ -136,7 +136,7 @@ fn an_option_that_changes_a_program_is_not_covered_by_a_star() {
     assert_eq!(command(&parts, "git -c a=b x y && ls", &[]), "ask");
 }
 
-// proves X5: a deny of a subcommand looks past options
+// proves X5: a deny of a subcommand ignores options before it
 #[test]
 fn a_forbidden_subcommand_is_found_behind_options() {
     let rules = ["git push *", "cargo publish *", "npm publish *", "docker push *", "kubectl delete *"];
@@ -168,7 +168,7 @@ fn a_forbidden_subcommand_is_found_behind_options() {
     assert_eq!(command(&asking, "git -C . pull", &[]), "allow");
 }
 
-// proves X5: where a shell may put what is forbidden in the place of a pattern, a person is asked
+// proves X5: if the shell may expand a pattern to a forbidden command, a person is asked
 #[test]
 fn a_pattern_that_may_stand_for_what_is_forbidden_asks() {
     let deny = ["run_command(git push *)", "run_command(rm *)"];
@@ -210,7 +210,7 @@ fn a_pattern_that_may_stand_for_what_is_forbidden_asks() {
     assert_eq!(command(&asking, "git pu?h", &[]), "ask");
 }
 
-// proves X5: the words are the command, not how they look side by side
+// proves X5: a command is its list of words, not the joined text
 #[test]
 fn another_quoting_is_another_command_where_the_words_differ() {
     let exact = permissions(Mode::Default, &["run_command(rm a b)", r"run_command(rm \*.o)"], &[], &[]);

@@ -1,4 +1,4 @@
-//! Which forms of a call are read in a run.
+//! The forms of a call that a run reads.
 
 use windlass_vocab::{Dialect, Parallel};
 
@@ -11,7 +11,7 @@ pub(super) struct CallForms {
     pub(super) bracket: bool,
     /// `Tool:` and `Arguments:`.
     pub(super) lines: bool,
-    /// JSON, bare or in the tags small models put round it.
+    /// JSON, bare or in the tags that small models put around it.
     pub(super) json: bool,
 }
 
@@ -23,16 +23,16 @@ impl CallForms {
     }
 }
 
-/// How many calls a reply may have.
+/// How many calls of a reply are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallLimit {
-    /// The first; what follows it was made up and is dropped.
+    /// The first; the model invented everything after it, and it is dropped.
     One,
     /// All of them.
     Several,
 }
 
-/// Calls that run one after the other are asked for one by one.
+/// Calls that run one after the other are requested one by one.
 impl From<Parallel> for CallLimit {
     fn from(parallel: Parallel) -> Self {
         match parallel {
@@ -42,20 +42,20 @@ impl From<Parallel> for CallLimit {
     }
 }
 
-/// What is read in a run.
+/// The forms that a run reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AcceptedForms {
-    /// Read wherever it stands by itself.
+    /// Read wherever the call stands by itself.
     pub(super) anywhere: CallForms,
-    /// Read where it is the whole reply.
+    /// Read only if the call is the whole reply.
     pub(super) alone: CallForms,
-    /// How many.
+    /// How many calls are read.
     pub(super) calls: CallLimit,
 }
 
 impl AcceptedForms {
-    /// What a run with these `dialects` reads, `pinned` being the one its prefix explains. Nothing where
-    /// the wire's own calls are all there is.
+    /// Returns the forms that a run with these `dialects` reads; `pinned` is the dialect that its prefix explains.
+    /// Returns `None` if the run uses only the native calls of the wire.
     #[must_use]
     pub fn of(dialects: &[Dialect], pinned: Option<Dialect>, parallel: Parallel) -> Option<Self> {
         let mut anywhere = CallForms::default();

@@ -19,7 +19,7 @@ use crate::repair::mend;
 
 const CDATA: &str = "<![CDATA[";
 
-/// The calls of a block, given what stands between its tags.
+/// Parses the calls of a block; `inner` is the text between its tags.
 pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
     let inner = inner.trim();
     if inner.starts_with('{') {
@@ -45,7 +45,7 @@ pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
     Ok(vec![ReplyCall { provider_id: None, name, arguments, mended: None }])
 }
 
-/// An element that holds a text.
+/// An element with text content.
 struct Element {
     name: &'static str,
     open: &'static str,
@@ -56,7 +56,7 @@ const SERVER: Element = Element { name: "server_name", open: "<server_name>", cl
 const NAME: Element = Element { name: "tool_name", open: "<tool_name>", close: "</tool_name>" };
 
 impl Element {
-    /// Its text; nothing where it is absent or empty.
+    /// Returns its text, or `None` if it is absent or empty.
     fn text_in(&self, text: &str) -> Result<Option<String>, MalformedCall> {
         let Some(begin) = memmem::find(text.as_bytes(), self.open.as_bytes()) else { return Ok(None) };
         let inner = &text[begin + self.open.len()..];
@@ -67,7 +67,7 @@ impl Element {
     }
 }
 
-/// Arguments whose closing tag is missing: taken if they are whole as they stand.
+/// Parses arguments whose closing tag is missing: accepted if they are complete otherwise.
 fn unclosed(text: &str) -> Result<String, MalformedCall> {
     let cut = || MalformedCall::parse("<arguments> is not closed; the call was cut off.");
     let text = text.trim();
@@ -76,7 +76,7 @@ fn unclosed(text: &str) -> Result<String, MalformedCall> {
     if whole { arguments(text) } else { Err(cut()) }
 }
 
-/// Arguments as JSON text, which may still need mending.
+/// Returns the arguments as JSON text, which may still need repair.
 fn arguments(text: &str) -> Result<String, MalformedCall> {
     let text = text.trim();
     let text = text.strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>")).unwrap_or(text).trim();
@@ -98,7 +98,7 @@ fn arguments(text: &str) -> Result<String, MalformedCall> {
     Err(MalformedCall::parse(format!("what stands in <arguments> is neither well-formed JSON nor elements: {fault}.")))
 }
 
-/// The calls in a tag that small models put round them.
+/// Parses the calls in a tag that small models put around them.
 pub(super) fn wrapped(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
     let inner = inner.trim();
     if inner.starts_with('<') {
@@ -108,7 +108,7 @@ pub(super) fn wrapped(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
         .ok_or_else(|| MalformedCall::parse("what stands in the tag is no JSON with `name` and `arguments`."))
 }
 
-/// `<function=name>` with JSON or `<parameter=key>` in it.
+/// Parses `<function=name>` with JSON or `<parameter=key>` in it.
 pub(super) fn function(text: &str) -> Result<ReplyCall, MalformedCall> {
     let broken = || MalformedCall::parse("<function=…> is not whole.");
     let text = text.trim().strip_prefix("<function=").ok_or_else(broken)?;
@@ -168,7 +168,7 @@ mod tests {
         }
         assert_eq!(calls(&block("")).unwrap()[0].arguments, "");
         assert_eq!(calls("<server_name>s</server_name><tool_name>t</tool_name>").unwrap()[0].arguments, "");
-        // Mended later, with the repair recorded.
+        // Repaired later, with the repair recorded.
         assert_eq!(calls(&block("{'a': 1,}")).unwrap()[0].arguments, "{'a': 1,}");
     }
 
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(call.unwrap().arguments, r#"{"a":"1","b":"x\ny"}"#);
         assert!(wrapped("{\"a\": 1}").is_err());
         assert!(function("<function=t>words</function>").is_err());
-        // Neither a value nor a call is dropped unseen.
+        // Neither a value nor a call is dropped silently.
         assert!(function("<function=t><parameter=a>1</parameter><parameter=a>2</parameter></function>").is_err());
         assert!(wrapped("<function=t>{}</function>\n<function=u>{}</function>").is_err());
     }

@@ -7,12 +7,12 @@ use super::malformed_call::MalformedCall;
 use super::scan::{Brackets, Parentheses};
 use crate::repair::mend;
 
-/// Whether a tool's name may have this character here.
+/// Whether a tool's name may contain this character.
 pub(super) fn is_name(c: char) -> bool {
     c.is_alphanumeric() || "_.-/:".contains(c)
 }
 
-/// The calls between the brackets of `text`. Nothing where it is something else.
+/// Parses the calls between the brackets of `text`. Returns `None` if it is something else.
 pub(super) fn calls(text: &str) -> Option<Result<Vec<ReplyCall>, MalformedCall>> {
     let mut rest = text.trim().strip_prefix('[')?.strip_suffix(']')?.trim();
     let mut calls = Vec::new();
@@ -43,7 +43,7 @@ fn unreadable(name: &str) -> MalformedCall {
     MalformedCall::parse(format!("the arguments of `{name}` must be written name=value, text in double quotes."))
 }
 
-/// The arguments as an object. Mending reads `=` as the colon that JSON has.
+/// Returns the arguments as an object. The repair reads `=` as JSON's colon.
 fn arguments(text: &str) -> Option<String> {
     let text = text.trim();
     if text.is_empty() {

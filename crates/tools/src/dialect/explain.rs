@@ -1,10 +1,10 @@
-//! Whether the line before a call announces an example and not a call.
+//! Detects whether the line before a call announces an example instead of a call.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// Words by which a line says that what follows is how a call would look.
+/// Words by which a line announces an example of a call.
 const EXPLAINING: &[&str] = &[
     "example",
     "e.g.",
@@ -40,13 +40,13 @@ const EXPLAINING: &[&str] = &[
     "were called",
 ];
 
-/// Looks for all of them at once.
+/// Searches for all of them at once.
 static FINDER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(EXPLAINING).ok());
 
-/// Whether `line` explains.
+/// Whether `line` announces an example.
 pub(super) fn explains(line: &str) -> bool {
-    // The end of a long line is what stands next to the call.
+    // Only the end of a long line is next to the call.
     let end = &line[line.floor_char_boundary(line.len().saturating_sub(160))..];
     FINDER.as_ref().is_some_and(|finder| finder.is_match(end))
 }

@@ -1,4 +1,4 @@
-//! Calls as JSON: `{"name": …, "arguments": …}` and its relatives, one or a list of them.
+//! Calls as JSON: `{"name": …, "arguments": …}` and variants of it, one or a list of them.
 
 use std::collections::BTreeMap;
 
@@ -17,25 +17,25 @@ const CALLS: &[&str] = &["tool_calls", "function_calls", "calls", "tool_call", "
 /// Other keys a call may have.
 const BESIDES: &[&str] = &["server", "server_name", "id", "type", "thought", "reason", "reasoning"];
 
-/// How deep calls are looked for.
+/// The maximum nesting in which calls are searched.
 const DEEPEST: usize = 4;
-/// No key and no name is longer.
+/// The maximum length of a key or name.
 const LONGEST: usize = 128;
 
 /// The first key of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FirstKey<'a> {
-    /// More must come to tell.
+    /// Undecided until more text arrives.
     More,
-    /// One that no call begins with.
+    /// A key that no call begins with.
     No,
-    /// One that names a tool, with the name.
+    /// A key that names a tool, with the tool's name.
     Name(&'a str),
-    /// Another one of a call.
+    /// Another key of a call.
     Other,
 }
 
-/// The first key of the object that `text` begins with.
+/// Returns the first key of the object at the beginning of `text`.
 pub(super) fn first_key(text: &str) -> FirstKey<'_> {
     let Some((key, rest)) = quoted(blank(&text[1..])) else {
         return if text.len() < LONGEST && is_open(blank(&text[1..])) { FirstKey::More } else { FirstKey::No };
@@ -65,7 +65,7 @@ fn is_open(text: &str) -> bool {
     text.is_empty() || text.starts_with(['"', '\''])
 }
 
-/// The short string without escapes that `text` begins with, and what is behind it.
+/// Splits off the short string without escapes at the beginning of `text`; returns it and the rest.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let mark = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let inner = &text[1..];
@@ -73,24 +73,24 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     Some((&inner[..end], &inner[end + 1..]))
 }
 
-/// The calls that `text` is, mended where needed; nothing where it is none.
+/// Parses `text` as calls, repaired where needed. Returns `None` if it is not a call.
 pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
     if let Ok(found) = calls_of(text, DEEPEST) {
         return found;
     }
     let mut calls = calls_of(&mend(text).ok()?.text, DEEPEST).ok()??;
-    // What was mended is kept as it was written: whole with the first call, so that a long list of calls
-    // does not become as many copies of itself.
+    // Repaired calls keep their original text: all of it with the first call, so that a long list of calls does not
+    // store one copy per call.
     for (index, call) in calls.iter_mut().enumerate() {
         call.mended = Some(if index == 0 { text.to_owned() } else { call.arguments.clone() });
     }
     Some(calls)
 }
 
-/// The members of an object, their values as they are written.
+/// The members of an object, with unparsed values.
 type RawMembers<'a> = BTreeMap<String, &'a RawValue>;
 
-/// The calls that well-formed JSON is; an error where it is not well-formed.
+/// Parses well-formed JSON as calls; an error if it is not well-formed.
 fn calls_of(text: &str, deep: usize) -> Result<Option<Vec<ReplyCall>>, serde_json::Error> {
     let Some(deep) = deep.checked_sub(1) else { return Ok(None) };
     let text = text.trim();
@@ -121,20 +121,20 @@ fn call(members: &RawMembers<'_>) -> Option<ReplyCall> {
     };
     let given = ARGUMENTS.iter().find_map(|key| members.get(*key));
     if members.contains_key("description") || given.is_some_and(|value| is_schema(value.get())) {
-        // What a tool is, not a call of it.
+        // The definition of a tool, not a call of it.
         return None;
     }
     let arguments = match given {
         // Arguments may be JSON in a string.
         Some(value) => text_in(value.get()).unwrap_or_else(|| value.get().to_owned()),
-        // Names are everywhere in JSON; only a key that speaks of tools makes the rest arguments.
+        // `name` is common in JSON; only a key specific to tools makes the other members arguments.
         None if !["tool", "tool_name", "function_name"].contains(&key) => return None,
         None => rest(members, key)?,
     };
     Some(ReplyCall { provider_id: None, name, arguments, mended: None })
 }
 
-/// The text that a JSON string holds; nothing where it is no string.
+/// Returns the text of a JSON string, or `None` if it is not a string.
 fn text_in(json: &str) -> Option<String> {
     if json.starts_with('"') { serde_json::from_str(json).ok() } else { None }
 }
@@ -149,7 +149,7 @@ fn is_schema(text: &str) -> bool {
     })
 }
 
-/// The members that say nothing about the call, as its arguments.
+/// Returns the members that are not about the call itself, as its arguments.
 fn rest(members: &RawMembers<'_>, name: &str) -> Option<String> {
     let others = members.iter().filter(|(key, _)| key.as_str() != name && !BESIDES.contains(&key.as_str()));
     let mut arguments = Map::new();

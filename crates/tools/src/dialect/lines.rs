@@ -7,22 +7,22 @@ use super::malformed_call::MalformedCall;
 use super::opening::{CallForm, CallOpening};
 use crate::repair::mend;
 
-/// What the line that names the tool begins with.
+/// How the line with the tool's name begins.
 const TOOL: &[&str] = &["tool:", "action:"];
-/// What the line with the arguments begins with.
+/// How the line with the arguments begins.
 const ARGUMENTS: &[&str] = &["arguments:", "args:", "parameters:", "action input:"];
-/// No name and no white space between is longer.
+/// The maximum length of a name, and of the white space between.
 const SHORT: usize = 128;
 
-/// What a label looks like so far.
+/// Whether a text begins with a label.
 enum Label<'a> {
     No,
     More,
-    /// It is there; this is behind it.
+    /// It does; this is the text after it.
     Yes(&'a str),
 }
 
-/// The label `text` begins with. Models like to write it in bold.
+/// Checks whether `text` begins with one of `labels`. Models often write a label in bold.
 fn label<'a>(text: &'a str, labels: &[&str]) -> Label<'a> {
     let plain = text.trim_start_matches('*');
     if text.len() - plain.len() > 2 {
@@ -44,7 +44,7 @@ fn label<'a>(text: &'a str, labels: &[&str]) -> Label<'a> {
     Label::No
 }
 
-/// What `text`, which stands at the beginning of a line, may be.
+/// Checks whether `text`, which is at the beginning of a line, opens a call.
 pub(super) fn find_opening(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpening {
     let behind = match label(text, TOOL) {
         Label::No => return CallOpening::No,
@@ -77,12 +77,12 @@ pub(super) fn find_opening(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpen
     }
 }
 
-/// The name on the first line, without what is put round it.
+/// Returns the name on the first line, without quotes or markup.
 fn name(line: &str) -> &str {
     line.trim().trim_matches(['`', '*', '"', '\''])
 }
 
-/// The call whose arguments begin at `arguments` in `text`.
+/// Parses the call whose arguments begin at `arguments` in `text`.
 pub(super) fn call(text: &str, arguments: usize) -> Result<ReplyCall, MalformedCall> {
     let first = text.split('\n').next().unwrap_or_default();
     let name = first.split_once(':').map_or("", |(_, behind)| name(behind.strip_prefix("**").unwrap_or(behind)));

@@ -1,18 +1,18 @@
-//! What is wrong with a call that could not be read.
+//! The fault of a call that could not be parsed.
 
-/// A call that could not be read. Displayed as the model is told it.
+/// A call that could not be parsed. Its `Display` text is sent to the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MalformedCall {
-    /// It is broken.
+    /// Its syntax is broken.
     #[error("ParseError: {what}")]
     ParseError {
-        /// Where.
+        /// Where it is broken.
         what: String,
     },
-    /// It lacks something.
+    /// A field is missing.
     #[error("MissingField: the call has no `{field}`.")]
     MissingField {
-        /// What.
+        /// Which field.
         field: &'static str,
     },
 }

@@ -1,19 +1,17 @@
 //! Dialects: calls that a model writes into its text (T4).
 //!
-//! The protocol: [`AcceptedForms`] says which forms a run reads and how many calls a reply may have. A
-//! [`ReplyReader`] takes the text as it arrives, in fragments cut anywhere, and gives out what is certain to
-//! be words, and calls when they are whole; what may still become a call is held back until that is
-//! decided. At the end it says what is wrong with a call that could not be read. The result is the same
-//! however the text was cut, and [`read`] is the same for a text that is there as a whole: its
-//! [`ParsedReply`] is all of that together.
+//! The protocol: [`AcceptedForms`] defines which forms a run reads and how many calls a reply may have. A
+//! [`ReplyReader`] takes the text as it arrives, in fragments cut anywhere. It emits text as soon as that is certainly
+//! not part of a call, and each call once it is complete; text that may still become a call is held back until that is
+//! decided. At the end it returns the fault of a call that could not be parsed. The result does not depend on where the
+//! text was cut. [`read`] does the same for a complete text and returns everything as one [`ParsedReply`].
 //!
-//! A reply that only mentions a tool is no call. A call stands by itself: at the beginning of a line (a
-//! tag may follow the end of a sentence), not in code, not in a quotation, not in a fence that is
-//! followed by more words, and not below a line that announces an example. A form without tags must also
-//! name a tool that is offered.
+//! A reply that only mentions a tool is no call. A call stands by itself: at the beginning of a line (a tag may also
+//! follow the end of a sentence), not in code, not in a quotation, not in a fence that is followed by more text, and
+//! not below a line that announces an example. A form without tags must also name a tool that is offered.
 //!
-//! The other way round, [`prompt`] tells a model how to call, and [`rendered`] writes the calls and
-//! results of the history as text.
+//! In the other direction, [`prompt`] explains to a model how to call, and [`rendered`] writes the calls and results of
+//! the history as text.
 //!
 //! ```
 //! use windlass_tools::dialect::{AcceptedForms, TextEnd, read};
@@ -56,14 +54,14 @@ pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
 pub use text_end::TextEnd;
 
-/// What a text says.
+/// The parsed content of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedReply {
-    /// The words, without the calls.
+    /// The text, without the calls.
     pub text: String,
     /// The calls, in order.
     pub calls: Vec<ReplyCall>,
-    /// What is wrong with a call that could not be read, where there is one.
+    /// The fault of a call that could not be parsed, if there is one.
     pub malformed: Option<MalformedCall>,
 }
 
@@ -76,7 +74,7 @@ impl ParsedReply {
     }
 }
 
-/// Reads a text that is there as a whole. `knows` says whether a tool of that name is offered.
+/// Parses a complete text. `knows` returns whether a tool of that name is offered.
 pub fn read(
     text: &str,
     accepted: &AcceptedForms,

@@ -1,56 +1,56 @@
-//! What a call begins with, judged on the little that has come of it: so text that can't become a call
-//! is shown at once.
+//! Recognizes the beginning of a call from the first characters of it, so that text that can't become a call is
+//! displayed at once.
 
 use super::accepted_forms::CallForms;
 use super::json::{FirstKey, first_key};
 use super::lines;
 
-/// What a beginning may be.
+/// Whether a text opens a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallOpening {
     /// No call.
     No,
-    /// More of the text must come to tell.
+    /// Undecided until more text arrives.
     More,
-    /// A call of this kind, unless its rest says otherwise.
+    /// A call of this form, unless the rest of the text contradicts.
     Yes(CallForm),
 }
 
-/// A kind of call.
+/// The form of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallForm {
     /// A `<tool>` block.
     Block,
-    /// JSON or a function in a tag; the tag that closes it.
+    /// JSON or a function in a tag, with its closing tag.
     Wrapped(&'static str),
     /// `<function=name>`.
     Function,
-    /// Bare JSON, and whether it has named a tool that is offered.
+    /// Bare JSON, and whether it has named an offered tool.
     Json(NamesTool),
     /// `[server.tool(k="v")]`.
     Bracket,
-    /// `Tool:` and `Arguments:`; where the arguments begin.
+    /// `Tool:` and `Arguments:`.
     Lines {
-        /// Counted from the beginning.
+        /// Where the arguments begin, counted from the beginning of the call.
         arguments: usize,
     },
 }
 
-/// Whether the beginning names a tool that is offered.
+/// Whether the beginning of a call names an offered tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamesTool {
     Yes,
     NotYet,
 }
 
-/// White space within a beginning, and names, are not longer than this.
+/// The maximum length of names and of white space in the beginning of a call.
 const SHORT: usize = 128;
 
 pub(super) const TOOL: &str = "<tool>";
 pub(super) const TOOL_CLOSE: &str = "</tool>";
 const FUNCTION: &str = "<function=";
 
-/// Tags that small models put round JSON, and what closes them.
+/// Tags that small models put around JSON, and their closing tags.
 const WRAPPERS: &[(&str, &str)] = &[
     ("<tool_call>", "</tool_call>"),
     ("<tool_calls>", "</tool_calls>"),
@@ -58,7 +58,7 @@ const WRAPPERS: &[(&str, &str)] = &[
     ("<|tool_call|>", "<|/tool_call|>"),
 ];
 
-/// What `text`, which stands at the beginning of a line, may be.
+/// Checks whether `text`, which is at the beginning of a line, opens a call.
 pub(super) fn find_opening(text: &str, forms: CallForms, knows: &dyn Fn(&str) -> bool) -> CallOpening {
     match text.as_bytes().first() {
         None => CallOpening::More,
@@ -70,7 +70,7 @@ pub(super) fn find_opening(text: &str, forms: CallForms, knows: &dyn Fn(&str) ->
     }
 }
 
-/// What `text`, which begins with `<`, may be.
+/// Checks whether `text`, which begins with `<`, opens a call.
 pub(super) fn tag(text: &str, forms: CallForms) -> CallOpening {
     if forms.block
         && let Some(inner) = text.strip_prefix(TOOL)
@@ -97,7 +97,7 @@ pub(super) fn tag(text: &str, forms: CallForms) -> CallOpening {
     if tags.chain(wrappers).any(|tag| tag.starts_with(text)) { CallOpening::More } else { CallOpening::No }
 }
 
-/// Whether one of `begins` follows, white space aside.
+/// Checks whether one of `begins` follows, after white space.
 fn within(inner: &str, begins: &[&str], kind: CallForm) -> CallOpening {
     let trimmed = inner.trim_start();
     if inner.len() - trimmed.len() > SHORT {
@@ -109,7 +109,7 @@ fn within(inner: &str, begins: &[&str], kind: CallForm) -> CallOpening {
     if begins.iter().any(|begin| begin.starts_with(trimmed)) { CallOpening::More } else { CallOpening::No }
 }
 
-/// An object is a call if its first key is one of a call's, and names a tool where it names one.
+/// Checks an object: it is a call if a call may have its first key, and if a tool named by that key is offered.
 fn object(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpening {
     match first_key(text) {
         FirstKey::More => CallOpening::More,

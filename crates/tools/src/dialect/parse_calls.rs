@@ -1,4 +1,4 @@
-//! What a beginning turned out to be, once its end is known.
+//! Parses a call once its end is known.
 
 use windlass_vocab::ReplyCall;
 
@@ -6,14 +6,14 @@ use super::malformed_call::MalformedCall;
 use super::opening::{CallForm, NamesTool};
 use super::{block, bracket, json, lines};
 
-/// What was found.
+/// The result of parsing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ParsedCalls {
     /// Calls.
     Calls(Vec<ReplyCall>),
-    /// A call that can't be read.
+    /// A call that can't be parsed.
     Malformed(MalformedCall),
-    /// Something else.
+    /// Not a call.
     Nothing,
 }
 
@@ -26,7 +26,7 @@ impl From<Result<Vec<ReplyCall>, MalformedCall>> for ParsedCalls {
     }
 }
 
-/// What `text`, from the first byte of the call to its last, is. For tags it is what stands in them.
+/// Parses `text`, from the first byte of the call to its last; for a form with tags, the text between the tags.
 pub(super) fn parse_calls(kind: CallForm, text: &str, knows: &dyn Fn(&str) -> bool) -> ParsedCalls {
     match kind {
         CallForm::Block => block::calls(text).into(),
@@ -35,7 +35,7 @@ pub(super) fn parse_calls(kind: CallForm, text: &str, knows: &dyn Fn(&str) -> bo
         CallForm::Json(named) => match (json::calls(text).filter(|calls| all_known(calls, knows)), named) {
             (Some(calls), _) => ParsedCalls::Calls(calls),
             (None, NamesTool::NotYet) => ParsedCalls::Nothing,
-            // It named a tool and has no arguments: a description of the tool, most likely.
+            // It names a tool and has no arguments: probably a description of the tool.
             (None, NamesTool::Yes) if serde_json::from_str::<serde_json::Value>(text).is_ok() => ParsedCalls::Nothing,
             (None, NamesTool::Yes) => ParsedCalls::Malformed(MalformedCall::parse("the JSON of the call is broken.")),
         },
@@ -52,8 +52,8 @@ fn all_known(calls: &[ReplyCall], knows: &dyn Fn(&str) -> bool) -> bool {
     calls.iter().all(|call| knows(&call.name))
 }
 
-/// What `text` is that begins as a call and does not end. JSON that lacks only its last brackets is
-/// mended; anything else is a call cut in half.
+/// Parses `text`, which begins as a call and has no end. JSON that lacks only its last brackets is repaired; anything
+/// else is a call that was cut off.
 pub(super) fn unfinished(kind: CallForm, text: &str, knows: &dyn Fn(&str) -> bool) -> ParsedCalls {
     let text = text.trim_end().trim_end_matches("```").trim_end();
     match kind {

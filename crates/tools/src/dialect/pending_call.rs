@@ -4,7 +4,7 @@ use super::opening::{CallForm, TOOL, TOOL_CLOSE};
 use super::scan::{Brackets, Parentheses, TagScan};
 use super::text_end::TextEnd;
 
-/// A fence of code: its mark and how often that stands there.
+/// A code fence: its character and how often it is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     pub(super) mark: u8,
@@ -19,28 +19,28 @@ impl Fence {
     }
 }
 
-/// Where a call must stand.
+/// What may follow a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallPosition {
-    /// Anywhere; what follows does not matter.
+    /// Anything.
     Free,
-    /// On lines of its own.
+    /// Anything from the next line on.
     OwnLines,
-    /// Last: only white space follows.
+    /// Only white space.
     Last,
 }
 
 /// Text that is held back.
 #[derive(Clone, Debug)]
 pub(super) struct PendingCall {
-    /// Where it begins.
+    /// Where the text begins.
     pub(super) start: usize,
-    /// Where the call begins in it; later than that in a fence.
+    /// Where the call begins in the text; in a fence, later than `start`.
     pub(super) body: usize,
     pub(super) kind: CallForm,
     pub(super) stand: CallPosition,
     pub(super) fence: Option<Fence>,
-    /// Bytes that will be looked at again although this was a call.
+    /// Bytes that will be scanned again although this was a call.
     pub(super) waste: usize,
     scan: EndScan,
     end: Option<CallEndPosition>,
@@ -52,12 +52,12 @@ enum EndScan {
     Tag(TagScan),
 }
 
-/// Where a call ends.
+/// The end of a call.
 #[derive(Clone, Copy, Debug)]
 struct CallEndPosition {
-    /// The last byte that is part of it.
+    /// The end of the call itself.
     inner: usize,
-    /// Where the text goes on, as far as it has been looked at.
+    /// Where the remaining text begins, as far as it has been scanned.
     behind: usize,
     /// Whether the fence is closed.
     fence: FenceState,
@@ -70,21 +70,21 @@ enum FenceState {
     Closed,
 }
 
-/// How far a held text is.
+/// The progress of a pending call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PendingProgress {
-    /// More must come.
+    /// Undecided until more text arrives.
     More,
-    /// It is no call: something stands where nothing may, at this place.
+    /// Not a call: at this position is text where none is allowed.
     No(usize),
-    /// It is whole.
+    /// The call is complete.
     Whole {
         /// Where the call ends.
         inner: usize,
-        /// Where the text goes on.
+        /// Where the remaining text begins.
         behind: usize,
     },
-    /// The text is over and it is not.
+    /// The text has ended, the call has not.
     Unfinished,
 }
 
@@ -101,7 +101,7 @@ impl PendingCall {
         Self { start, body, kind, stand, fence, waste: 0, scan, end: None }
     }
 
-    /// Where the part begins that is read: within the tags, where there are any.
+    /// Returns where the parsed part begins: after the opening tag, if there is one.
     pub(super) fn inner(&self) -> usize {
         match self.kind {
             CallForm::Block => self.body + TOOL.len(),
@@ -110,7 +110,7 @@ impl PendingCall {
         }
     }
 
-    /// Looks at what has come.
+    /// Scans the text that has arrived.
     pub(super) fn progress(&mut self, text: &str, over: Option<TextEnd>) -> PendingProgress {
         let Some(mut end) = self.end.or_else(|| self.find_end(text, over)) else {
             return if over.is_some() { PendingProgress::Unfinished } else { PendingProgress::More };
@@ -130,7 +130,7 @@ impl PendingCall {
                 let (inner, behind) = match (scan.end(text.as_bytes()), over) {
                     (Some(found), _) => found,
                     (None, None) => return None,
-                    // A tag that seemed to stand in JSON or CDATA is the end, if there is no other.
+                    // If there is no other closing tag, one that seemed to be inside JSON or CDATA ends the call.
                     (None, Some(_)) => {
                         let found =
                             self.body + memchr::memmem::find(&text.as_bytes()[self.body..], scan.close().as_bytes())?;
@@ -145,7 +145,7 @@ impl PendingCall {
 }
 
 impl CallEndPosition {
-    /// Looks at what stands behind the call.
+    /// Scans the text after the call.
     fn tail(
         &mut self,
         text: &str,
@@ -185,7 +185,7 @@ impl CallEndPosition {
     }
 }
 
-/// How long the tag is that `close` closes.
+/// Returns the length of the opening tag that `close` closes.
 fn open_tag(close: &str) -> usize {
     close.len() - 1
 }

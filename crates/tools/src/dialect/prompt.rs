@@ -1,4 +1,4 @@
-//! What a model is told about calling in a dialect: the rules, the tools, and what was wrong.
+//! The prompt about calling in a dialect: the rules, the tools, and the message about a malformed call.
 
 use windlass_vocab::{Dialect, ToolSpec};
 
@@ -12,7 +12,7 @@ const BARE_JSON: &str = include_str!("prompts/bare_json.md");
 const ONE: &str = include_str!("prompts/one.md");
 const SEVERAL: &str = include_str!("prompts/several.md");
 
-/// How calls are written; nothing where the wire has its own.
+/// Returns the rules for writing calls; `None` if the wire has native calls.
 fn rules(dialect: Dialect) -> Option<&'static str> {
     match dialect {
         Dialect::Native | Dialect::Probe => None,
@@ -23,7 +23,7 @@ fn rules(dialect: Dialect) -> Option<&'static str> {
     }
 }
 
-/// The calling rules and the schemas of the tools offered, for the prefix of a run in `dialect`.
+/// Returns the calling rules and the schemas of the offered tools, for the prefix of a run in `dialect`.
 #[must_use]
 pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: CallLimit) -> Option<String> {
     let rules = rules(dialect).filter(|_| !offer.is_empty())?.trim();
@@ -46,7 +46,7 @@ fn tool(dialect: Dialect, spec: &ToolSpec) -> String {
 }
 
 impl MalformedCall {
-    /// What the model is told, so that it can mend the call.
+    /// Returns the message to the model, so that it can correct the call.
     #[must_use]
     pub fn message(&self, dialect: Option<Dialect>) -> String {
         let how = match dialect.and_then(rules) {

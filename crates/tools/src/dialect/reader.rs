@@ -1,10 +1,10 @@
-//! The reader: text in fragments, words out at once, calls when they are whole.
+//! The streaming reader: it takes text in fragments, emits text at once, and calls when they are complete.
 //!
-//! It stands at a place of the text and goes on as far as that can be decided. Everything before it is
-//! words; everything behind a call's beginning is held. What was held in vain is given out and looked at
-//! again from its second byte on; how often that may happen is bounded by the length of the text, so
-//! that no text takes longer than its length allows. What nobody will look at again is forgotten as it
-//! goes: of a reply without calls the line it is on and the one before it are kept, and a fence that is open.
+//! The reader advances through the text as far as it can decide. Everything before its position is text; everything
+//! after the beginning of a call is held back. Text that was held back and turns out not to be a call is emitted and
+//! scanned again from its second byte on; the total of such bytes is limited in proportion to the length of the text,
+//! so that the time is linear. The reader drops text that it will not scan again: of a reply without calls it keeps
+//! only the current line, the line before, and an open fence.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,16 +20,16 @@ use super::pending_call::{CallPosition, Fence, PendingCall, PendingProgress};
 use super::reader_state::{FenceLine, InCode, ReaderState, ReaderStep, TextBegun};
 use super::text_end::TextEnd;
 
-/// What a reader gives out.
+/// The output of a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplyPiece<'a> {
-    /// Words.
+    /// Text.
     Text(&'a str),
-    /// A call, whole.
+    /// A complete call.
     Call {
-        /// Its place among the calls of the text.
+        /// Its index among the calls of the text.
         index: u32,
-        /// What it asks for.
+        /// The call.
         call: ReplyCall,
     },
 }
@@ -37,46 +37,46 @@ pub enum ReplyPiece<'a> {
 /// Whether a tool of this name is offered.
 type IsOffered = Box<dyn Fn(&str) -> bool + Send>;
 
-/// Reads a text as it comes.
+/// Parses a text as it arrives.
 pub struct ReplyReader<'t> {
     accepted: AcceptedForms,
     knows: IsOffered,
-    /// What has come and is not forgotten; a text that was there as a whole is borrowed.
+    /// The text that has arrived and is not dropped; borrowed if the text was complete from the start.
     text: Cow<'t, str>,
-    /// How much of the text is forgotten. All places are counted from there.
+    /// How many bytes of the text are dropped. All positions are relative to this.
     forgotten: usize,
-    /// Up to here it is decided what the text is.
+    /// Up to here the text is decided.
     at: usize,
-    /// Up to here words have been given out.
+    /// Up to here text has been emitted.
     given_out: usize,
-    /// Up to here words have been looked at for white space at their end.
+    /// Up to here text has been scanned for white space at its end.
     scanned: usize,
-    /// Where the line begins that `at` is on.
+    /// Where the line of `at` begins.
     line: usize,
-    /// The last line with words on it.
+    /// The last line that is not blank.
     before: (usize, usize),
-    /// Quotes of code on the line: up to where they were counted, and whether one is open.
+    /// Inline code on the line: up to where backticks were counted, and whether one is open.
     code: (usize, InCode),
     state: ReaderState,
     begun: TextBegun,
-    /// Bytes that were held in vain.
+    /// Bytes that were held back and were not a call.
     waste: usize,
     over: Option<TextEnd>,
-    /// How many calls were given out.
+    /// How many calls were emitted.
     calls: u32,
     malformed: Option<MalformedCall>,
 }
 
-/// So many bytes may be held in vain in any text.
+/// This many bytes may be held back without being a call in any text.
 const WASTE: usize = 64 << 10;
-/// The longest mark of a fence that is looked into.
+/// The longest fence marker behind which a call is recognized.
 const LONGEST_FENCE: usize = 16;
-/// The words behind a fence's mark under which a call may stand.
+/// The info strings of fences in which a call may stand.
 const FENCE_WORDS: &[&str] = &["", "json", "xml", "tool", "tool_call", "tool_code", "text", "plaintext", "python"];
-/// What a model is told of a call that its reply's end cut off.
+/// The message to the model about a call that was cut off.
 const CUT: &str = "the reply was cut off by the length limit in the middle of the call, which was not run. \
                    Make it shorter, or do it in several steps.";
-/// White space between a fence and what stands in it.
+/// The maximum white space between a fence and its content.
 const FENCE_GAP: usize = 64;
 
 impl fmt::Debug for ReplyReader<'_> {
@@ -86,7 +86,7 @@ impl fmt::Debug for ReplyReader<'_> {
 }
 
 impl<'t> ReplyReader<'t> {
-    /// A reader of which nothing has been asked yet. `knows` says whether a tool of a name is offered.
+    /// Creates a reader. `knows` returns whether a tool of that name is offered.
     #[must_use]
     pub fn new(accepted: AcceptedForms, knows: IsOffered) -> Self {
         Self {
@@ -109,26 +109,25 @@ impl<'t> ReplyReader<'t> {
         }
     }
 
-    /// A reader of a text that is there as a whole.
+    /// Creates a reader of a complete text.
     pub(super) fn over(text: &'t str, accepted: AcceptedForms, knows: IsOffered) -> Self {
         Self { text: Cow::Borrowed(text), ..Self::new(accepted, knows) }
     }
 
-    /// Takes a fragment; words and calls that are certain go to `sink`.
+    /// Takes a fragment; sends text and calls that are certain to `sink`.
     pub fn push(&mut self, fragment: &str, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
         self.forget();
         self.text.to_mut().push_str(fragment);
         self.go_on(sink);
     }
 
-    /// The text is over: what was held back goes to `sink`, and what is wrong with a call that could not
-    /// be read comes back.
+    /// Ends the text: sends the text held back to `sink`, and returns the fault of a call that could not be parsed.
     pub fn finish(mut self, ended: TextEnd, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> Option<MalformedCall> {
         self.over = Some(ended);
         self.go_on(sink);
         let is_dropped = matches!(self.state, ReaderState::Dropped);
         if self.calls == 0 && self.malformed.is_none() && !is_dropped {
-            // Without calls the words are exactly the text.
+            // Without calls the emitted text is exactly the input.
             self.give_out_up_to(self.text.len(), sink);
         }
         self.malformed
@@ -139,16 +138,16 @@ impl<'t> ReplyReader<'t> {
         self.text.len()
     }
 
-    /// Forgets what is not looked at again, once it is the larger part: no byte is moved twice.
+    /// Drops text that is not scanned again, once it is the larger part, so that the cost of moving bytes is linear.
     fn forget(&mut self) {
         let kept = match &self.state {
-            // The line is looked back at, and the one before it.
+            // The current line and the one before are needed again.
             ReaderState::Line | ReaderState::Middle | ReaderState::Fence(..) => {
                 self.given_out.min(self.line).min(self.before.0)
             }
             ReaderState::Words => self.given_out,
             ReaderState::Dropped => self.text.len(),
-            // What is held stays where it is.
+            // Text that is held back keeps its position.
             ReaderState::Pending(_) => 0,
         };
         if kept <= self.text.len() / 2 {
@@ -195,7 +194,7 @@ impl<'t> ReplyReader<'t> {
         }
     }
 
-    /// Gives out words up to `end`, but for white space at their end: it is dropped if a call follows.
+    /// Emits text up to `end`, except for white space at its end, which is dropped if a call follows.
     fn give_out(&mut self, end: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
         let from = self.scanned.max(self.given_out);
         if end <= from {
@@ -215,7 +214,7 @@ impl<'t> ReplyReader<'t> {
         }
     }
 
-    /// The forms that may begin here.
+    /// Returns the forms that may begin here.
     fn forms(&self) -> CallForms {
         let (anywhere, alone) = (self.accepted.anywhere, self.accepted.alone);
         match self.begun {
@@ -235,7 +234,7 @@ impl<'t> ReplyReader<'t> {
         ReaderStep::On
     }
 
-    /// At the beginning of a line: a call may begin, or a fence.
+    /// Handles the beginning of a line, where a call or a fence may begin.
     fn line(&mut self) -> ReaderStep {
         let rest = &self.text[self.at..];
         let indent = rest.bytes().take(4).take_while(|byte| *byte == b' ').count();
@@ -258,7 +257,7 @@ impl<'t> ReplyReader<'t> {
             Some(_) => match find_opening(rest, self.forms(), &*self.knows) {
                 CallOpening::No => self.words_follow(),
                 CallOpening::More if self.over.is_none() => ReaderStep::More,
-                // Of a tag that stands alone at the end, this much can be told.
+                // A lone `<tool>` at the end of the text is a call.
                 CallOpening::More if rest.trim_end() == super::opening::TOOL => {
                     self.hold(self.at + indent, CallForm::Block)
                 }
@@ -286,7 +285,7 @@ impl<'t> ReplyReader<'t> {
         if read { free } else { CallPosition::Last }
     }
 
-    /// A fence begins: one that holds nothing but a call is looked into.
+    /// Handles the beginning of a fence: a call in it counts if the fence contains nothing else.
     fn fence_begins(&mut self, indent: usize) -> ReaderStep {
         let rest = &self.text[self.at + indent..];
         let mark = rest.as_bytes()[0];
@@ -337,7 +336,7 @@ impl<'t> ReplyReader<'t> {
         }
     }
 
-    /// In a fence: nothing is read until it is closed.
+    /// Skips the lines of a fence until it is closed.
     fn fence(&mut self, fence: Fence, line: FenceLine) -> ReaderStep {
         let Some(end) = memchr::memchr(b'\n', &self.text.as_bytes()[self.at..]) else {
             self.at = self.text.len();
@@ -351,7 +350,7 @@ impl<'t> ReplyReader<'t> {
         ReaderStep::On
     }
 
-    /// Within a line: a tag may follow the end of a sentence.
+    /// Handles the rest of a line, where a tag may follow the end of a sentence.
     fn middle(&mut self) -> ReaderStep {
         let forms = CallForms { bracket: false, lines: false, ..self.accepted.anywhere };
         let rest = &self.text.as_bytes()[self.at..];
@@ -379,7 +378,7 @@ impl<'t> ReplyReader<'t> {
         }
     }
 
-    /// Whether what stands before `at` on its line ends a sentence, and no code is open.
+    /// Whether the text before `at` on its line ends a sentence, and no inline code is open.
     fn ends_a_sentence(&mut self) -> bool {
         let (from, code) = if self.code.0 < self.line { (self.line, InCode::Outside) } else { self.code };
         let ticks = memchr::memchr_iter(b'`', &self.text.as_bytes()[from..self.at]).count();
@@ -394,7 +393,7 @@ impl<'t> ReplyReader<'t> {
         code == InCode::Outside && !quoted && line.trim_end().ends_with(['.', ':', '!', '?', ')', '…'])
     }
 
-    /// A call has begun: it ends, it can't be one, or more must come.
+    /// Continues a call that has begun: it is complete, it is not a call, or more text is needed.
     fn continue_call(&mut self, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
         let ReaderState::Pending(held) = &mut self.state else { return ReaderStep::On };
         let progress = held.progress(&self.text, self.over);
@@ -424,7 +423,7 @@ impl<'t> ReplyReader<'t> {
         }
     }
 
-    /// Whether the line before says that this is an example. A block in the open is taken at its word.
+    /// Whether the line before announces an example. A `<tool>` block outside a fence is always a call.
     fn is_explained(&self) -> bool {
         let ReaderState::Pending(held) = &self.state else { return false };
         let plain = held.kind == CallForm::Block && held.fence.is_none();
@@ -449,7 +448,7 @@ impl<'t> ReplyReader<'t> {
         ReaderStep::On
     }
 
-    /// Goes on behind what was held, which is not given out.
+    /// Continues after the text that was held back, without emitting it.
     fn pass(&mut self, behind: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) {
         if let ReaderState::Pending(held) = &self.state {
             let start = held.start;
@@ -465,7 +464,7 @@ impl<'t> ReplyReader<'t> {
         };
     }
 
-    /// What was held is no call, as was found at `end`: it is words, or code.
+    /// Releases text that was held back and is not a call, as found at `end`: it is text, or code.
     fn let_go(&mut self, end: usize) -> ReaderStep {
         let ReaderState::Pending(held) = &self.state else { return ReaderStep::On };
         let (start, fence) = (held.start, held.fence);
@@ -482,7 +481,7 @@ impl<'t> ReplyReader<'t> {
         ReaderStep::On
     }
 
-    /// Whether so much was held in vain that nothing more is looked for.
+    /// Whether so much was held back needlessly that the reader stops searching for calls.
     fn is_wasteful(&self) -> bool {
         self.waste > WASTE + 2 * (self.forgotten + self.at)
     }

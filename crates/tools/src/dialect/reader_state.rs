@@ -1,19 +1,19 @@
-//! Where in a text a reader can stand.
+//! The states of a reader.
 
 use super::pending_call::{Fence, PendingCall};
 
-/// Where the reader stands.
+/// The state of a reader.
 pub(super) enum ReaderState {
     /// At the beginning of a line.
     Line,
-    /// Within one.
+    /// Within a line.
     Middle,
-    /// In a fence of code; from its first line on.
+    /// In a code fence, from its first line on.
     Fence(Fence, FenceLine),
     Pending(Box<PendingCall>),
-    /// Nothing is read any more: the rest is words.
+    /// No calls are read any more: the rest is text.
     Words,
-    /// Nothing is wanted any more: the rest is dropped.
+    /// The rest is dropped.
     Dropped,
 }
 
@@ -24,21 +24,21 @@ pub(super) enum FenceLine {
     Later,
 }
 
-/// Whether the text is in quoted code.
+/// Whether the position is in inline code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum InCode {
     Outside,
     Inside,
 }
 
-/// Whether anything but white space has come.
+/// Whether anything but white space has arrived.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextBegun {
     No,
     Yes,
 }
 
-/// Whether the reader can go on.
+/// Whether the reader can continue, or needs more text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReaderStep {
     On,

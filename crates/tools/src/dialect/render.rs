@@ -1,9 +1,9 @@
-//! The history in a dialect: calls as the model should have written them, results as messages of the
-//! user's role. Each message becomes exactly one, always the same, so that what was sent stays as it was.
+//! Renders the history in a dialect: calls as the model should have written them, results as user messages. Each
+//! message becomes exactly one, always the same, so that the sent prefix never changes.
 
 use windlass_vocab::{CallInHistory, Dialect, Message, OutcomeKind, Part, ToolName};
 
-/// The text at which a server is to stop, so that the model does not go on to invent the result.
+/// Returns the stop sequence for the server, so that the model does not go on to invent the result.
 #[must_use]
 pub fn stop_sequence(dialect: Dialect) -> Option<&'static str> {
     match dialect {
@@ -12,7 +12,7 @@ pub fn stop_sequence(dialect: Dialect) -> Option<&'static str> {
     }
 }
 
-/// A message of the history as it is sent in `dialect`, without calls.
+/// Returns a message of the history as it is sent in `dialect`, without native calls.
 #[must_use]
 pub fn rendered(dialect: Dialect, message: &Message) -> Message {
     match message {
@@ -46,10 +46,10 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
     }
 }
 
-/// A call in the dialect.
+/// Returns a call as text of the dialect.
 fn written(dialect: Dialect, call: &CallInHistory) -> String {
     let (server, tool) = split_server(&call.name);
-    // The one way JSON has to keep a closing tag out of a text.
+    // JSON's only escape that keeps a closing tag out of the text.
     let arguments = call.arguments.as_str().replace("</", "<\\/");
     match dialect {
         Dialect::ToolBlock | Dialect::Native | Dialect::Probe => format!(
@@ -66,7 +66,7 @@ fn written(dialect: Dialect, call: &CallInHistory) -> String {
     }
 }
 
-/// Server and tool of a name as a model wrote it.
+/// Splits a name as a model wrote it into server and tool.
 fn split_server(name: &str) -> (&str, &str) {
     name.split_once('.').or_else(|| name.split_once("__")).unwrap_or((ToolName::LOCAL, name))
 }

@@ -1,19 +1,19 @@
-//! Where a call that has begun ends. Scans go on where they stopped when more of the text comes, so
-//! that no byte is looked at twice.
+//! Finds the end of a call that has begun. Scans resume where they stopped when more text arrives, so that no byte is
+//! scanned twice.
 
 /// A scan for the bracket that closes the first one.
 #[derive(Clone, Debug)]
 pub(super) struct Brackets {
     at: usize,
     deep: usize,
-    /// The quote of the string it is in.
+    /// The quote of the string that the scan is in.
     within: Option<u8>,
-    /// The last byte that is not white space, outside strings.
+    /// The last byte outside strings that is not white space.
     before: u8,
     parentheses: Parentheses,
 }
 
-/// Whether round brackets count.
+/// Whether parentheses count as brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parentheses {
     Count,
@@ -21,12 +21,12 @@ pub(super) enum Parentheses {
 }
 
 impl Brackets {
-    /// A scan that begins at the opening bracket at `at`.
+    /// Creates a scan that begins at the opening bracket at `at`.
     pub(super) fn new(at: usize, parentheses: Parentheses) -> Self {
         Self { at, deep: 0, within: None, before: b':', parentheses }
     }
 
-    /// Where the text goes on behind the closing bracket, if that has come.
+    /// Returns the position after the closing bracket, if that has arrived.
     pub(super) fn end(&mut self, text: &[u8]) -> Option<usize> {
         while let Some(rest) = text.get(self.at..).filter(|rest| !rest.is_empty()) {
             if let Some(quote) = self.within {
@@ -52,7 +52,7 @@ impl Brackets {
         None
     }
 
-    /// Goes up to the next byte that may be a bracket or a quote.
+    /// Advances to the next byte that may be a bracket or a quote.
     fn go_over_plain(&mut self, rest: &[u8]) {
         let plain = rest.iter().position(|byte| MARKS[usize::from(*byte)]).unwrap_or(rest.len());
         if let Some(last) = rest[..plain].iter().rev().find(|byte| !byte.is_ascii_whitespace()) {
@@ -61,11 +61,11 @@ impl Brackets {
         self.at += plain;
     }
 
-    /// Takes a bracket or a quote outside strings; whether it closes the first bracket.
+    /// Processes a bracket or quote outside strings. Returns whether it closes the first bracket.
     fn step(&mut self, byte: u8) -> bool {
         let counts = self.parentheses == Parentheses::Count;
         match byte {
-            // A quote elsewhere begins no string: it was not escaped, or is an apostrophe.
+            // A quote after any other byte begins no string: it was not escaped, or is an apostrophe.
             b'"' | b'\'' if matches!(self.before, b'{' | b'[' | b'(' | b':' | b',' | b'=') => self.within = Some(byte),
             b'{' | b'[' => self.deep += 1,
             b'(' if counts => self.deep += 1,
@@ -90,7 +90,7 @@ const MARKS: [bool; 256] = {
     marks
 };
 
-/// A scan for a closing tag. JSON and CDATA on the way are gone over, for the tag may stand in them too.
+/// A scan for a closing tag. It skips JSON and CDATA, which may contain the tag.
 #[derive(Clone, Debug)]
 pub(super) struct TagScan {
     close: &'static str,
@@ -102,7 +102,7 @@ pub(super) struct TagScan {
 enum TagState {
     /// Between tags.
     Looking,
-    /// Behind a tag that may be followed by JSON.
+    /// After a tag that JSON may follow.
     BeforeJson,
     Cdata,
     Json(Brackets),
@@ -112,17 +112,17 @@ const ARGUMENTS: &str = "<arguments>";
 const CDATA: &str = "<![CDATA[";
 
 impl TagScan {
-    /// A scan for `close` from `at` on, where JSON may stand at once.
+    /// Creates a scan for `close` from `at` on, where JSON may begin at once.
     pub(super) fn new(close: &'static str, at: usize) -> Self {
         Self { close, at, state: TagState::BeforeJson }
     }
 
-    /// The tag it looks for.
+    /// Returns the closing tag that the scan searches for.
     pub(super) fn close(&self) -> &'static str {
         self.close
     }
 
-    /// Where the closing tag begins and where the text goes on behind it, if it has come.
+    /// Returns the positions of the closing tag and of the text after it, if the tag has arrived.
     pub(super) fn end(&mut self, text: &[u8]) -> Option<(usize, usize)> {
         loop {
             let rest = text.get(self.at..).filter(|rest| !rest.is_empty())?;
@@ -133,7 +133,7 @@ impl TagScan {
                 }
                 TagState::Cdata => {
                     let Some(end) = memchr::memmem::find(rest, b"]]>") else {
-                        // The mark may have come in part.
+                        // The end marker may have arrived in part.
                         self.at = text.len().saturating_sub(2).max(self.at);
                         return None;
                     };

@@ -1,4 +1,4 @@
-//! What is a call and what is not, in every dialect and however the text is cut.
+//! Tests of what is a call and what is not, in every dialect and however the text is cut.
 
 use std::time::Instant;
 
@@ -174,7 +174,7 @@ fn a_closing_tag_within_the_arguments_does_not_end_the_block() {
     assert_eq!(calls(&all(&text)), [("local.read_file", content)]);
     let data = BLOCK.replace(r#"{"path": "a"}"#, "<path><![CDATA[</tool> & co]]></path>");
     assert_eq!(calls(&all(&data)), [("local.read_file", r#"{"path":"</tool> & co"}"#)]);
-    // JSON that lost its brace does not hide the end.
+    // A missing closing brace in the JSON does not hide the end.
     let broken = BLOCK.replace(r#"{"path": "a"}"#, r#"{"path": "a""#);
     assert_eq!(calls(&all(&format!("{broken}\nThen more."))), [("local.read_file", r#"{"path": "a""#)]);
 }
@@ -228,7 +228,7 @@ fn what_can_not_become_a_call_is_shown_as_it_comes() {
     }
 }
 
-// proves T4: where calls are hardly expected, reading for them keeps next to nothing
+// proves T4: where calls are rare, the reader keeps next to nothing
 #[test]
 fn what_was_given_out_is_forgotten() {
     let words = "Heave away, haul away, and `<tool>` is no call. ";
@@ -247,7 +247,7 @@ fn what_was_given_out_is_forgotten() {
     }
 }
 
-/// The reading of a text that comes in parts.
+/// Reads a text that arrives in parts.
 fn in_parts(text: &str, cuts: &[usize], accepted: AcceptedForms) -> ParsedReply {
     let mut reader = ReplyReader::new(accepted, Box::new(knows));
     let mut reading = ParsedReply::default();
@@ -406,7 +406,7 @@ fn the_prompt_explains_the_dialect_and_has_every_schema() {
     assert_eq!(prompt(Dialect::ToolBlock, &[], super::CallLimit::One), None);
 }
 
-/// Texts made to take long.
+/// Texts constructed to take long.
 fn adversaries(bytes: usize) -> Vec<String> {
     let seeds = [
         "<tool",
@@ -455,7 +455,7 @@ fn texts_made_to_take_long_take_no_longer_than_their_length_allows() {
     };
     let everything = accepted(&TEXTUAL, Parallel::Safe);
     for (small, large) in adversaries(1 << 15).iter().zip(adversaries(1 << 19)) {
-        // Sixteen times as long: a quadratic one would take 256 times as long.
+        // Sixteen times as long: quadratic time would be 256 times as long.
         let (short, long) = (time(small, everything), time(&large, everything));
         let limit = short * 64 + std::time::Duration::from_millis(400);
         assert!(long < limit, "{:?}…: {short:?}, then {long:?}", &small[..small.len().min(24)]);

@@ -1,9 +1,9 @@
-//! How a text came to its end.
+//! How a text ended.
 
-/// How a text came to its end.
+/// How a text ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextEnd {
-    /// The model was done, or stopped where it was to stop.
+    /// The model finished, or stopped at a stop sequence.
     Whole,
     /// It was cut off.
     Cut,

@@ -1,16 +1,15 @@
 //! Arguments written as elements: `<path>a.txt</path>`.
 //!
-//! The content of an element is taken as text, whatever stands in it, for a page of HTML may well be
-//! what a file is to hold. What a tool's schema wants as an object or a list is read again as elements
-//! when the schema is at hand. Entities are read, a stray ampersand stands for itself, and CDATA is
-//! taken as it is.
+//! The content of an element is taken as text, even if it contains markup, because a file may well be a page of HTML.
+//! Once the schema of the tool is known, a value that must be an object or a list is parsed again as elements. Entities
+//! are decoded, a stray ampersand stands for itself, and CDATA is taken literally.
 
 use serde_json::{Map, Value};
 
 const CDATA: &str = "<![CDATA[";
 
-/// The elements in `text` as an object; as a list, where they all have one name and there are several
-/// or the name is that of an item. Nothing where anything else stands between them.
+/// Parses the elements in `text` as an object; as a list, if all have the same name and there are several or the name
+/// is that of a list item. Returns `None` if there is anything else between them.
 pub(crate) fn elements(text: &str) -> Option<Value> {
     let found = children(text)?;
     let first = found.first()?.0;
@@ -21,7 +20,7 @@ pub(crate) fn elements(text: &str) -> Option<Value> {
     Some(Value::Object(object(found)))
 }
 
-/// The elements in `text` as an object, each a text; those of one name make a list.
+/// Parses the elements in `text` as an object with text values; elements of the same name make a list.
 pub(crate) fn members(text: &str) -> Option<Map<String, Value>> {
     children(text).map(object)
 }
@@ -41,7 +40,7 @@ fn object(found: Vec<(&str, &str)>) -> Map<String, Value> {
     members
 }
 
-/// The elements that `text` is made of, by name and what is in them.
+/// Splits `text` into its elements, each with name and content.
 fn children(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut found = Vec::new();
     let mut rest = text.trim();
@@ -53,7 +52,7 @@ fn children(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(found)
 }
 
-/// The element `text` begins with: its name, what is in it, what is behind it.
+/// Splits off the element at the beginning of `text`: its name, its content, the rest of the text.
 pub(crate) fn element(text: &str) -> Option<(&str, &str, &str)> {
     let inner = text.strip_prefix('<')?;
     let end = inner.find(|c: char| !is_name(c))?;
@@ -73,8 +72,8 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || "_-.:".contains(c)
 }
 
-/// Where the element `name` ends, and where the text goes on behind its closing tag. An element of the
-/// same name within it has a closing tag of its own.
+/// Returns where the element `name` ends, and where the text after its closing tag begins. A nested element of the same
+/// name has its own closing tag.
 fn closing(text: &str, name: &str) -> Option<(usize, usize)> {
     let mut at = 0;
     let mut deep = 0usize;
@@ -100,7 +99,7 @@ fn is_tag(text: &str, name: &str) -> bool {
     text.strip_prefix(name).is_some_and(|rest| rest.starts_with('>'))
 }
 
-/// The text in an element.
+/// Returns the text of an element.
 pub(crate) fn content(inner: &str) -> String {
     let trimmed = inner.trim();
     if let Some(data) = trimmed.strip_prefix(CDATA).and_then(|rest| rest.strip_suffix("]]>"))
@@ -109,24 +108,24 @@ pub(crate) fn content(inner: &str) -> String {
         return data.to_owned();
     }
     let text = if inner.trim_matches([' ', '\t']).contains('\n') { without_outer_breaks(inner) } else { trimmed };
-    // Entities are read where no markup is: markup within is the text itself.
+    // Entities are decoded only in content without markup: markup is taken literally.
     if text.contains('<') { text.replace(CDATA, "").replace("]]>", "") } else { unescaped(text) }
 }
 
-/// Without the line breaks next to the tags, and with everything else.
+/// Removes the line breaks next to the tags, and nothing else.
 fn without_outer_breaks(text: &str) -> &str {
     let text = text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n')).unwrap_or(text);
     let body = text.trim_end_matches([' ', '\t']);
     let body = body.strip_suffix('\n').map(|body| body.strip_suffix('\r').unwrap_or(body));
     match body {
-        // One line on its own is a value, not a text.
+        // A single line is a value, not a multi-line text.
         Some(line) if !line.contains('\n') => line.trim(),
         Some(body) => body,
         None => text,
     }
 }
 
-/// Entities read; an ampersand that begins none stands for itself.
+/// Decodes entities; an ampersand that begins none stands for itself.
 pub(crate) fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,5 +1,5 @@
-//! A program under a guard that is talked to: its input and output are pipes, and it lives until its
-//! input ends, it is stopped, or Windlass is gone (T7, P3). `run_command` is the other user of guards.
+//! An interactive program under a guard: its input and output are pipes, and it runs until its input ends, it is
+//! stopped, or Windlass exits (T7, P3). `run_command` is the other user of guards.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -18,55 +18,55 @@ use super::handover;
 use super::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use crate::GuardProgram;
 
-/// The most of a request that is sent before anybody reads it: less than a socket takes.
+/// The number of request bytes sent before anybody reads them: less than a socket buffer holds.
 const FIRST_PIECE: usize = 16 << 10;
 
-/// What is to run under a guard.
+/// A program to run under a guard.
 #[derive(Clone, Debug)]
 pub struct GuardedProgram {
-    /// The program: a path, or a name to be looked for.
+    /// The program: a path, or a name to look up in `PATH`.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Where it runs.
+    /// Its working directory.
     pub directory: PathBuf,
-    /// What its environment has besides what is inherited.
+    /// Environment variables to set besides the inherited ones.
     pub environment: Vec<(String, String)>,
-    /// What it does not inherit.
+    /// Environment variables it does not inherit.
     pub scrubbed: BTreeSet<OsString>,
-    /// How long it has to end by itself when it is stopped.
+    /// How long it may take to end by itself after a stop.
     pub stop_grace: Duration,
-    /// What it is held to, if to anything.
+    /// The sandbox limits, if it runs in the sandbox.
     pub confinement: Option<Confinement>,
 }
 
 /// A program that runs under its guard.
 #[derive(Debug)]
 pub struct GuardedChild {
-    /// What it reads.
+    /// Its standard input.
     pub input: pipe::Sender,
-    /// What it prints.
+    /// Its standard output.
     pub output: pipe::Receiver,
-    /// What it complains.
+    /// Its standard error.
     pub errors: pipe::Receiver,
-    /// By which it is held.
+    /// The handle that keeps it alive.
     pub life: Lifeline,
 }
 
-/// How a program under a guard came to its end.
+/// How a program under a guard ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChildEnd {
     /// It could not be started.
     NotStarted(String),
-    /// It exited with this code, and nothing it started is left.
+    /// It exited with this code, and no process that it started is left.
     Exited(i32),
-    /// A signal ended it, and nothing it started is left.
+    /// A signal ended it, and no process that it started is left.
     Signalled(i32),
-    /// The guard is gone without a word; at least the program's own group was killed.
+    /// The guard ended without a report; at least the program's own process group was killed.
     GuardLost,
 }
 
-/// The hold on a guarded program: when it is dropped, the program and all it started is killed.
+/// Keeps a guarded program alive: dropping it kills the program and all processes that it started.
 #[derive(Debug)]
 pub struct Lifeline {
     control: OwnedWriteHalf,
@@ -78,7 +78,7 @@ pub struct Lifeline {
 }
 
 impl GuardedChild {
-    /// Starts `program` under `guard`. It waits at its gate until the guard has said its number.
+    /// Starts `program` under `guard`. The program waits until the guard has reported its process id.
     pub async fn start(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<Self> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
         let (read_input, input) = io::pipe()?;
@@ -106,7 +106,7 @@ impl GuardedChild {
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::from(write_output))
             .stderr(Stdio::from(write_errors));
-        // Aside: a start takes milliseconds, and other work has this thread too.
+        // On a blocking thread: a spawn takes milliseconds, and this thread serves other tasks too.
         let process = tokio::task::spawn_blocking(move || command.spawn()).await.map_err(io::Error::other)??;
         ours.set_nonblocking(true)?;
         let (reports, mut control) = tokio::net::UnixStream::from_std(ours)?.into_split();
@@ -127,8 +127,8 @@ impl GuardedChild {
         Ok(child)
     }
 
-    /// The first line of its input is the gate's; the program gets what comes after it. In the sandbox there is
-    /// no gate.
+    /// Lets the program start: a shell waits for the first line of the input, then starts the program, which reads the
+    /// rest. In the sandbox no shell waits.
     async fn open_gate(&mut self, program: &GuardedProgram) -> io::Result<()> {
         match self.life.next_report().await {
             Some(GuardReport::Started(group)) => {
@@ -144,13 +144,13 @@ impl GuardedChild {
 }
 
 impl Lifeline {
-    /// Asks the program to end; after its grace it is killed, and what it started with it.
+    /// Asks the program to end; after the grace period the guard kills it and all processes that it started.
     pub async fn stop(&mut self) {
-        // A guard that is gone already shows in its silence.
+        // If the guard is gone, `ended` notices the closed socket.
         let _ = self.control.write_all(format!("{STOP}\n").as_bytes()).await;
     }
 
-    /// Waits for its end. Can be dropped and called again.
+    /// Waits for the program's end. Cancel-safe.
     pub async fn ended(&mut self) -> ChildEnd {
         if let Some(end) = &self.end {
             return end.clone();
@@ -176,7 +176,7 @@ impl Lifeline {
         serde_json::from_str(&line).ok()
     }
 
-    /// What the guard can't do any more: at least the program's own group.
+    /// Kills the program's own process group, when the guard no longer can.
     fn kill_group(&self) {
         if let Some(group) = self.group.and_then(rustix::process::Pid::from_raw) {
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
@@ -184,7 +184,7 @@ impl Lifeline {
     }
 }
 
-/// The program and its arguments as a shell reads them back.
+/// Returns the program and its arguments, quoted for a shell.
 pub(super) fn command_line(program: &GuardedProgram) -> String {
     let words = std::iter::once(&program.program).chain(&program.args);
     words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" ")

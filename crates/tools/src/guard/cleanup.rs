@@ -1,6 +1,6 @@
-//! What a command has made and may not is cleared away when it has ended: set aside under names that mean nothing to
-//! anybody. Not removed: a person may have made it meanwhile. Nothing of the command runs any more, but others may run
-//! in the same folders: all is done through the handles of [`WritableFolders`].
+//! Cleanup after a command: files that the command created but may not create are set aside under names that no program
+//! looks for. They are not removed, because a person may have created them meanwhile. No process of the command runs
+//! any more, but others may run in the same folders, so all access goes through the handles of [`WritableFolders`].
 
 use std::ffi::OsStr;
 use std::hash::{BuildHasher, RandomState};
@@ -14,19 +14,19 @@ use super::writable_folders::{OpenLocation, WritableFolders};
 use crate::Permissions;
 use crate::closed_paths::ClosedPaths;
 
-/// What the new names end with.
+/// The suffix of the new names.
 const ENDING: &str = ".set-aside";
 
-/// What they begin with where the ending is not enough.
+/// The prefix of the new names where the suffix is not enough.
 const BEGINNING: &str = "_";
 
-/// The longest name that most file systems take.
+/// The longest name that most file systems accept.
 const LONGEST_NAME: usize = 255;
 
-/// How often a name that nobody can guess is tried; only others at work need a second.
+/// How many names are tried. Later ones are random; they are needed only when another process races.
 const TRIES: usize = 16;
 
-/// The rules by which is cleared away, made ready while the command runs.
+/// The cleanup rules, prepared while the command runs.
 pub(super) struct Cleanup<'c> {
     confinement: &'c Confinement,
     workspace: &'c Path,
@@ -36,8 +36,8 @@ pub(super) struct Cleanup<'c> {
 }
 
 impl<'c> Cleanup<'c> {
-    /// What is to be cleared away after a command that is held to `confinement`, if anything is. `folders` are those it
-    /// may write in.
+    /// Returns the cleanup for a command that runs under `confinement`, or `None` if there is nothing to do. `folders`
+    /// are the folders it may write in.
     pub(super) fn prepare(confinement: &'c Confinement, folders: WritableFolders) -> Option<Self> {
         let cleanup = confinement.cleanup.as_ref().filter(|_| !confinement.writable.is_empty())?;
         let permissions = ClosedPaths::permissions_of(cleanup);
@@ -45,7 +45,7 @@ impl<'c> Cleanup<'c> {
         Some(Self { confinement, workspace: &cleanup.workspace, permissions, closed_paths, folders })
     }
 
-    /// Puts kept links back, and sets aside what is protected and new.
+    /// Restores protected symlinks, and sets aside new files at protected paths.
     pub(super) fn clean_up(&self) -> CleanupReport {
         self.closed_paths.with_rules(&self.permissions, self.workspace, |rules| {
             let mut run = CleanupRun { rules, folders: &self.folders, report: CleanupReport::default() };
@@ -64,22 +64,23 @@ struct CleanupRun<'r> {
     report: CleanupReport,
 }
 
-/// How something is set aside.
+/// How a file is set aside.
 #[derive(Debug, PartialEq, Eq)]
 enum SetAsideMethod {
-    /// By another name.
+    /// Under another name.
     Renamed,
-    /// By its own name in a new folder, where the rule that denies reading it means it still.
+    /// Under its own name in a new folder, where the rule that denies reading it still matches.
     InFolder,
-    /// By another name, which no rule keeps from being read: without the rights to it.
+    /// Under another name that no rule protects from reading, and so with all permissions removed.
     WithoutRights,
 }
 
 impl CleanupRun<'_> {
-    /// Puts a link back that was changed. Where the folder is gone that it was in, so is what it led to under that name.
+    /// Restores a symlink that was changed. If its folder is gone, nothing is restored: its target can't be reached by
+    /// that path either.
     fn put_back(&mut self, link: &ProtectedLink) {
         let done = self.folders.place(&link.path).and_then(|place| match place {
-            // A link in place of a folder above it: that one goes, and leads nowhere.
+            // A symlink has replaced a folder above it: set that symlink aside.
             Some(place) if place.path != link.path => self.set_aside_at(&place),
             Some(place) if place.link_target().as_ref() != Some(&link.target) => {
                 self.set_aside_at(&place)?;
@@ -92,8 +93,8 @@ impl CleanupRun<'_> {
         self.record_failure(&link.path, done);
     }
 
-    /// Sets aside what is at `path`. The path was without links: one on the way is new, leads who knows where, and is
-    /// itself what goes.
+    /// Sets aside the file at `path`. The path had no symlinks, so a symlink in it is new and untrusted, and is itself
+    /// set aside.
     fn set_aside(&mut self, path: &Path) {
         let done = self.folders.place(path).and_then(|place| place.map_or(Ok(()), |place| self.set_aside_at(&place)));
         self.record_failure(path, done);
@@ -101,12 +102,12 @@ impl CleanupRun<'_> {
 
     fn record_failure(&mut self, path: &Path, done: io::Result<()>) {
         if let Err(error) = done {
-            // It is told as JSON, which has no place for a name that is no text.
+            // The report is JSON, which can't hold a name that is not UTF-8.
             self.report.left.push((PathBuf::from(&*path.to_string_lossy()), error.to_string()));
         }
     }
 
-    /// Gives what is at `place`, if anything, a name that is free. That of a person's own is never taken.
+    /// Renames the file at `place`, if there is one, to a free name. Never overwrites an existing file.
     fn set_aside_at(&mut self, place: &OpenLocation) -> io::Result<()> {
         if !place.is_taken()? {
             return Ok(());
@@ -120,7 +121,7 @@ impl CleanupRun<'_> {
                     self.report.set_aside.push(free);
                     return Ok(());
                 }
-                // Somebody else was first.
+                // Another process has moved it already.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
                 Err(error) => return Err(error),
@@ -134,7 +135,7 @@ impl CleanupRun<'_> {
         match self.set_aside_method(&place.path, free) {
             SetAsideMethod::Renamed => place.rename(name),
             SetAsideMethod::InFolder => match place.move_into(name) {
-                // A folder that may not be written can be renamed, not moved.
+                // A read-only folder can be renamed, but not moved.
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => set_aside_without_rights(place, name),
                 moved => moved,
             },
@@ -142,8 +143,8 @@ impl CleanupRun<'_> {
         }
     }
 
-    /// How `path` goes aside to `free`. What may not be read may be the person's own, made meanwhile: it must not become
-    /// readable by its new name.
+    /// Returns how to set `path` aside as `free`. A file that may not be read may be the person's own, created
+    /// meanwhile: it must not become readable under its new name.
     fn set_aside_method(&self, path: &Path, free: &Path) -> SetAsideMethod {
         let closed = |path: &Path| (self.rules.access_to)(path);
         match closed(path) {
@@ -155,8 +156,8 @@ impl CleanupRun<'_> {
         }
     }
 
-    /// The path that `path` has when it is set aside, with `mark` where it is not the first. One that a pattern still
-    /// means begins with another letter.
+    /// Returns the path of `path` after it is set aside, with `mark` in it for a retry. A name that a pattern still
+    /// matches gets a prefix as well.
     fn free_path(&self, path: &Path, mark: Option<u64>) -> PathBuf {
         let ending = mark.map_or_else(|| ENDING.to_owned(), |mark| format!("{ENDING}-{mark:016x}"));
         let mut name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
@@ -182,7 +183,7 @@ mod tests {
 
     use super::*;
 
-    /// A workspace `w` and a home folder `h`, and what a command in the workspace was held to.
+    /// A workspace `w`, a home folder `h`, and the confinement of a command in the workspace.
     struct CleanupFixture {
         root: tempfile::TempDir,
         confinement: Confinement,
@@ -210,7 +211,7 @@ mod tests {
             self.root.path().join(path)
         }
 
-        /// Clears away what there is after `command`.
+        /// Cleans up after `command`.
         fn after(&self, command: impl FnOnce()) -> CleanupReport {
             let folders = WritableFolders::open(&self.confinement.writable);
             command();
@@ -218,7 +219,7 @@ mod tests {
         }
     }
 
-    // proves X3: a link that a project ships was put back in the home folder
+    // proves X3: a symlink that a project ships was restored in the home folder
     #[test]
     fn no_link_is_put_back_through_a_link_above_it() {
         let mut room = CleanupFixture::new(&["w/f/home/x", "h/home/x"]);
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!((report.put_back, report.left), (Vec::new(), Vec::new()));
     }
 
-    // proves X3: whoever has listed it
+    // proves X3: even if the confinement lists it
     #[test]
     fn what_is_outside_all_that_a_command_writes_is_not_touched() {
         let mut room = CleanupFixture::new(&["h/.pgpass", "h/.env"]);
@@ -243,12 +244,12 @@ mod tests {
         let report = room.after(|| symlink(room.path("h"), room.path("w/l")).unwrap());
         assert_eq!(report, CleanupReport { set_aside: vec![room.path("w/l.set-aside")], ..CleanupReport::default() });
         assert_eq!(room.path("h").read_dir().unwrap().count(), 2);
-        // A command that writes nowhere has made nothing.
+        // A command that may write nowhere has created nothing.
         room.confinement.writable.clear();
         assert!(Cleanup::prepare(&room.confinement, WritableFolders::open(&[])).is_none());
     }
 
-    // proves X3: the person's own, made while a command ran
+    // proves X3: a person's own file, created while a command ran
     #[test]
     fn what_may_not_be_read_is_not_readable_by_another_name() {
         let room = CleanupFixture::new(&[]);

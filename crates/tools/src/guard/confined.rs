@@ -1,6 +1,6 @@
-//! The guard's side of a command in the sandbox. The guard stays outside: it starts the sandbox's first
-//! process ([`super::first_process`]), hands it the request over a socket, and hears from it how the command
-//! ended. What is left afterwards is cleared away here, where the command can't reach.
+//! The guard's part of running a command in the sandbox. The guard stays outside: it starts the sandbox's first process
+//! ([`super::first_process`]), sends it the request over a socket, and receives from it how the command ended. The
+//! guard cleans up afterwards, where the command can't interfere.
 
 use std::fs::Permissions;
 use std::io::{self, BufRead, BufReader, Write};
@@ -20,14 +20,13 @@ use super::wire::{GuardReport, GuardRequest, STOP};
 /// The last argument that makes a guard program the first process of a sandbox.
 pub(super) const FIRST_PROCESS: &str = "first-process";
 
-/// The kernel does not let a command be held as it should.
+/// The kernel does not allow the requested confinement.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct KernelRefused(io::Error);
 
 impl KernelRefused {
-    /// What the kernel answered when it was asked for what holds a command: a refusal, unless it may answer otherwise the
-    /// next time.
+    /// Marks an error of the kernel during confinement as a refusal, unless a retry may succeed.
     pub(super) fn by_kernel(error: io::Error) -> io::Error {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory | io::ErrorKind::Interrupted => error,
@@ -35,7 +34,7 @@ impl KernelRefused {
         }
     }
 
-    /// What a command was not started for, as a report.
+    /// Returns the report for a command that was not started because of `error`.
     pub(super) fn report(error: &io::Error) -> GuardReport {
         if error.get_ref().is_some_and(|inner| inner.is::<Self>()) {
             GuardReport::KernelRefused(error.to_string())
@@ -47,16 +46,15 @@ impl KernelRefused {
 
 /// Which process this one is, after a fork.
 pub(super) enum ForkRole {
-    /// The guard, outside; with the first process, unless that is a program, which is yet to be started.
+    /// The guard, outside; with the first process, unless that is a separate program that is yet to be started.
     Guard(Option<FirstProcess>),
-    /// The first process of the sandbox, which is told over this what to run.
+    /// The first process of the sandbox, which receives its request over this socket.
     FirstProcess(UnixStream),
-    /// One between them, whose work is done.
+    /// The intermediate process, which has nothing left to do.
     Between,
 }
 
-/// Forks the first process where it can be: the kernel's own walls need no other program. Only a process without threads
-/// may.
+/// Forks the first process where possible: namespaces need no other program. The caller must have no other threads.
 pub(super) fn fork(request: &GuardRequest) -> io::Result<ForkRole> {
     match &request.confinement {
         Some(Confinement { isolation: Isolation::Namespaces, network, .. }) => platform::fork(*network),
@@ -66,13 +64,13 @@ pub(super) fn fork(request: &GuardRequest) -> io::Result<ForkRole> {
 
 /// The first process of a sandbox, waiting for its request.
 pub(super) struct FirstProcess {
-    /// Whom the guard waits for, and whose group is killed.
+    /// The process that the guard waits for, and whose group it kills.
     pub(super) pid: Pid,
     pub(super) channel: UnixStream,
 }
 
 impl FirstProcess {
-    /// Starts it as a program, in a process group of its own.
+    /// Starts the first process as a program, in its own process group.
     pub(super) fn start(confinement: &Confinement) -> io::Result<Self> {
         let (channel, theirs) = UnixStream::pair()?;
         let mut command = platform::command(confinement)?;
@@ -80,7 +78,7 @@ impl FirstProcess {
         Ok(Self { pid: pid_of(&process)?, channel })
     }
 
-    /// Sends it what it is to run, and what that reads.
+    /// Sends it the command to run, and the command's standard input.
     pub(super) fn hand_over(
         &mut self,
         request: &GuardRequest,
@@ -97,19 +95,19 @@ pub(super) fn pid_of(process: &Child) -> io::Result<Pid> {
     i32::try_from(process.id()).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other("no process id"))
 }
 
-/// What the first process says before it ends.
+/// The replies of the first process before it ends.
 pub(super) struct FirstProcessReplies(UnixStream);
 
 impl FirstProcessReplies {
-    /// Tells the first process that the command is to end: whoever heeds the signal has time. A signal alone may be one of
-    /// the command's own.
+    /// Tells the first process that the command is being stopped, so that processes that handle the signal get the
+    /// grace period. The signal alone proves nothing: the command may have sent it.
     pub(super) fn announce_stop(&self) {
-        // One that is gone already shows in its end.
+        // If the first process is gone, the guard notices its exit.
         let _ = (&self.0).write_all(format!("{STOP}\n").as_bytes());
     }
 
-    /// How it went, once the first process has ended: what held the command, and its end. Where it was killed
-    /// it has said neither.
+    /// Reads the Landlock version that confined the command and the command's end, once the first process has ended.
+    /// Both are missing if the first process was killed.
     pub(super) fn read(self) -> (Option<u8>, Option<GuardReport>) {
         let (mut landlock, mut end) = (None, None);
         for line in BufReader::new(self.0).lines().map_while(Result::ok) {
@@ -123,10 +121,10 @@ impl FirstProcessReplies {
     }
 }
 
-/// How many entries of a temporary folder are looked at for folders that a command has shut.
+/// How many entries of a temporary folder are scanned for folders that a command made inaccessible.
 const MOST_IN_TEMP: usize = 100_000;
 
-/// Makes the temporary folder of a command, before anybody mounts it.
+/// Creates the temporary folder of a command, before it is mounted.
 pub(super) fn make_temp(confinement: &Confinement) -> io::Result<()> {
     std::fs::DirBuilder::new().mode(0o700).create(&confinement.temp)
 }
@@ -135,16 +133,17 @@ pub(super) fn make_temp(confinement: &Confinement) -> io::Result<()> {
 pub(super) fn remove_temp(confinement: &Confinement) {
     if std::fs::remove_dir_all(&confinement.temp).is_err() {
         open_folders(&confinement.temp);
-        // It is in the place for what may be lost.
+        // Failure is harmless: the folder holds only disposable files.
         let _ = std::fs::remove_dir_all(&confinement.temp);
     }
 }
 
-/// Gives their owner the rights to this folder and those below it, which nobody works in any more. No link is followed.
+/// Gives the owner all permissions on this folder and those below it, which no process uses any more. Follows no
+/// symlink.
 fn open_folders(folder: &Path) {
     let (mut folders, mut left) = (vec![folder.to_owned()], MOST_IN_TEMP);
     while let Some(folder) = folders.pop() {
-        // What can't be opened can't be removed either.
+        // If this fails, the removal fails too.
         let _ = std::fs::set_permissions(&folder, Permissions::from_mode(0o700));
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
             left -= 1;
@@ -165,7 +164,7 @@ mod platform {
 
     pub(super) use crate::guard::namespaces::start as fork;
 
-    /// The first process where it is not forked: this program again, with the arguments it was started with itself.
+    /// Starts the first process where it is not forked: this program again, with its own arguments.
     pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
         let program = std::env::current_exe()?;
         let mut command = match &confinement.isolation {
@@ -193,7 +192,7 @@ mod platform {
         Ok(ForkRole::Guard(None))
     }
 
-    /// The first process, already held by the profile it is started with.
+    /// The first process, confined from the start by its profile.
     pub(super) fn command(confinement: &Confinement) -> io::Result<Command> {
         let mut command = Command::new("/usr/bin/sandbox-exec");
         command.arg("-p").arg(seatbelt_profile(confinement)).arg(std::env::current_exe()?);
@@ -241,7 +240,7 @@ mod tests {
         assert!(!temp.exists() && other.exists());
     }
 
-    // proves X3: a machine that is short of something for a moment has not said that it can hold nothing
+    // proves X3: a machine that lacks a resource for a moment may still support confinement
     #[test]
     fn what_may_pass_is_no_refusal() {
         let report = |kind: io::ErrorKind| KernelRefused::report(&KernelRefused::by_kernel(io::Error::from(kind)));

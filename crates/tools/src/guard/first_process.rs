@@ -1,5 +1,5 @@
-//! The first process of a sandbox: it confines itself, starts the command, reaps what the command leaves
-//! behind, and says how it ended. When it ends, the kernel kills whatever is left in its namespace.
+//! The first process of a sandbox: it confines itself, starts the command, reaps the command's orphans, and reports how
+//! the command ended. When it ends, the kernel kills all other processes of its PID namespace.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -17,14 +17,14 @@ use super::confined::KernelRefused;
 use super::handover::{self, ReceivedRequest};
 use super::wire::{CleanupReport, GuardReport, GuardRequest, Stdin};
 
-/// What tells a program that it runs in the sandbox.
+/// The environment variable that tells a program that it runs in the sandbox.
 const IN_SANDBOX_VARIABLE: &str = "WINDLASS_IN_SANDBOX";
 
-/// Serves the request that comes over `channel`.
+/// Serves the request that arrives over `channel`.
 pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    // Caught, for they are meant for the command; that it is to end is said over the channel.
+    // Caught, because they are meant for the command; a stop request arrives over the channel.
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::default())?;
     }
@@ -42,10 +42,10 @@ pub(super) fn run(channel: &UnixStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Says why there is no first process, once the request has come.
+/// Reports why there is no first process, once the request has arrived.
 #[cfg(target_os = "linux")]
 pub(super) fn report_refusal(channel: &UnixStream, error: &io::Error) {
-    // A guard that is gone needs no word.
+    // A guard that is gone needs no report.
     if handover::receive(channel).is_ok_and(|request| request.is_some()) {
         send_report(channel, &KernelRefused::report(error));
     }
@@ -57,11 +57,11 @@ fn send_report(mut channel: &UnixStream, report: &GuardReport) {
     let _ = channel.write_all(line.as_bytes());
 }
 
-/// Holds this process to what the request says.
+/// Confines this process as the request demands.
 fn confine_self<'r>(request: &'r GuardRequest, channel: &UnixStream) -> io::Result<&'r Confinement> {
     let confinement = request.confinement.as_ref().ok_or_else(|| io::Error::other("no confinement was sent"))?;
     let landlock = confine(confinement)?;
-    // The command is not to trace this process, which says how the command ended.
+    // The command must not trace this process, which reports how the command ended.
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     send_report(channel, &GuardReport::Confined { landlock, cleanup: CleanupReport::default() });
@@ -89,7 +89,7 @@ fn start(request: &GuardRequest, confinement: &Confinement, input: Option<OwnedF
     pid.ok_or_else(|| io::Error::other("no process id"))
 }
 
-/// Where the command finds its own temporary folder.
+/// Returns the path at which the command sees its own temporary folder.
 fn temp(confinement: &Confinement) -> &Path {
     match confinement.isolation {
         Isolation::Namespaces | Isolation::Bubblewrap(_) => Path::new("/tmp"),
@@ -102,21 +102,22 @@ fn confine(confinement: &Confinement) -> io::Result<u8> {
     windlass_sandbox::confine(confinement)
 }
 
-/// On other systems it was started confined.
+/// On other systems the process was started confined.
 #[cfg(not(target_os = "linux"))]
 fn confine(_: &Confinement) -> io::Result<u8> {
     Ok(0)
 }
 
-/// Whether the guard wants the command to end. It says so before it sends the signal, so whoever ends for that signal ends
-/// after it. Anybody in the sandbox can send this process a signal: that means nothing.
+/// Whether the guard has asked the command to end. The guard writes this before it sends the signal, so a process that
+/// ends because of the signal ends afterwards. A signal to this process proves nothing: any process in the sandbox can
+/// send one.
 fn is_stop_requested(channel: &UnixStream) -> bool {
     let mut byte = [0u8; 1];
     rustix::net::recv(channel, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT).is_ok_and(|(_, read)| read > 0)
 }
 
-/// Reaps until the shell has ended; when the guard stops the command, until nothing is left: whoever heeds that has the
-/// time the guard gives them.
+/// Reaps children until the shell has ended; after a stop request, until no child is left, so that processes that
+/// handle the signal get the grace period.
 fn await_end(shell: Pid, is_stopping: impl Fn() -> bool) -> GuardReport {
     let mut end = None;
     loop {

@@ -1,5 +1,5 @@
-//! How a guard is given its request, and with it the standard input of what it is to start: a
-//! descriptor can't be smuggled through a fork, but a socket can carry one.
+//! Sends a guard its request together with the standard input of the program it starts. The descriptor travels over the
+//! socket, because a newly started guard does not inherit it.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -10,17 +10,17 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
 };
 
-/// What came over the lifeline up to the end of the request.
+/// The bytes received over the lifeline, up to the end of the request.
 pub(super) struct ReceivedRequest {
-    /// The request, a line without its end.
+    /// The request: one line, without its newline.
     pub(super) line: Vec<u8>,
-    /// What came after it already.
+    /// Bytes received after it.
     pub(super) rest: Vec<u8>,
-    /// The input that came with it.
+    /// The standard input that was sent with it.
     pub(super) input: Option<OwnedFd>,
 }
 
-/// Sends as much of `bytes` as goes at once, with `input` if there is one. Says how much went.
+/// Sends as much of `bytes` as one call takes, with `input` if there is one. Returns the number of bytes sent.
 pub(super) fn send(lifeline: &UnixStream, bytes: &[u8], input: Option<BorrowedFd<'_>>) -> io::Result<usize> {
     let descriptors: Vec<BorrowedFd<'_>> = input.into_iter().collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -31,7 +31,7 @@ pub(super) fn send(lifeline: &UnixStream, bytes: &[u8], input: Option<BorrowedFd
     Ok(rustix::net::sendmsg(lifeline, &[IoSlice::new(bytes)], &mut ancillary, SendFlags::empty())?)
 }
 
-/// Waits for the request; `None` if the other end is gone before it was whole.
+/// Waits for the request. Returns `None` if the other end closes before the request is complete.
 pub(super) fn receive(lifeline: &UnixStream) -> io::Result<Option<ReceivedRequest>> {
     let (mut bytes, mut input) = (Vec::new(), None);
     loop {

@@ -1,4 +1,4 @@
-//! A program under a guard that has the terminal of whoever started it.
+//! A program under a guard that uses the terminal of this process.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -10,8 +10,8 @@ use super::handover;
 use super::wire::{CleanupReport, GuardReport, GuardRequest, Stdin};
 use crate::GuardProgram;
 
-/// Runs `program` to its end with this process's own input and output. Answers how it ended, and what was
-/// done about what it had made in the sandbox and may not. Blocks.
+/// Runs `program` to its end with this process's own input and output. Returns how it ended, and the report of the
+/// cleanup after it. Blocks.
 pub fn run_in_terminal(guard: &GuardProgram, program: &GuardedProgram) -> io::Result<(ChildEnd, CleanupReport)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let held = program.confinement.is_some();
@@ -20,7 +20,7 @@ pub fn run_in_terminal(guard: &GuardProgram, program: &GuardedProgram) -> io::Re
         directory: program.directory.clone(),
         lock: None,
         grace_ms: u64::try_from(program.stop_grace.as_millis()).unwrap_or(u64::MAX),
-        // Without a sandbox there is a gate, which would take the first line of what is typed.
+        // Without a sandbox the waiting shell would read the first line that the user types.
         input: if held { Stdin::Passed } else { Stdin::Nothing },
         confinement: program.confinement.clone(),
     };

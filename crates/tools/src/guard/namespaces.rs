@@ -1,9 +1,9 @@
-//! How the first process of a sandbox comes into namespaces of its own. The guard forks while it has no threads: starting
-//! its program anew would take longer than all the rest.
+//! Puts the first process of a sandbox into its own namespaces. The guard forks while it has no other threads: starting
+//! its program anew would take longer than everything else.
 //!
-//! A process can't enter a process namespace, only its children are born in one. So there are two forks: the guard's child
-//! makes the namespaces and stays between the guard and its own child, which is the first process in them. Each dies with
-//! the one above.
+//! A process can't enter a new PID namespace, only its children are born in one. So there are two forks: the guard's
+//! child creates the namespaces and stays between the guard and its own child, which is the first process in them. Each
+//! dies with its parent.
 
 use std::fs::File;
 use std::io;
@@ -18,13 +18,13 @@ use windlass_sandbox::Network;
 use super::confined::{FirstProcess, ForkRole, KernelRefused};
 use super::first_process::report_refusal;
 
-/// Starts the first process of a sandbox. Only a process without threads may.
+/// Starts the first process of a sandbox. The caller must have no other threads.
 pub(super) fn start(network: Network) -> io::Result<ForkRole> {
     let (ours, theirs) = UnixStream::pair()?;
     match fork::fork()? {
         Fork::Parent(pid) => {
             let pid = Pid::from_raw(pid).ok_or_else(|| io::Error::other("no process id"))?;
-            // The child does so too; whoever is first, the group is there when somebody is to be killed.
+            // The child does this too; whichever is first, the group exists before it has to be killed.
             let _ = setpgid(Some(pid), None);
             Ok(ForkRole::Guard(Some(FirstProcess { pid, channel: ours })))
         }
@@ -45,17 +45,17 @@ pub(super) fn start(network: Network) -> io::Result<ForkRole> {
     }
 }
 
-/// Makes the namespaces, and the process that is born in them.
+/// Creates the namespaces, and the process that is born in them.
 fn enter(network: Network) -> io::Result<Fork> {
     setpgid(None, None)?;
-    // The guard's own standard input tells Windlass whether the guard is there.
+    // Close this copy of the lifeline (standard input): its end shows Windlass that the guard is gone.
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     windlass_sandbox::enter_namespaces(network)?;
     set_parent_process_death_signal(Some(Signal::KILL))?;
     fork::fork()
 }
 
-/// Waits for the first process, and ends as it has ended: the guard hears of it that way if it was killed.
+/// Waits for the first process and ends with the same status, so that the guard sees if it was killed.
 fn end_like(pid: i32) -> io::Result<ForkRole> {
     loop {
         match waitpid(Pid::from_raw(pid), WaitOptions::empty()) {

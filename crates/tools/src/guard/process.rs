@@ -1,4 +1,4 @@
-//! The guard process. No runtime: one thread listens to the lifeline, one reaps, one decides.
+//! The guard process. It has no async runtime: one thread listens to the lifeline, one reaps, one decides.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -25,16 +25,16 @@ use super::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use super::writable_folders::WritableFolders;
 use super::{descendants, first_process};
 
-/// What `ps` shows.
+/// The process name that `ps` displays.
 const NAME: &CStr = c"command-guard";
-/// How often what is left is killed again.
+/// The interval at which remaining processes are killed again.
 const ROUND: Duration = Duration::from_millis(5);
 
-/// Something the guard waits for.
+/// An event that the guard waits for.
 enum GuardEvent {
     /// Windlass wants the command stopped.
     Stop,
-    /// Windlass is gone.
+    /// Windlass is gone: the lifeline was closed.
     Gone,
     /// A descendant ended.
     Reaped(Pid, WaitStatus),
@@ -44,14 +44,14 @@ enum GuardEvent {
     NoneLeft,
 }
 
-/// Serves the one request that comes over `lifeline`.
+/// Serves the one request that arrives over `lifeline`.
 pub(super) fn serve(lifeline: UnixStream) -> io::Result<()> {
     let Some(received) = handover::receive(&lifeline)? else {
         return Ok(());
     };
     let request: GuardRequest = serde_json::from_slice(&received.line)?;
     detach_from_terminal()?;
-    // While there are no threads.
+    // Before any thread starts.
     let first = match confined::fork(&request) {
         Ok(ForkRole::Guard(first)) => Ok(first),
         Ok(ForkRole::FirstProcess(channel)) => {
@@ -64,7 +64,7 @@ pub(super) fn serve(lifeline: UnixStream) -> io::Result<()> {
     guard(&request, received, first, &lifeline)
 }
 
-/// Starts the command, by the first process of its sandbox if that is there already, and sees it through.
+/// Starts the command, in the sandbox by the first process if that is forked already, and waits for its end.
 fn guard(
     request: &GuardRequest,
     received: ReceivedRequest,
@@ -84,7 +84,7 @@ fn guard(
     if is_gone(lifeline) {
         return unlock(request);
     }
-    // Before it starts: what it puts in place of one of them is another folder.
+    // Opened before the command starts: the command may replace one of these folders later.
     let folders = request.confinement.as_ref().map(|confinement| WritableFolders::open(&confinement.writable));
     let report = match first.and_then(|first| start(request, first, received.input, lifeline)) {
         Ok((shell, replies)) => {
@@ -110,10 +110,11 @@ fn unlock(request: &GuardRequest) -> io::Result<()> {
     request.lock.as_ref().map_or(Ok(()), std::fs::remove_file)
 }
 
-/// Nothing but the lifeline ends a guard: not the terminal, from whose session it goes, nor a signal
-/// meant for Windlass by its name. Signals are caught, not ignored: the shell would inherit that.
+/// Makes the guard end only with the lifeline: not with the terminal, whose session it leaves, and not by a signal that
+/// is sent to Windlass by process name (`pkill`). Signals are caught, not ignored, because the shell would inherit
+/// ignored ones.
 fn detach_from_terminal() -> io::Result<()> {
-    // Fails only for the leader of a group, which has left its terminal already.
+    // Fails only for a process group leader, which has left its terminal already.
     let _ = rustix::process::setsid();
     rustix::thread::set_name(NAME)?;
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
@@ -122,7 +123,7 @@ fn detach_from_terminal() -> io::Result<()> {
     Ok(())
 }
 
-/// Locks the call's file; `None` if it is gone, or Windlass is.
+/// Locks the call's file. Returns `None` if the file is gone, or Windlass is.
 fn take_lock(lock: &Path, inbox: &Receiver<GuardEvent>) -> io::Result<Option<File>> {
     let file = match File::options().read(true).write(true).open(lock) {
         Ok(file) => file,
@@ -149,14 +150,14 @@ fn is_gone(lifeline: &UnixStream) -> bool {
     matches!(rustix::net::recv(lifeline, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT), Ok((_, 0)))
 }
 
-/// The shell waits at a gate until its number is known to Windlass, so that a command that kills its
-/// guard can still be killed; if the guard dies before, the gate's end makes it exit.
+/// The shell waits at this `read` until Windlass knows its process id, so that Windlass can kill a command that kills
+/// its guard. If the guard dies earlier, `read` fails at end of file and the shell exits.
 const GATE: &str = r#"read -r gate && exec /bin/sh -c "$1" </dev/null"#;
 
-/// A program that is talked to reads on where the gate's line ends; Windlass itself writes that line.
+/// An interactive program keeps the shell's input and reads what follows the first line, which Windlass writes.
 const TALKING_GATE: &str = r#"read -r gate && exec /bin/sh -c "$1""#;
 
-/// The first process of the sandbox says how the command in it ended; what it may not leave is set aside.
+/// Takes the command's end from the first process of the sandbox, and cleans up after the command.
 fn finish_sandboxed(
     request: &GuardRequest,
     replies: Option<FirstProcessReplies>,
@@ -200,13 +201,13 @@ fn start(
     let pid = confined::pid_of(&shell)?;
     send_report(lifeline, &GuardReport::Started(pid.as_raw_nonzero().get()));
     if let Some(mut gate) = shell.stdin.take() {
-        // A shell that is gone already has its end reported.
+        // If the shell is gone, its end is reported.
         let _ = gate.write_all(b"\n");
     }
     Ok((pid, None))
 }
 
-/// Nobody may be there to hear it.
+/// Sends `report`. Ignores errors: Windlass may be gone.
 fn send_report(mut lifeline: &UnixStream, report: &GuardReport) {
     let line = serde_json::to_string(report).unwrap_or_default() + "\n";
     let _ = lifeline.write_all(line.as_bytes());
@@ -221,7 +222,7 @@ fn listen(mut reader: impl BufRead + Send + 'static, events: Sender<GuardEvent>)
             }
             line.clear();
         }
-        // When nobody takes it any more, the guard is about to exit.
+        // If the receiver is gone, the guard is about to exit.
         let _ = events.send(GuardEvent::Gone);
     });
 }
@@ -245,29 +246,29 @@ fn reap(events: Sender<GuardEvent>) {
     });
 }
 
-/// Whether this process has no child, dead or alive. Said together with the last one's end: who heard of the end
-/// alone would look through every process of the machine for what is left, which takes milliseconds. Where orphans are
-/// not adopted it says nothing about them: the group must be killed.
+/// Whether this process has no child, dead or alive. The result is sent together with the last child's end; otherwise
+/// the guard would scan all processes of the machine for remaining ones, which takes milliseconds. On systems that
+/// don't adopt orphans it says nothing about them: the group must be killed.
 fn is_childless() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(rustix::process::waitid(WaitId::All, options), Err(rustix::io::Errno::CHILD))
 }
 
-/// Watching over a shell that runs.
+/// Waits for a running shell.
 struct ShellWatch<'f> {
     shell: Pid,
     grace: Duration,
     inbox: Receiver<GuardEvent>,
-    /// The first process of its sandbox, which waits for the others too when they are stopped.
+    /// The first process of its sandbox, which on a stop waits for the other processes too.
     first: Option<&'f FirstProcessReplies>,
-    /// How the shell ended, once it has.
+    /// How the shell ended, or `None` while it runs.
     status: Option<WaitStatus>,
     /// Whether no descendant is left.
     empty: bool,
 }
 
 impl ShellWatch<'_> {
-    /// Waits until the shell ends or must be ended, then leaves nothing behind.
+    /// Waits until the shell ends or must be stopped, then kills all remaining processes.
     fn finish(mut self) -> GuardReport {
         while self.status.is_none() && !self.empty {
             match self.inbox.recv() {
@@ -298,18 +299,18 @@ impl ShellWatch<'_> {
         self.empty |= matches!(event, GuardEvent::LastReaped(_, _) | GuardEvent::NoneLeft);
     }
 
-    /// A signal that can be heeded, and a little time to heed it; none if Windlass dies meanwhile.
+    /// Sends SIGTERM and waits for the grace period, which ends early if Windlass dies.
     fn ask_to_end(&mut self) {
         self.first.into_iter().for_each(FirstProcessReplies::announce_stop);
         let _ = kill_process_group(self.shell, Signal::TERM);
         self.wait_for_emptiness(self.grace);
     }
 
-    /// Kills until nothing is left. Whoever forks meanwhile is met in the next round.
+    /// Kills until no descendant is left. Processes forked meanwhile are killed in the next round.
     fn kill_the_rest(&mut self) {
         self.wait_for_emptiness(Duration::ZERO);
         while !self.empty {
-            // Until the shell is reaped its number can't be anybody else's.
+            // Until the shell is reaped its process id can't be reused.
             if self.status.is_none() || !descendants::CAN_BE_FOUND {
                 let _ = kill_process_group(self.shell, Signal::KILL);
             }

@@ -1,4 +1,4 @@
-//! What this machine can enforce: a command that does nothing is run in each kind of sandbox, the best first.
+//! Finds out what this machine can enforce, by running an empty command in each kind of sandbox, the best first.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
@@ -12,11 +12,11 @@ use windlass_sandbox::{BUBBLEWRAP_PATHS, Confinement, Isolation, SandboxSupport}
 use super::wire::{GuardReport, GuardRequest, Stdin};
 use crate::GuardProgram;
 
-/// Why a command was not held.
+/// Why a probe did not run confined.
 enum ProbeFailure {
-    /// The kernel does not let it be.
+    /// The kernel does not allow the confinement.
     KernelRefused(String),
-    /// It could not be tried.
+    /// The probe could not be run.
     Untried(String),
 }
 
@@ -26,7 +26,7 @@ impl From<io::Error> for ProbeFailure {
     }
 }
 
-/// The walls there may be on this system, the best first.
+/// The kinds of isolation that may work on this system, the best first.
 fn candidates() -> Vec<Isolation> {
     if cfg!(target_os = "linux") {
         let bubblewraps =
@@ -39,8 +39,8 @@ fn candidates() -> Vec<Isolation> {
     }
 }
 
-/// Asks what this machine can enforce. Blocks for a few milliseconds. Where better walls could not be tried, worse ones
-/// are not taken for the best there are.
+/// Finds out what this machine can enforce. Blocks for a few milliseconds. If a better isolation could not be probed,
+/// the function does not settle for a worse one.
 #[must_use]
 pub fn probe_support(guard: &GuardProgram) -> SandboxSupport {
     let nothing = |why, failure| SandboxSupport { isolation: Isolation::Landlock, landlock: 0, why, failure };
@@ -55,16 +55,16 @@ pub fn probe_support(guard: &GuardProgram) -> SandboxSupport {
     nothing(why, None)
 }
 
-/// Where a program that belongs to no call has its temporary folder: nobody else's, and not there yet.
+/// Returns a new path for the temporary folder of a program that belongs to no call; the folder does not exist yet.
 pub(crate) fn fresh_temp() -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    // The variable may name a folder that is not there.
+    // `TMPDIR` may name a folder that does not exist.
     let folder = Some(std::env::temp_dir()).filter(|folder| folder.is_dir()).unwrap_or_else(|| PathBuf::from("/tmp"));
     folder.join(format!("windlass-sandbox-{}-{number}", std::process::id()))
 }
 
-/// Runs a command that does nothing behind `isolation`; the version of Landlock that held it.
+/// Runs an empty command under `isolation`. Returns the version of Landlock that confined it.
 fn probe(guard: &GuardProgram, isolation: &Isolation) -> Result<u8, ProbeFailure> {
     let confinement = Confinement { isolation: isolation.clone(), temp: fresh_temp(), ..Confinement::default() };
     let request = GuardRequest {
@@ -95,7 +95,7 @@ fn probe(guard: &GuardProgram, isolation: &Isolation) -> Result<u8, ProbeFailure
             GuardReport::KernelRefused(problem) => result = Err(ProbeFailure::KernelRefused(problem)),
             GuardReport::Failed(problem) => result = untried(problem),
             GuardReport::Started(_) => {}
-            // That is how bubblewrap says that it may not.
+            // Bubblewrap exits like this when the kernel refuses.
             GuardReport::Exited(code) if landlock.is_none() && matches!(isolation, Isolation::Bubblewrap(_)) => {
                 result = Err(ProbeFailure::KernelRefused(format!("bubblewrap exited with {code}")));
             }

@@ -1,5 +1,5 @@
-//! Commands that outlived the Windlass that started them: only for the moment their guard needs to
-//! kill them, but a run must not be taken up again before that (J4).
+//! Commands that outlive the Windlass process that started them: only until their guard has killed them, but a session
+//! must not be resumed before that (J4).
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -11,10 +11,10 @@ use windlass_vocab::{CallId, SessionId};
 
 const ROUND: Duration = Duration::from_millis(5);
 
-/// The session can't be taken up yet.
+/// The session can't be resumed yet.
 #[derive(Debug, thiserror::Error)]
 pub enum SurvivorsError {
-    /// A guard is still at work.
+    /// A guard is still running.
     #[error(
         "a command that an earlier Windlass started for this session is still being ended (guard process {guard}, lock \
          {}); try again when it is gone",
@@ -29,26 +29,26 @@ pub enum SurvivorsError {
     /// The lock files can't be read.
     #[error("the lock files of running commands in {} can't be read: {source}", folder.display())]
     Unreadable {
-        /// Where they are.
+        /// Their folder.
         folder: PathBuf,
-        /// Why not.
+        /// The I/O error.
         source: io::Error,
     },
 }
 
-/// The file whose lock says that a call's command may be running.
+/// Returns the file whose lock shows that a call's command may be running.
 pub(crate) fn lock_path(lock_dir: &Path, session: SessionId, call: CallId) -> PathBuf {
     lock_dir.join(format!("{session}.{call}.lock"))
 }
 
-/// The temporary folder of a call in the sandbox, beside its lock.
+/// Returns the temporary folder of a call in the sandbox, beside its lock file.
 pub(crate) fn temp_path(lock: &Path) -> PathBuf {
     lock.with_extension("tmp")
 }
 
-/// Waits, up to `patience`, until no command that an earlier process started for `session` is
-/// running or can still start. To be called before a session is resumed, by whoever owns it. Blocks,
-/// though nearly always for no time at all. Says how many lock files there were.
+/// Waits, up to `patience`, until no command that an earlier process started for `session` is running or can still
+/// start. The owner of a session calls this before it resumes the session. Blocks, though nearly always for no time at
+/// all. Returns the number of lock files found.
 pub fn wait_for_survivors(lock_dir: &Path, session: SessionId, patience: Duration) -> Result<usize, SurvivorsError> {
     let unreadable = |source| SurvivorsError::Unreadable { folder: lock_dir.to_owned(), source };
     let deadline = Instant::now() + patience;
@@ -83,8 +83,8 @@ fn locks_of(lock_dir: &Path, session: SessionId) -> io::Result<Vec<PathBuf>> {
     Ok(locks)
 }
 
-/// Whether nobody holds the lock. If so the file is removed while it is held here, so that a guard
-/// that was started but has not come to its lock yet starts nothing.
+/// Whether no process has locked the file. If so, this function locks and removes it, so that a guard that was started
+/// but has not locked its file yet starts nothing.
 fn is_free(lock: &Path) -> io::Result<bool> {
     let file = match File::options().read(true).write(true).open(lock) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
@@ -92,7 +92,7 @@ fn is_free(lock: &Path) -> io::Result<bool> {
     };
     match file.try_lock() {
         Ok(()) => {
-            // Of a guard that was killed; if it can't be removed, it is in nobody's way.
+            // Left by a guard that was killed; if it can't be removed, it does no harm.
             let _ = std::fs::remove_dir_all(temp_path(lock));
             match std::fs::remove_file(lock) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,4 +1,4 @@
-//! What Windlass and the guard say to each other: a line of JSON each.
+//! The messages between Windlass and the guard, one line of JSON each.
 
 use std::path::PathBuf;
 
@@ -8,69 +8,69 @@ use windlass_sandbox::{Confinement, path_wire};
 /// The line that asks a guard to stop its command.
 pub(crate) const STOP: &str = "stop";
 
-/// What a guard is to run.
+/// The command that a guard runs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct GuardRequest {
     /// The command line, for `sh -c`.
     pub(crate) command: String,
-    /// Where.
+    /// Its working directory.
     pub(crate) directory: PathBuf,
-    /// The lock file that says the command may be running; a program that belongs to no call has none.
+    /// The lock file that shows that the command may be running; `None` for a program that belongs to no call.
     #[serde(default)]
     pub(crate) lock: Option<PathBuf>,
-    /// How long a stopped command has to end by itself before it is killed.
+    /// How long a stopped command may take to end by itself before it is killed, in milliseconds.
     pub(crate) grace_ms: u64,
-    /// What it reads.
+    /// Its standard input.
     #[serde(default)]
     pub(crate) input: Stdin,
-    /// What it is held to, if to anything.
+    /// The sandbox limits, if it runs in the sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) confinement: Option<Confinement>,
 }
 
-/// What a guarded command reads.
+/// The standard input of a guarded command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stdin {
     /// Nothing.
     #[default]
     Nothing,
-    /// The descriptor that came with the request, after its first line, which opens the gate.
+    /// The descriptor that was sent with the request; its first line lets the waiting shell start the program.
     Passed,
 }
 
-/// What was done about what a command had made, removed or replaced and may not.
+/// What the cleanup did about files that a command may not create, remove or replace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleanupReport {
-    /// What was renamed: the names it has now.
+    /// The new names of files that were set aside.
     #[serde(with = "path_wire::list")]
     pub set_aside: Vec<PathBuf>,
-    /// Links that were put back.
+    /// Symlinks that were restored.
     #[serde(with = "path_wire::list")]
     pub put_back: Vec<PathBuf>,
-    /// What is still there, and why.
+    /// Paths that could not be set aside or restored, with the error.
     pub left: Vec<(PathBuf, String)>,
 }
 
-/// What a guard answers.
+/// A report of the guard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum GuardReport {
-    /// The shell runs, under this process id, which is its group's too.
+    /// The shell runs; its process id is also its group's id.
     Started(i32),
     /// A command in the sandbox has ended; its end follows.
     Confined {
-        /// The version of Landlock that held it; 0 is none.
+        /// The version of Landlock that confined it; 0 if none.
         landlock: u8,
-        /// What was done about what it had made and may not.
+        /// What the cleanup did about files that it may not leave behind.
         cleanup: CleanupReport,
     },
     /// It could not be started.
     Failed(String),
-    /// It was not started, for the kernel does not let it be held as it should.
+    /// It was not started, because the kernel does not allow the requested confinement.
     KernelRefused(String),
-    /// It exited with this code, and nothing it started is left.
+    /// It exited with this code, and no process that it started is left.
     Exited(i32),
-    /// A signal ended it, and nothing it started is left.
+    /// A signal ended it, and no process that it started is left.
     Signalled(i32),
 }

@@ -1,7 +1,7 @@
-//! The folders a command may write in, held open since before it started.
+//! The folders a command may write in, kept open since before it started.
 //!
-//! What is done after the command goes from these handles one name after another and follows no link, so it stays in
-//! these folders whatever a command has put in place of a folder, or exchanges for one meanwhile.
+//! The cleanup after the command walks down from these handles name by name and follows no symlink. So it stays in
+//! these folders, even if a command has replaced a folder or another process replaces one meanwhile.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -18,30 +18,31 @@ use crate::no_follow;
 /// Handles on the folders a command may write in.
 pub(super) struct WritableFolders(Vec<(PathBuf, io::Result<Dir>)>);
 
-/// A name in a folder that is held open.
+/// A name in a folder that is kept open.
 pub(super) struct OpenLocation {
     folder: Dir,
     name: OsString,
-    /// The path by which it was reached.
+    /// The path that led to it.
     pub(super) path: PathBuf,
 }
 
-/// What a name on the way to a path stands for.
+/// What one name in a path refers to.
 enum PathStep {
     Folder(Dir),
     Link,
-    /// Nothing, or what has nothing below it.
+    /// Nothing, or a file that is not a folder.
     End,
 }
 
 impl WritableFolders {
-    /// Opens these folders, which are absolute paths without links.
+    /// Opens these folders, which are absolute paths without symlinks.
     pub(super) fn open(paths: &[PathBuf]) -> Self {
         Self(paths.iter().map(|path| (path.clone(), no_follow::open_absolute(path))).collect())
     }
 
-    /// The place of `path`, or of the first link on the way to it: the path of the place tells which. `None` outside
-    /// these folders, where no command can have made anything, and where a folder on the way is not there.
+    /// Returns the location of `path`, or of the first symlink in it; the `path` of the location shows which. Returns
+    /// `None` outside these folders, where no command can have created anything, and if a folder of the path is
+    /// missing.
     pub(super) fn place(&self, path: &Path) -> io::Result<Option<OpenLocation>> {
         let inside = self.0.iter().find_map(|(root, folder)| Some((root, folder, path.strip_prefix(root).ok()?)));
         let Some((root, folder, below)) = inside else { return Ok(None) };
@@ -73,7 +74,7 @@ impl OpenLocation {
         }
     }
 
-    /// Whether anything is there.
+    /// Whether a file exists there.
     pub(super) fn is_taken(&self) -> io::Result<bool> {
         match in_open_folder(&self.folder, || Ok(is_taken(&self.folder, &self.name)?)) {
             Err(error) if is_out_of_reach(&error) => Ok(false),
@@ -81,38 +82,38 @@ impl OpenLocation {
         }
     }
 
-    /// What the link says that is there, if one is.
+    /// Returns the target of the symlink there, or `None` if there is none.
     pub(super) fn link_target(&self) -> Option<PathBuf> {
         let target = in_open_folder(&self.folder, || Ok(rustix::fs::readlinkat(&self.folder, &self.name, Vec::new())?));
         target.ok().map(|target| OsString::from_vec(target.into_bytes()).into())
     }
 
-    /// Makes a link there, if nothing is.
+    /// Creates a symlink there, if nothing exists there.
     pub(super) fn make_link(&self, target: &Path) -> io::Result<()> {
         in_open_folder(&self.folder, || Ok(rustix::fs::symlinkat(target, &self.folder, &self.name)?))
     }
 
-    /// Gives what is there another name in the same folder, if nothing has it.
+    /// Renames the file to another name in the same folder, if that name is free.
     pub(super) fn rename(&self, free: &OsStr) -> io::Result<()> {
         in_open_folder(&self.folder, || rename_to_free(&self.folder, &self.name, &self.folder, free))
     }
 
-    /// Moves what is there into a new folder beside it, where it keeps its name.
+    /// Moves the file into a new folder beside it, where it keeps its name.
     pub(super) fn move_into(&self, new: &OsStr) -> io::Result<()> {
         in_open_folder(&self.folder, || {
             rustix::fs::mkdirat(&self.folder, new, Mode::RWXU)?;
             let moved = no_follow::open_subfolder(&self.folder, new)
                 .and_then(|inner| rename_to_free(&self.folder, &self.name, &inner, &self.name));
             if moved.is_err() {
-                // It is empty, unless somebody else has taken it up.
+                // The folder is empty, unless another process uses it.
                 let _ = rustix::fs::unlinkat(&self.folder, new, AtFlags::REMOVEDIR);
             }
             moved
         })
     }
 
-    /// Takes all rights to what is there. Not of a link, which has none, nor of a file that has another name: that one may
-    /// be anywhere.
+    /// Removes all permissions of the file. Skips a symlink, which has none, and a file with several hard links: the
+    /// other name may be anywhere.
     pub(super) fn close_to_all(&self) -> io::Result<()> {
         if self.link_target().is_some() {
             return Ok(());
@@ -124,13 +125,13 @@ impl OpenLocation {
     }
 }
 
-/// Whether nothing can be there that is a command's: there is nothing at all, or in a folder of somebody else's whose
-/// rights neither this process nor the command can change.
+/// Whether the error means that no file of the command can be there: the file does not exist, or its folder belongs to
+/// another user, so that neither this process nor the command can change the folder's permissions.
 fn is_out_of_reach(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::PERM)
 }
 
-/// Does `act` in a folder which a command may have closed.
+/// Runs `act` in a folder whose permissions a command may have removed, restoring them for the moment.
 fn in_open_folder<T>(folder: &Dir, act: impl Fn() -> io::Result<T>) -> io::Result<T> {
     let first = act();
     if !first.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied) {
@@ -143,7 +144,7 @@ fn in_open_folder<T>(folder: &Dir, act: impl Fn() -> io::Result<T>) -> io::Resul
     second
 }
 
-/// A handle that is only looked up with has no `fchmod`; the kernel's own link to what it is open on has.
+/// Sets the mode through `/proc/self/fd`, because `fchmod` fails on a handle opened with `O_PATH`.
 #[cfg(target_os = "linux")]
 fn set_mode(opened: impl AsFd, mode: Mode) -> io::Result<()> {
     use std::os::fd::AsRawFd;
@@ -166,7 +167,7 @@ fn is_taken(folder: &Dir, name: &OsStr) -> Result<bool, Errno> {
 #[cfg(target_os = "linux")]
 fn rename_to_free(from: &Dir, name: &OsStr, to: &Dir, free: &OsStr) -> io::Result<()> {
     match rustix::fs::renameat_with(from, name, to, free, rustix::fs::RenameFlags::NOREPLACE) {
-        // Some file systems do not know of it.
+        // Some file systems do not support it.
         Err(Errno::INVAL | Errno::NOSYS) => rename_if_free(from, name, to, free),
         renamed => Ok(renamed?),
     }
@@ -190,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// A workspace with `a/.profile` in it, and a home folder with a `.profile` that is the person's own.
+    /// A workspace with `a/.profile` in it, and a home folder with the person's own `.profile`.
     fn room() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -209,13 +210,13 @@ mod tests {
         names
     }
 
-    /// Puts a link to `home` where `folder` was.
+    /// Replaces `folder` by a symlink to `home`.
     fn exchange(folder: &Path, home: &Path) {
         std::fs::rename(folder, folder.with_extension("was")).unwrap();
         symlink(home, folder).unwrap();
     }
 
-    // proves X3: a folder is exchanged for a link between the look at a path and what is done there
+    // proves X3: a folder is replaced by a symlink between the check of a path and the change there
     #[test]
     fn what_is_exchanged_for_a_link_meanwhile_is_not_followed() {
         let (_folder, workspace, home) = room();
@@ -231,7 +232,7 @@ mod tests {
             (names(&home), names(&workspace.join("a.was"))),
             (vec![".profile".into()], vec!["free".into(), "inner".into()])
         );
-        // Whoever looks now comes to the link itself.
+        // A new lookup finds the symlink itself.
         let place = folders.place(&path).unwrap().unwrap();
         assert_eq!((&place.path, place.link_target()), (&workspace.join("a"), Some(home)));
     }
@@ -244,7 +245,7 @@ mod tests {
         exchange(&workspace, &home);
         let place = folders.place(&workspace.join(".profile")).unwrap().unwrap();
         assert!(!place.is_taken().unwrap());
-        // One that a link leads to is not opened: what is in it is told of.
+        // A folder reached through a symlink is not opened: the lookup returns an error.
         let folders = WritableFolders::open(std::slice::from_ref(&workspace));
         assert!(folders.place(&workspace.join(".profile")).is_err());
     }
@@ -261,7 +262,7 @@ mod tests {
         assert!(folders.place(&workspace.join("../home/.profile")).is_err());
     }
 
-    // proves X3: another name of a file may be outside
+    // proves X3: another hard link of a file may be outside
     #[test]
     fn the_rights_to_what_has_another_name_stay() {
         use std::os::unix::fs::PermissionsExt;

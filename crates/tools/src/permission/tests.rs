@@ -1,4 +1,4 @@
-//! What may run, in every mode and by every kind of rule.
+//! Which calls may run, in every mode and by every kind of rule.
 
 use windlass_vocab::Json;
 
@@ -127,7 +127,7 @@ fn the_network_is_granted_by_rules_about_it_and_leaving_the_sandbox_is_always_as
     );
 }
 
-// proves T8: the rule that is told is the one that is missing
+// proves T8: the offered rule is the missing one
 #[test]
 fn of_a_line_that_is_allowed_but_for_a_part_the_rule_of_that_part_is_offered() {
     let run = spec("local.run_command", EffectClass::Once);
@@ -203,7 +203,7 @@ fn deny_comes_before_ask_before_allow_and_a_grant_before_what_is_configured() {
     assert_eq!(command(&all, "ls", &["not a rule", ""]), "ask");
 }
 
-// proves T8, P3: what was allowed is not what it has become
+// proves T8, P3: an earlier approval does not cover a tool that has changed
 #[test]
 fn a_tool_that_has_changed_asks_whatever_was_allowed_before() {
     let put = spec("hub.put", EffectClass::ReadOnly);
@@ -284,7 +284,7 @@ fn whoever_opens_files_without_a_call_learns_what_is_denied() {
     assert_eq!(rule(AccessKind::Read, "x").as_deref(), Some("read(/port/ship/x)"));
 }
 
-// proves T8, T10: fetching asks unless a rule or the mode allows it, and the rule offered is the host's
+// proves T8, T10: fetching asks unless a rule or the mode allows it, and the offered rule is for the host
 #[test]
 fn a_web_address_asks_and_is_allowed_by_its_host() {
     let fetch = spec("local.fetch_url", EffectClass::ReadOnly);

@@ -1,13 +1,13 @@
-//! Windows paths in well-formed JSON whose backslashes nobody escaped.
+//! Windows paths with unescaped backslashes in well-formed JSON.
 //!
-//! `{"path": "C:\new\test.txt"}` can be read, and says `C:`, a line break, `ew`, a tab, `est.txt`. No
-//! path has line breaks in it; but a text may well begin `A:` and a line break. So the backslashes are
-//! taken for themselves only in an argument that is a path by its name, and only where the whole of it
-//! is a drive and names, each behind one backslash that would otherwise make a control character.
+//! `{"path": "C:\new\test.txt"}` parses as `C:`, a line break, `ew`, a tab, `est.txt`. No
+//! path contains line breaks; but a text may well begin with `A:` and a line break. So the backslashes are
+//! taken literally only in an argument whose name says that it is a path, and only if the whole value
+//! is a drive and names, each after one backslash that would otherwise make a control character.
 
 use std::ops::Range;
 
-/// The last word of a key whose value is a path.
+/// Last words of keys whose value is a path.
 const PATHS: &[&str] = &[
     "path",
     "paths",
@@ -24,7 +24,7 @@ const PATHS: &[&str] = &[
     "to",
 ];
 
-/// The JSON text `json` with the backslashes of such paths escaped; nothing where it has none.
+/// Returns `json` with the backslashes of such paths escaped; `None` if it has no such paths.
 pub(crate) fn drive_paths(json: &str) -> Option<String> {
     if !json.contains(":\\") {
         return None;
@@ -42,13 +42,13 @@ pub(crate) fn drive_paths(json: &str) -> Option<String> {
     Some(out + &json[at..])
 }
 
-/// Where such paths stand, without their quotes.
+/// Returns the positions of such paths, without their quotes.
 fn paths(json: &str) -> Vec<Range<usize>> {
     let (mut found, mut at, mut key) = (Vec::new(), 0, None);
     while let Some(next) = json[at..].find(['"', '}']) {
         at += next;
         if json[at..].starts_with('}') {
-            // What follows in an array has no key of its own.
+            // A following element of an array has no key of its own.
             (key, at) = (None, at + 1);
             continue;
         }
@@ -64,7 +64,7 @@ fn paths(json: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Where the quote stands that ends the string whose text begins at `at`.
+/// Returns the position of the quote that ends the string whose text begins at `at`.
 fn string_end(json: &str, mut at: usize) -> Option<usize> {
     loop {
         at += json[at..].find(['"', '\\'])?;
@@ -78,15 +78,15 @@ fn string_end(json: &str, mut at: usize) -> Option<usize> {
 
 fn is_path(key: &str) -> bool {
     let last = key.rfind(|c: char| !c.is_ascii_lowercase()).map_or(key, |at| {
-        // The words of `filePath` are parted by their case.
+        // The words of `filePath` are separated by case.
         let from = if key[at..].starts_with(|c: char| c.is_ascii_uppercase()) { at } else { at + 1 };
         key.get(from..).unwrap_or_default()
     });
     PATHS.contains(&last.to_ascii_lowercase().as_str())
 }
 
-/// Whether the raw text of a string is a drive and names, each behind a backslash that is not escaped
-/// and begins a control character.
+/// Whether the raw text of a string is a drive and names, each after an unescaped backslash that
+/// begins a control character.
 fn is_drive_path(raw: &str) -> bool {
     let Some((drive, names)) = raw.split_once(":\\") else { return false };
     drive.len() == 1
@@ -94,7 +94,7 @@ fn is_drive_path(raw: &str) -> bool {
         && names.split('\\').all(|name| name.starts_with(['b', 'f', 'n', 'r', 't']) && !name.contains(FORBIDDEN))
 }
 
-/// What no name in a path has.
+/// Characters that no name in a path contains.
 const FORBIDDEN: &[char] = &['/', ':', '*', '?', '"', '<', '>', '|'];
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! Malformed JSON, mended (T3).
+//! Repairs malformed JSON (T3).
 //!
-//! The protocol: [`mend`] takes text that is no JSON and gives JSON that says the same, or nothing
-//! where that can't be told. It is one pass: whatever is well-formed is copied as it was written
-//! (numbers keep their form), and the slips of models are put right on the way: doubled, single and
+//! The protocol: [`mend`] takes text that is not JSON and returns JSON with the same meaning, or an error
+//! if the meaning is unclear. It works in one pass: well-formed parts are copied as written
+//! (numbers keep their form), and typical errors of models are corrected: doubled, single and
 //! missing quotes, trailing and missing commas, missing braces, control characters and unknown escapes
-//! in strings, Python's words, comments, code fences.
+//! in strings, Python's keywords, comments, code fences.
 //!
-//! Some things are never guessed. A string that does not end was cut off, and running a call with half
-//! a text in it would do harm: it is refused. So is what would be lost or run together: a second object
-//! behind the first, a key that is given twice, a comment that swallows the rest. And a backslash that
-//! escapes nothing is meant as one, so that `"C:\Users\x"` stays that path.
+//! Some things are never guessed. A string without an end was cut off, and running a call with half
+//! a text would do harm: it is refused. So is text that would be lost or merged: a second object
+//! after the first, a repeated key, a comment that swallows the rest. A backslash that
+//! escapes nothing is literal, so that `"C:\Users\x"` stays that path.
 
 mod drive;
 mod quoted;
@@ -21,10 +21,10 @@ pub(crate) use repeated::repeated_key;
 
 use crate::shorten::shorten;
 
-/// Deeper nesting than this is refused by the JSON reader anyway.
+/// The JSON parser refuses deeper nesting anyway.
 const DEEPEST: usize = 127;
 
-/// Text made JSON.
+/// Repaired JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MendedJson {
     /// Well-formed JSON.
@@ -33,28 +33,28 @@ pub(crate) struct MendedJson {
     pub(crate) escapes: Escapes,
 }
 
-/// What was found of backslashes.
+/// How backslashes were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Escapes {
-    /// Every one is an escape of JSON.
+    /// Each one is a JSON escape.
     Sound,
-    /// Some escape nothing, and stand for themselves.
+    /// Some escape nothing, and are literal.
     Literal,
 }
 
-/// Why text was not mended.
+/// Why text was not repaired.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unmendable {
-    /// It can't be told what is meant.
+    /// Its meaning is unclear.
     Unclear,
-    /// Something stands behind the end, such as another object.
+    /// More text follows the end, such as another object.
     More,
-    /// A key is given twice in one object.
+    /// A key occurs twice in one object.
     Repeated(String),
 }
 
 impl Unmendable {
-    /// What a model is told is wrong, where the JSON reader can't say it better.
+    /// Returns the message for the model, unless the JSON parser's own message is better.
     pub(crate) fn message(&self) -> Option<String> {
         match self {
             Self::Unclear => None,
@@ -64,12 +64,12 @@ impl Unmendable {
     }
 }
 
-/// What a model is told of a key that is given twice.
+/// Returns the message for the model about a repeated key.
 pub(crate) fn given_twice(key: &str) -> String {
     format!("`{}` is given twice in one object; give it once", shorten(key, 80))
 }
 
-/// JSON that says what `text` means, if that can be told.
+/// Returns JSON with the meaning of `text`, if that is clear.
 pub(crate) fn mend(text: &str) -> Result<MendedJson, Unmendable> {
     let mended = mended(text)?;
     match repeated_key(&mended.text) {
@@ -81,7 +81,7 @@ pub(crate) fn mend(text: &str) -> Result<MendedJson, Unmendable> {
 fn mended(text: &str) -> Result<MendedJson, Unmendable> {
     let text = unfenced(text.trim());
     if text.starts_with("{\\\"") {
-        // All of it was escaped once too often.
+        // The whole text was escaped once too often.
         let inner = serde_json::from_str::<String>(&format!("\"{}\"", text.replace('\n', "\\n")));
         let inner = inner.map_err(|_| Unmendable::Unclear)?;
         return Mender::new(&inner).run();
@@ -89,7 +89,7 @@ fn mended(text: &str) -> Result<MendedJson, Unmendable> {
     Mender::new(text).run()
 }
 
-/// The text within a code fence, if it is one.
+/// Returns the text within a code fence, if there is one.
 fn unfenced(text: &str) -> &str {
     let Some(inner) = text.strip_prefix("```") else { return text };
     let inner = inner.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-');
@@ -97,14 +97,14 @@ fn unfenced(text: &str) -> &str {
     inner.strip_suffix("```").unwrap_or(inner).trim()
 }
 
-/// What is open.
+/// An open bracket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OpenBracket {
     Object,
     Array,
 }
 
-/// What must come now.
+/// The tokens that may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ExpectedToken {
     /// A value, nothing else.
@@ -114,7 +114,7 @@ enum ExpectedToken {
     /// A key, or the object's end.
     Key,
     Colon,
-    /// A comma, or the end of what is open.
+    /// A comma, or the end of the innermost bracket.
     Comma,
 }
 
@@ -126,7 +126,7 @@ struct Mender<'a> {
     escapes: Escapes,
 }
 
-/// Whether a comma is due before the next member.
+/// Whether a comma is needed before the next member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MemberCount {
     None,
@@ -147,12 +147,12 @@ impl<'a> Mender<'a> {
         Ok(MendedJson { text: self.out, escapes: self.escapes })
     }
 
-    /// Reads up to the end of what was opened first, or of the text.
+    /// Reads up to the end of the outermost bracket, or of the text.
     fn read(&mut self) -> Option<()> {
         self.skip_blank()?;
         let mut next = match self.peek()? {
             b'{' | b'[' => ExpectedToken::Value,
-            // The first brace is missing before a key.
+            // The opening brace before a key is missing.
             b'"' | b'\'' => self.begin(OpenBracket::Object)?,
             _ => return None,
         };
@@ -207,7 +207,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Goes over a byte that says nothing.
+    /// Skips a byte without meaning.
     fn passed(&mut self, next: ExpectedToken) -> Option<ExpectedToken> {
         self.at += 1;
         Some(next)
@@ -228,7 +228,7 @@ impl<'a> Mender<'a> {
         self.member()
     }
 
-    /// Ends the innermost that is of this kind, and what was left open within it; one too many is dropped.
+    /// Closes the innermost bracket of this kind, and those left open within it; drops a superfluous closing bracket.
     fn close(&mut self, wanted: OpenBracket) -> Option<ExpectedToken> {
         self.at += 1;
         if self.open.iter().any(|(open, _)| *open == wanted) {
@@ -242,7 +242,7 @@ impl<'a> Mender<'a> {
         Some(ExpectedToken::Comma)
     }
 
-    /// What the next member of the innermost begins with.
+    /// Returns the token that begins the next member of the innermost bracket.
     fn member(&self) -> Option<ExpectedToken> {
         Some(match self.top()? {
             OpenBracket::Object => ExpectedToken::Key,
@@ -254,7 +254,7 @@ impl<'a> Mender<'a> {
         self.open.last().map(|(open, _)| *open)
     }
 
-    /// Writes the comma that is due before a member. A value after a colon is none.
+    /// Writes the comma needed before a member. A value after a colon needs none.
     fn comma(&mut self) {
         if self.out.ends_with(':') && self.top() == Some(OpenBracket::Object) {
             return;
@@ -288,7 +288,7 @@ impl<'a> Mender<'a> {
         Some(ExpectedToken::Colon)
     }
 
-    /// A word, a number, or a string without quotes.
+    /// Reads a keyword, a number, or a string without quotes.
     fn bare_value(&mut self) -> Option<ExpectedToken> {
         let rest = &self.text[self.at..];
         let end = rest.find([',', '}', ']', '\n', '\r']).unwrap_or(rest.len());
@@ -309,7 +309,7 @@ impl<'a> Mender<'a> {
         Some(ExpectedToken::Comma)
     }
 
-    /// White space and comments; nothing where a comment has no end: what it swallows may be meant.
+    /// Skips whitespace and comments; `None` if a comment has no end: it may swallow meaningful text.
     fn skip_blank(&mut self) -> Option<()> {
         loop {
             let rest = &self.text[self.at..];
@@ -329,7 +329,7 @@ impl<'a> Mender<'a> {
         }
     }
 
-    /// Whether nothing follows that means anything.
+    /// Whether nothing meaningful follows.
     fn is_at_end(&self) -> bool {
         self.text[self.at..].chars().all(|c| c.is_whitespace() || "}]);`,".contains(c))
     }
@@ -346,7 +346,7 @@ fn closer(open: OpenBracket) -> char {
     }
 }
 
-/// The words of JSON, and those that other languages have for them.
+/// Returns the JSON keyword for one of JSON or of another language.
 fn word(token: &str) -> Option<&'static str> {
     match token {
         "true" | "True" | "TRUE" => Some("true"),
@@ -360,7 +360,7 @@ fn is_number(token: &str) -> bool {
     serde_json::from_str::<serde_json::Number>(token).is_ok()
 }
 
-/// Whether a value without quotes can only be a text.
+/// Whether an unquoted value can only be a text.
 fn reads_as_text(token: &str) -> bool {
     let begins = |c: char| c.is_alphanumeric() || "./~_-$*".contains(c);
     token.starts_with(begins)

@@ -1,12 +1,12 @@
-//! A string as models write it: where it ends, and what its backslashes mean.
+//! Reads a string as models write it: where it ends, and what its backslashes mean.
 //!
-//! A quote ends the string only where what follows fits: after a key a colon, after a value a comma
-//! and another member, a closing bracket that nothing within the string has opened, or the end. Any
-//! other quote was meant as part of the text.
+//! A quote ends the string only if a fitting token follows: after a key a colon, after a value a comma
+//! and another member, a closing bracket that was not opened within the string, or the end. Any
+//! other quote is part of the text.
 
 use super::{Escapes, OpenBracket, write_char};
 
-/// What a string stands for.
+/// The role of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StringRole {
     Key,
@@ -32,23 +32,23 @@ pub(super) struct QuotedString<'a> {
     pub(super) role: StringRole,
 }
 
-/// A string that was read.
+/// The result of reading a string.
 pub(super) struct ReadString {
-    /// Where the text goes on behind it.
+    /// Position after the string.
     pub(super) end: usize,
     pub(super) escapes: Escapes,
 }
 
-/// The quotes round a string.
+/// The quotes around a string.
 #[derive(Clone, Copy)]
 struct Quotes {
     mark: char,
-    /// How often the mark stands at each end.
+    /// How many quote characters are at each end.
     times: usize,
 }
 
 impl QuotedString<'_> {
-    /// Writes the string as JSON; nothing where it does not end.
+    /// Writes the string as JSON; `None` if it does not end.
     pub(super) fn read(&self, out: &mut String) -> Option<ReadString> {
         let quotes = self.quotes()?;
         let mut at = self.at + quotes.times;
@@ -93,7 +93,7 @@ impl QuotedString<'_> {
         None
     }
 
-    /// Three, two or one at the beginning. Two are an empty string where what follows fits one.
+    /// Returns three, two or one quote at the beginning. Two are an empty string if a fitting token follows.
     fn quotes(&self) -> Option<Quotes> {
         let rest = &self.text[self.at..];
         let mark = rest.chars().next()?;
@@ -107,7 +107,7 @@ impl QuotedString<'_> {
         Some(Quotes { mark, times })
     }
 
-    /// Where the text goes on, if the quote at `at` ends the string, in which `within` brackets are open.
+    /// Returns the position after the quote at `at`, if it ends the string, in which `within` brackets are open.
     fn end(&self, at: usize, quotes: Quotes, within: usize) -> Option<usize> {
         let fits = |at| self.fits(at) || within == 0 && self.closes(at);
         let marks = self.text[at..].bytes().take(3).take_while(|byte| char::from(*byte) == quotes.mark).count();
@@ -122,7 +122,7 @@ impl QuotedString<'_> {
         }
     }
 
-    /// Whether the object or array that the string stands in is closed at `at`.
+    /// Whether the object or array that contains the string is closed at `at`.
     fn closes(&self, at: usize) -> bool {
         let closer = match self.role {
             StringRole::Key => return false,
@@ -132,7 +132,7 @@ impl QuotedString<'_> {
         self.text[at..].trim_start().starts_with(closer)
     }
 
-    /// Whether what follows a string fits at `at`.
+    /// Whether a token that may follow the string is at `at`.
     fn fits(&self, at: usize) -> bool {
         let rest = &self.text[at..];
         let trimmed = rest.trim_start();
@@ -146,10 +146,10 @@ impl QuotedString<'_> {
                 let behind = trimmed.trim_start_matches(|c: char| c.is_whitespace() || c == '}' || c == ']');
                 behind.is_empty()
                     || behind.starts_with([',', '`', ';', ')', '<', '/', '#'])
-                    // Another object begins: its comma is missing, or it is one too many.
+                    // Another object begins: the comma is missing, or the object is superfluous.
                     || behind.strip_prefix('{').is_some_and(|object| begins_member(object.trim_start()))
             }
-            // A comma is missing: the next member stands on a line of its own, or is a key with its colon.
+            // The comma is missing: the next member is on its own line, or is a key with its colon.
             (StringRole::Member, '"' | '\'') => {
                 rest[..rest.len() - trimmed.len()].contains('\n') || is_key_with_colon(trimmed)
             }
@@ -160,13 +160,13 @@ impl QuotedString<'_> {
         }
     }
 
-    /// What the backslash at `at` and the character behind it stand for.
+    /// Reads the backslash at `at` and the character after it.
     fn backslash(&self, at: usize, quotes: Quotes, now: Backslashes, out: &mut String) -> Option<BackslashReading> {
         let rest = &self.text[at + 1..];
         let next = rest.chars().next()?;
         let escaped = |bytes| Some(BackslashReading { bytes, literal: false });
         match next {
-            // A path that ends in a backslash: its quote is the string's.
+            // A path that ends in a backslash: the quote ends the string.
             '"' if now == Backslashes::Literal && self.fits(at + 2) => {}
             '\'' if quotes.mark == '\'' => {
                 out.push('\'');
@@ -193,8 +193,8 @@ impl QuotedString<'_> {
         Some(BackslashReading { bytes: 1, literal: true })
     }
 
-    /// A Windows path that begins at `at` with a drive or a share, and how its backslashes are read: as
-    /// themselves if any of them escapes nothing, for then nobody escaped them.
+    /// Returns the Windows path that begins at `at` with a drive or a share, and how its backslashes are read:
+    /// literally if any of them escapes nothing, because then none was escaped.
     fn path(&self, at: usize) -> Option<DrivePath> {
         let rest = &self.text[at..];
         let bytes = rest.as_bytes();
@@ -214,7 +214,7 @@ struct DrivePath {
     backslashes: Backslashes,
 }
 
-/// How backslashes are read up to the next white space.
+/// How backslashes are read up to the next whitespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Backslashes {
     Escape,
@@ -241,12 +241,12 @@ fn has_unknown_escape(text: &str) -> bool {
     false
 }
 
-/// Whether `u` and four digits of a character's code stand here.
+/// Whether this is `u` followed by four hexadecimal digits.
 fn is_code(text: &str) -> bool {
     text.as_bytes().get(1..5).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Whether a member of an object begins here, or its end.
+/// Whether a member of an object, or the object's end, begins here.
 fn begins_member(text: &str) -> bool {
     match text.chars().next() {
         None | Some('}' | '/' | '#') => true,
@@ -269,7 +269,7 @@ fn begins_element(text: &str) -> bool {
     }
 }
 
-/// No key is longer; what looks for one looks no further.
+/// Maximum length of a key; the search for one ends there.
 const LONGEST_KEY: usize = 128;
 
 fn is_key_with_colon(text: &str) -> bool {

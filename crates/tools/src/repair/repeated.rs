@@ -1,19 +1,19 @@
-//! A key that an object has twice. A JSON reader keeps the last value and drops the others unseen.
+//! Finds a key that occurs twice in an object. A JSON parser silently keeps the last value and drops the others.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// The first key that well-formed JSON has twice in one object.
+/// Returns the first key that occurs twice in one object of well-formed JSON.
 pub(crate) fn repeated_key(json: &str) -> Option<String> {
     let mut found = None;
-    // What is not well-formed is somebody else's to tell.
+    // Ignore malformed JSON: the caller's parser reports it.
     let _ = RepeatedKeyWalk { found: &mut found }.deserialize(&mut serde_json::Deserializer::from_str(json));
     found
 }
 
-/// Goes over a value, and stops at a key that was there before.
+/// Walks through a value, and stops at a repeated key.
 struct RepeatedKeyWalk<'f> {
     found: &'f mut Option<String>,
 }

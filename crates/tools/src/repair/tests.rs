@@ -100,7 +100,7 @@ fn what_was_cut_off_or_means_nothing_is_refused() {
     }
 }
 
-// proves T3: what is mended loses nothing and runs nothing together
+// proves T3: a repair loses nothing and merges nothing
 #[test]
 fn what_would_be_lost_or_run_together_is_refused() {
     for text in [
@@ -151,12 +151,12 @@ fn long_and_deep_input_takes_no_long_time() {
     }
 }
 
-/// What carries meaning in a text without escapes, comments or fences.
+/// Returns the meaningful characters of a text without escapes, comments or fences.
 fn letters(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// Parts that make objects, whole and broken, run together and torn apart.
+/// Fragments that make whole, broken and merged objects.
 const PARTS: &[&str] = &[
     "{",
     "}",
@@ -205,7 +205,7 @@ proptest::proptest! {
     #[test]
     fn whatever_is_mended_is_json_or_refused(text in "[\\[\\]{}\"':,=\\\\a-e0-9 \\n`/#*+.TFNunl-]{0,60}") {
         if let Ok(mended) = mend(&text) {
-            // A lone half of a pair of code units is the one thing left to the reader.
+            // A lone surrogate is the only error left to the parser.
             let read = serde_json::from_str::<Value>(&mended.text);
             proptest::prop_assert!(read.is_ok() || mended.text.contains("\\u"), "{text:?} became {:?}", mended.text);
         }

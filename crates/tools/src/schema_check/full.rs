@@ -1,4 +1,4 @@
-//! Every schema, by the crate `jsonschema`.
+//! Checks any schema, with the crate `jsonschema`.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::shorten::shorten;
 pub(crate) struct SchemaCheck(Validator);
 
 impl SchemaCheck {
-    /// Takes a schema so that it can't make requests, read files or run patterns without a bound.
+    /// Compiles a schema so that it can't make requests, read files or run patterns without a bound.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         let validator = jsonschema::options()
             .offline()
@@ -24,7 +24,7 @@ impl SchemaCheck {
         self.0.is_valid(value)
     }
 
-    /// What is wrong with `value`, a line for each fault; `whole` is what the value is called.
+    /// Returns what is wrong with `value`, one line per fault; `whole` is the name of the value.
     pub(crate) fn faults(&self, value: &Value, whole: &str) -> String {
         let faults = self.0.iter_errors(value).take(FAULTS).map(|fault| {
             fault_line(&fault.instance_path().to_string(), whole, &fault.masked_with("the value").to_string())

@@ -1,10 +1,10 @@
-//! The words that schemas of Rust types are made of. What they say is the same as with the feature `json-schema`.
+//! Checks the keywords that schemas of Rust types use, with the same results as with the feature `json-schema`.
 
 use serde_json::{Map, Value};
 
 use super::{FAULTS, fault_line};
 
-/// Words that say something about a value without limiting it.
+/// Keywords that describe a value without restricting it.
 const ANNOTATIONS: &[&str] = &[
     "$comment",
     "$schema",
@@ -20,7 +20,7 @@ const ANNOTATIONS: &[&str] = &[
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// More references in one another than this lead nowhere.
+/// Deeper nesting of references counts as a cycle.
 const DEEPEST: usize = 256;
 
 /// A schema, ready to check values.
@@ -28,7 +28,7 @@ const DEEPEST: usize = 256;
 pub(crate) struct SchemaCheck(Value);
 
 impl SchemaCheck {
-    /// Takes a schema if every word of it is understood.
+    /// Takes a schema if every keyword in it is supported.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         check_schema_words(schema, schema)?;
         Ok(Self(schema.clone()))
@@ -38,7 +38,7 @@ impl SchemaCheck {
         self.check(value).is_empty()
     }
 
-    /// What is wrong with `value`, a line for each fault; `whole` is what the value is called.
+    /// Returns what is wrong with `value`, one line per fault; `whole` is the name of the value.
     pub(crate) fn faults(&self, value: &Value, whole: &str) -> String {
         let faults = self.check(value);
         let lines = faults.iter().take(FAULTS).map(|fault| fault_line(&fault.place, whole, &fault.problem));
@@ -52,7 +52,7 @@ impl SchemaCheck {
     }
 }
 
-/// Whether every word of a schema is understood.
+/// Checks that every keyword of a schema is supported.
 fn check_schema_words(schema: &Value, root: &Value) -> Result<(), String> {
     let words = match schema {
         Value::Bool(_) => return Ok(()),
@@ -93,7 +93,7 @@ fn all(list: &Value, fits: impl Fn(&Value) -> bool) -> bool {
     list.as_array().is_some_and(|list| list.iter().all(fits))
 }
 
-/// The types that are named, if all of them are types.
+/// Returns the types that are named, if all of them are valid.
 fn types(argument: &Value) -> Option<Vec<&str>> {
     let named = match argument {
         Value::Array(several) => several.iter().map(Value::as_str).collect::<Option<Vec<_>>>()?,
@@ -102,7 +102,7 @@ fn types(argument: &Value) -> Option<Vec<&str>> {
     named.iter().all(|name| TYPES.contains(name)).then_some(named)
 }
 
-/// What a reference into the same schema leads to.
+/// Resolves a reference into the same schema.
 fn target<'a>(root: &'a Value, reference: &Value) -> Option<&'a Value> {
     root.pointer(reference.as_str()?.strip_prefix('#')?)
 }
@@ -122,7 +122,7 @@ impl<'a> SchemaWalk<'a> {
         self.faults.push(SchemaFault { place: place.to_owned(), problem: problem.into() });
     }
 
-    /// Whether the value fits, without telling anybody.
+    /// Whether the value fits, without recording faults.
     fn fits(&self, schema: &'a Value, value: &Value, depth: usize) -> bool {
         let mut walk = SchemaWalk { root: self.root, faults: Vec::new() };
         walk.check(schema, value, "", depth);
@@ -275,7 +275,7 @@ fn is_of(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Whether two values are the same; 1 and 1.0 are.
+/// Whether two values are equal; 1 equals 1.0.
 fn same(one: &Value, other: &Value) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one == other,
@@ -307,7 +307,7 @@ mod tests {
         })
     }
 
-    /// Values and where they don't fit, if they don't.
+    /// Values, each with the place where it does not fit, if it does not.
     fn cases() -> Vec<(Value, Option<&'static str>)> {
         vec![
             (json!({"name": "Anna"}), None),
@@ -346,7 +346,7 @@ mod tests {
         assert!(unexpected.contains("'nme' was unexpected"), "{unexpected}");
     }
 
-    // proves T3: both ways to check agree
+    // proves T3: both implementations agree
     #[cfg(feature = "json-schema")]
     #[test]
     fn what_fits_is_the_same_as_with_the_crate_that_knows_every_schema() {
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    // proves T3: no schema is half checked
+    // proves T3: no schema is checked in part
     #[test]
     fn a_schema_that_is_not_understood_is_refused() {
         for (schema, said) in [

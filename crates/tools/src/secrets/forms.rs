@@ -1,4 +1,4 @@
-//! The forms a secret takes: plain, and as it stands inside JSON, a URL or base64.
+//! The forms of a secret: plain, and encoded in JSON, a URL or base64.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::SHORTEST_SECRET;
 
-/// A key of several lines may be shown in part: its longer lines are secrets too.
+/// A key of several lines may be shown in part, so its lines of at least this length are secrets too.
 const LONG_LINE: usize = 24;
 
 pub(super) fn forms_of(value: &str) -> BTreeSet<String> {
@@ -43,8 +43,8 @@ fn percent(value: &str, digits: &str) -> String {
     text
 }
 
-/// The characters of a base64 text that come from `value` alone when `shift` bytes stand before it,
-/// whatever stands before and after.
+/// Returns the characters of a base64 text that depend on `value` alone when `shift` bytes precede it,
+/// regardless of the bytes before and after.
 fn base64_core(encoding: &data_encoding::Encoding, value: &str, shift: usize) -> Option<String> {
     let mut bytes = vec![0; shift];
     bytes.extend_from_slice(value.as_bytes());

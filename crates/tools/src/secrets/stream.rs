@@ -1,5 +1,5 @@
-//! Scrubbing what arrives in pieces: what may be the beginning of a secret is held back until it is known
-//! to be one or not. The pieces that come out, joined, are what `scrub` makes of the whole.
+//! Scrubs text that arrives in pieces: text that may be the beginning of a secret is held back until that is
+//! decided. The returned pieces, joined, are the same as `scrub` of the whole.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -18,7 +18,7 @@ impl StreamScrubber {
         Self { secrets: secrets.clone(), held: Vec::new() }
     }
 
-    /// Takes the next piece, gives what can be shown.
+    /// Takes the next piece and returns the text that can be shown.
     pub fn push<'p>(&mut self, piece: &'p str) -> Cow<'p, str> {
         if self.secrets.inner.is_none() {
             return Cow::Borrowed(piece);
@@ -28,13 +28,13 @@ impl StreamScrubber {
         Cow::Owned(text_of(shown))
     }
 
-    /// Whether anything is held back.
+    /// Whether any text is held back.
     #[must_use]
     pub fn holds_back(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// The rest, once nothing more will come.
+    /// Returns the rest, at the end of the input.
     #[must_use]
     pub fn finish(&mut self) -> String {
         let mut rest = Vec::new();
@@ -49,7 +49,7 @@ impl StreamScrubber {
         shown
     }
 
-    /// All of a text that may be none.
+    /// Scrubs a whole text, which need not be UTF-8.
     pub(super) fn whole(mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::with_capacity(bytes.len());
         self.held.extend_from_slice(bytes);
@@ -87,13 +87,13 @@ impl StreamScrubber {
     }
 }
 
-/// A secret in text begins and ends between two characters, so what is left of text is text.
+/// A secret in text begins and ends at character boundaries, so the rest of the text is valid UTF-8.
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 impl SecretForms {
-    /// Where in `bytes` a secret may have begun that more could complete or lengthen.
+    /// Returns the first position in `bytes` where a secret may begin that more bytes could complete or lengthen.
     fn first_unfinished(&self, bytes: &[u8]) -> usize {
         let earliest = bytes.len().saturating_sub(self.longest.saturating_sub(1));
         let begins = |at: &usize| {
@@ -105,7 +105,7 @@ impl SecretForms {
     }
 }
 
-/// What `source` holds, scrubbed: whoever reads from here can cut where they like, for no secret is left.
+/// Reads `source` scrubbed: the reader's caller can cut anywhere, because no secret is left.
 #[derive(Debug)]
 pub(crate) struct ScrubbedReader<R> {
     source: R,

@@ -1,5 +1,5 @@
-//! Making room while files are put back: what is in the way of something and will be somewhere else is put
-//! aside, under a name that is known again after a crash, until its place is free.
+//! Making room while files are restored: a file that is in the way of another and will be moved is put aside until its
+//! destination is free, under a name that can be found again after a crash.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,21 +11,21 @@ use super::observe::path_text;
 use super::restore::{NOT_MOVED, Restoration};
 use crate::place::sync_folder;
 
-/// Whether a folder makes room for a file or a link, or one of those for a folder.
+/// Whether a folder is replaced by a file or symlink, or one of those by a folder.
 fn is_another_kind(change: &Change) -> bool {
     let (was, then) = (&change.was, &change.now);
     was.exists() && then.exists() && was.is_folder() != then.is_folder()
 }
 
 impl<'a> Restoration<'a> {
-    /// The highest place on the way to `path`, or itself, where another kind of thing will be.
+    /// Returns the topmost of `path` and its parents that will become another kind of file.
     pub(super) fn room(&self, path: &str) -> Option<&'a str> {
         let ancestors = Path::new(path).ancestors().filter_map(Path::to_str);
         let found = ancestors.filter_map(|ancestor| self.changes.get_key_value(ancestor));
         found.filter(|(_, change)| is_another_kind(change)).last().map(|(room, _)| room.as_str())
     }
 
-    /// Where what is at `path` is put aside: beside what it makes room for.
+    /// Returns the name under which the file at `path` is put aside: beside the path that it makes room for.
     pub(super) fn aside(&self, path: &str) -> String {
         let number = self.changes.keys().take_while(|other| other.as_str() < path).count();
         let name = format!(".windlass-{}-{number}.tmp", self.mark);
@@ -39,7 +39,7 @@ impl<'a> Restoration<'a> {
         self.rename(path, &self.aside(path))
     }
 
-    /// What was put aside and could not be moved to its place goes where it was again.
+    /// Moves a file that was put aside, but could not be moved to its destination, back to where it was.
     pub(super) fn take_back(&mut self, path: &str, change: &Change) {
         if !self.moves(path, &change.was) {
             return;
@@ -54,7 +54,7 @@ impl<'a> Restoration<'a> {
                 Err(error) => format!("{NOT_MOVED}, and is now {aside}: {error}"),
             }
         } else {
-            // It is in its place under another of its names.
+            // It is at its destination under another hard link.
             match self.take_away(&aside) {
                 Ok(()) => return,
                 Err(error) => format!("{aside} could not be removed: {error}"),
@@ -70,14 +70,14 @@ impl<'a> Restoration<'a> {
         sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent))
     }
 
-    /// The folders that are to make room and can't: nothing is taken out of them for it.
+    /// Returns the folders that must make room but can't: nothing is moved out of them.
     pub(super) fn find_occupied(&self) -> BTreeSet<String> {
         let makes_room = |change: &Change| is_another_kind(change) && change.was.is_folder();
         let rooms = self.changes.iter().filter(|(_, change)| makes_room(change));
         rooms.filter(|(room, _)| self.holds_others(Path::new(room))).map(|(room, _)| room.clone()).collect()
     }
 
-    /// Whether something is in this folder that will not go.
+    /// Whether the folder contains a file that will stay.
     fn holds_others(&self, folder: &Path) -> bool {
         let is_folder = |path: &Path| self.workspace.dir().symlink_metadata(path).is_ok_and(|found| found.is_dir());
         if !is_folder(folder) {

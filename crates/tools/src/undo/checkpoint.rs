@@ -1,9 +1,8 @@
-//! Checkpoints of the workspace, around a command that may change anything in it.
+//! Checkpoints of the workspace, taken before and after a command that may change any file in it.
 //!
-//! The whole workspace is looked at before and after, within bounds; what differs is what the command
-//! changed. A file that has the stamp it had (size, times, inode, mode) is not read again, and its content
-//! not stored again, in the same session. What can't be told for certain is not claimed: a path that the
-//! first look passed over is never taken for new.
+//! The whole workspace is scanned before and after, within bounds; the differences are the command's changes. Within a
+//! session, a file whose stamp (size, times, inode, mode) is unchanged is not read again, and its content is not stored
+//! again. The result claims nothing uncertain: a path that the first scan skipped is never reported as new.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -20,11 +19,11 @@ use super::snapshot_bounds::SnapshotBounds;
 use super::unkept_files::UnkeptFiles;
 use crate::{Secrets, Workspace};
 
-/// File systems keep times in steps of up to this long; what changed within the last one may change again
-/// unseen.
+/// The coarsest time resolution of file systems: a file that changed within this time may change again with the same
+/// timestamp.
 const STEP: Duration = Duration::from_secs(2);
 
-/// What tells a file from what it was, without reading it.
+/// Detects a change of a file without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct FileStamp {
     size: u64,
@@ -45,7 +44,7 @@ impl FileStamp {
         }
     }
 
-    /// Whether a later change would surely show.
+    /// Whether any later change would change the stamp.
     fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let step = i64::try_from(STEP.as_nanos()).unwrap_or(i64::MAX);
@@ -53,7 +52,7 @@ impl FileStamp {
     }
 }
 
-/// What is known of a file whose stamp is settled.
+/// The recorded state of a file whose stamp is settled.
 #[derive(Clone, Debug)]
 struct KnownFile {
     stamp: FileStamp,
@@ -61,18 +60,18 @@ struct KnownFile {
     left_out: Option<&'static str>,
 }
 
-/// A look at the whole workspace that a command waits for, or runs after.
+/// A scan of the whole workspace, before or after a command.
 #[derive(Clone, Debug)]
 struct WorkspaceView {
     files: BTreeMap<String, FileState>,
     skipped: SkippedPaths,
-    /// Paths that other calls changed meanwhile.
+    /// Paths that other calls changed while the command ran.
     changed_by_others: BTreeSet<String>,
-    /// Contents that are stored with it.
+    /// Hashes of the contents that are stored with it.
     contents: HashSet<Hash>,
 }
 
-/// Contents by their names.
+/// Contents with their hashes.
 type HashedContents = Vec<(Hash, Arc<[u8]>)>;
 
 /// A checkpoint, to be recorded before its command runs.
@@ -88,15 +87,15 @@ pub struct Checkpoint {
 #[derive(Debug, Default)]
 pub struct Checkpoints {
     known: HashMap<String, KnownFile>,
-    /// Contents the session has stored.
+    /// Hashes of the contents that the session has stored.
     stored: HashSet<Hash>,
-    /// The newest that is surely recorded.
+    /// The newest checkpoint that is certainly recorded.
     last: Option<(CallId, BTreeMap<String, FileState>)>,
     open: HashMap<CallId, WorkspaceView>,
 }
 
 impl Checkpoints {
-    /// Looks at the workspace before the command `call`.
+    /// Scans the workspace before the command `call`.
     pub fn before(
         &mut self,
         workspace: &Workspace,
@@ -125,13 +124,13 @@ impl Checkpoints {
         Checkpoint { taken: SnapshotTaken { call, coverage, since, files }, contents }
     }
 
-    /// Whether the checkpoint before `call` is at hand.
+    /// Whether the checkpoint before `call` is in memory.
     #[must_use]
     pub fn is_open(&self, call: CallId) -> bool {
         self.open.contains_key(&call)
     }
 
-    /// A checkpoint that another process took. What it passed over is not known.
+    /// Adds a checkpoint that another process took. The paths it skipped are not known.
     pub fn adopt(&mut self, call: CallId, files: BTreeMap<String, FileState>) {
         let skipped = SkippedPaths { listing: ListingExtent::CutShort, ..SkippedPaths::default() };
         self.open.entry(call).or_insert(WorkspaceView {
@@ -142,14 +141,14 @@ impl Checkpoints {
         });
     }
 
-    /// Says that another call changes these paths, so that no command that runs meanwhile is held to have.
+    /// Records that another call changes these paths, so that they are not attributed to a command that runs meanwhile.
     pub fn others(&mut self, paths: &BTreeMap<String, FileState>) {
         for view in self.open.values_mut() {
             view.changed_by_others.extend(paths.keys().cloned());
         }
     }
 
-    /// Looks at the workspace after the command `call`: what it changed.
+    /// Scans the workspace after the command `call` and returns the command's changes.
     pub fn after(
         &mut self,
         workspace: &Workspace,
@@ -177,7 +176,7 @@ impl Checkpoints {
             if is_untouched(workspace, path, was) {
                 continue;
             }
-            // What is not listed any more may be ignored by now, or beyond the bounds.
+            // A path that is no longer listed may be ignored by now, or beyond the bounds.
             let now = after
                 .files
                 .get(path)
@@ -202,7 +201,7 @@ impl Checkpoints {
     }
 }
 
-/// What else a command may have changed, given how many files are listed only now.
+/// Describes what else a command may have changed; `new` is the number of files that only the second scan lists.
 fn unseen(before: &WorkspaceView, after: &WorkspaceView, new: usize) -> Option<String> {
     let listing = match (before.skipped.listing, after.skipped.listing) {
         (ListingExtent::CutShort, _) => {
@@ -220,7 +219,7 @@ fn unseen(before: &WorkspaceView, after: &WorkspaceView, new: usize) -> Option<S
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// Whether something that is not kept is still what it was.
+/// Whether a file that was recorded without its content is unchanged.
 fn is_untouched(workspace: &Workspace, path: &str, was: &FileState) -> bool {
     matches!(was, FileState::Unkept { .. })
         && workspace.dir().symlink_metadata(path).is_ok_and(|metadata| unkept(&metadata) == *was)
@@ -232,7 +231,8 @@ fn note(changes: &mut Changes, path: &str, was: &FileState, now: &FileState) {
     }
 }
 
-/// What is otherwise in `now`. Which file it is matters only where one is moved, and that is known by then.
+/// Returns the entries of `now` that differ from `before`. The inode matters only for moves, which are detected
+/// already.
 fn difference(before: &BTreeMap<String, FileState>, now: &BTreeMap<String, FileState>) -> BTreeMap<String, FileState> {
     let is_other = |path: &String, state: &FileState| before.get(path).is_none_or(|was| !was.is_like(state));
     let other = now.iter().filter(|(path, state)| is_other(path, state));
@@ -242,20 +242,20 @@ fn difference(before: &BTreeMap<String, FileState>, now: &BTreeMap<String, FileS
     files
 }
 
-/// Whether contents are wanted, or what they are.
+/// Whether the scan stores contents or only hashes them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ContentUse {
     Store,
     Skip,
 }
 
-/// A look under way.
+/// A scan in progress.
 struct CheckpointScan<'a> {
     checkpoints: &'a mut Checkpoints,
     bounds: SnapshotBounds,
     left: u64,
     secrets: &'a Secrets,
-    /// What it was before.
+    /// Files that the first scan recorded without content.
     recorded: UnkeptFiles,
     content_use: ContentUse,
     now: SystemTime,
@@ -281,7 +281,7 @@ impl CheckpointScan<'_> {
 
     fn observe(&mut self, found: &ScannedEntry<'_>) -> ObservedPath {
         if found.metadata.is_dir() {
-            // Which folder it is matters only where folders are moved.
+            // The inode of a folder matters only where folders are moved.
             return ObservedPath::plain(FileState::Folder { mode: mode(&found.metadata), inode: None });
         }
         if let Some(state) = self.recorded.find(&found.metadata) {

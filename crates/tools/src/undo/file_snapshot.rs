@@ -1,19 +1,19 @@
-//! What a look at files gives.
+//! The result of a scan of files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_vocab::{Coverage, FileState};
 
-/// Files as they were found.
+/// The states of files.
 #[derive(Clone, Debug)]
 pub struct FileSnapshot {
-    /// What is at each path.
+    /// The state at each path.
     pub files: BTreeMap<String, FileState>,
-    /// What those are with their content that are recorded without it: as it happens, they can be kept now.
+    /// States with content of files that are recorded without it, because this scan was able to keep them.
     pub kept: BTreeMap<String, FileState>,
-    /// The contents of those that are kept.
+    /// The contents of the files that are kept.
     pub contents: Vec<Arc<[u8]>>,
-    /// How much that is of what was looked at.
+    /// How much of the scanned files is kept.
     pub coverage: Coverage,
 }

@@ -1,4 +1,4 @@
-//! What is at a path.
+//! Reads the state of the file at a path.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -20,12 +20,12 @@ const UNREADABLE: &str = "not readable";
 pub(super) const SPECIAL: &str = "pipe, socket or device";
 const NOT_TEXT: &str = "name or link is no UTF-8";
 
-/// One path, looked at.
+/// The observed state of one path.
 pub(super) struct ObservedPath {
     pub(super) state: FileState,
-    /// Where it is kept.
+    /// Its content, if it is kept.
     pub(super) content: Option<Arc<[u8]>>,
-    /// Why it is not.
+    /// Why the content is not kept.
     pub(super) left_out: Option<&'static str>,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn observe_entry(
     }
 }
 
-/// The whole of a regular file, if it is not longer than `limit`.
+/// Reads a whole regular file, or returns `None` if it is longer than `limit`.
 fn read(folder: &Dir, name: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let file = no_follow::open_file(folder, name.as_os_str())?;
     if !file.metadata()?.is_file() {
@@ -109,7 +109,7 @@ fn read(folder: &Dir, name: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Workspace {
-    /// Looks at these paths, which have no links on their way.
+    /// Reads the state of these paths, which contain no symlinks.
     #[must_use]
     pub fn snapshot_paths<'p>(
         &self,
@@ -120,7 +120,7 @@ impl Workspace {
         self.snapshot_recorded(paths, UnkeptFiles::default(), bounds, secrets)
     }
 
-    /// Looks at them as things that are recorded, some of them without their content.
+    /// Reads the state of recorded paths, some of which are recorded without their content.
     #[must_use]
     pub fn snapshot_recorded<'p>(
         &self,
@@ -136,8 +136,8 @@ impl Workspace {
         looking.finish()
     }
 
-    /// Looks at one path as it was recorded. What a link or the folder of Windlass's own data stands in
-    /// the way of now is something else than it was.
+    /// Reads the state of one recorded path. A path that now leads through a symlink or the folder of Windlass's own
+    /// data counts as changed.
     pub(super) fn observe(&self, path: &str, recorded: &UnkeptFiles, limit: u64, secrets: &Secrets) -> ObservedPath {
         let elsewhere = |why| ObservedPath { state: FileState::OUT_OF_REACH, content: None, left_out: Some(why) };
         let path = Path::new(path);
@@ -158,7 +158,7 @@ impl Workspace {
         }
     }
 
-    /// Whether no link, and no folder closed to tools, stands on the way.
+    /// Whether the path contains no symlink and no folder closed to tools.
     pub(super) fn is_plain(&self, path: &Path) -> bool {
         let links = |ancestor: &Path| {
             !ancestor.as_os_str().is_empty()
@@ -168,7 +168,7 @@ impl Workspace {
     }
 }
 
-/// Paths being looked at, within bounds.
+/// Builds a snapshot of paths, within bounds.
 pub(super) struct SnapshotBuilder {
     bounds: SnapshotBounds,
     recorded: UnkeptFiles,
@@ -195,7 +195,8 @@ impl SnapshotBuilder {
         seen.left_out
     }
 
-    /// Keeps what is recorded without its content, if that is possible now and it is the same all the while.
+    /// Keeps the content of a file that is recorded without it, if that is possible now and the file did not change
+    /// meanwhile.
     fn keep(&mut self, workspace: &Workspace, path: &str, state: &FileState, secrets: &Secrets) {
         let seen = workspace.observe(path, &UnkeptFiles::default(), self.limit(), secrets);
         let is_the_same = workspace.observe(path, &self.recorded, 0, secrets).state == *state;
@@ -220,7 +221,7 @@ impl SnapshotBuilder {
     }
 }
 
-/// A path as records write it, if it can be written.
+/// Returns the path as records store it, or `None` if it is not UTF-8.
 pub(super) fn path_text(path: &Path) -> Option<String> {
     PathBuf::from(path).into_os_string().into_string().ok()
 }

@@ -1,17 +1,17 @@
-//! What a look at files left out, and why.
+//! The files that a scan left out, and why.
 
 use std::collections::BTreeMap;
 
 use windlass_vocab::{Coverage, shown_path};
 
-/// What was left out, told in a sentence of bounded length.
+/// The files left out, as a sentence of bounded length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OmittedFiles {
     kinds: BTreeMap<&'static str, (usize, Vec<String>)>,
 }
 
 impl OmittedFiles {
-    /// Examples that are named of each kind.
+    /// The number of examples named for each reason.
     const NAMED: usize = 5;
 
     pub(super) fn add(&mut self, why: &'static str, path: &str) {
@@ -26,7 +26,7 @@ impl OmittedFiles {
         self.sentence().map_or(Coverage::Full, |left_out| Coverage::Partial { left_out })
     }
 
-    /// The sentence; none where nothing was left out.
+    /// Returns the sentence, or `None` if nothing was left out.
     pub(super) fn sentence(&self) -> Option<String> {
         let told = self.kinds.iter().map(|(why, (count, examples))| {
             let more =

@@ -1,7 +1,7 @@
-//! The paths a call is about to change, found before it does.
+//! Determines the paths that a call is about to change, before it does.
 //!
-//! A path is followed as the operating system will follow it, step by step: links on the way are
-//! resolved, and folders that are missing are those the tool will make.
+//! A path is resolved as the operating system will resolve it, component by component: symlinks are followed, and
+//! missing folders are those that the tool will create.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -15,24 +15,24 @@ use crate::{Secrets, Workspace};
 /// A path a call is about to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlannedChange {
-    /// The file there gets another content; a link at its end is followed, missing folders are made.
+    /// The file gets new content; a symlink at the end of the path is followed, missing folders are created.
     Content(String),
-    /// What has this name is replaced; missing folders are made.
+    /// The file of this name is replaced; missing folders are created.
     Entry(String),
-    /// What has this name gets another one, and nothing of it is lost.
+    /// The file of this name is renamed, and nothing of it is lost.
     Moved(String),
 }
 
-/// Where a path leads.
+/// The path that a planned change resolves to.
 struct ChangeTarget {
-    /// Folders on the way that are not there yet.
+    /// Folders of the path that do not exist yet.
     missing: Vec<PathBuf>,
     path: PathBuf,
 }
 
 impl Workspace {
-    /// Looks at what a call with these touches may change. A path that can't be used is passed over: the
-    /// call will be refused for the same reason.
+    /// Takes a snapshot of the paths that a call with these planned changes may change. Skips a path that can't be
+    /// used: the call will be refused for the same reason.
     #[must_use]
     pub fn keep(&self, planned_changes: &[PlannedChange], secrets: &Secrets) -> FileSnapshot {
         let mut looking = SnapshotBuilder::new(SnapshotBounds::PATHS, UnkeptFiles::default());
@@ -53,7 +53,7 @@ impl Workspace {
         looking.finish()
     }
 
-    /// Where `change` leads; `None` if it can't be used.
+    /// Resolves the path of `change`; `None` if it can't be used.
     fn target(&self, change: &PlannedChange) -> io::Result<Option<ChangeTarget>> {
         let (PlannedChange::Content(given) | PlannedChange::Entry(given) | PlannedChange::Moved(given)) = change;
         let Ok(relative) = self.relative(given) else { return Ok(None) };
@@ -72,7 +72,7 @@ impl Workspace {
         Ok((!target.path.as_os_str().is_empty() && !self.is_closed(&target.path)).then_some(target))
     }
 
-    /// Goes through a folder, which may be missing.
+    /// Resolves a folder of the path, which may be missing.
     fn pass(&self, target: &mut ChangeTarget, name: &Path) -> io::Result<()> {
         let next = target.path.join(name);
         match self.dir().symlink_metadata(&next) {
@@ -89,7 +89,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// The end of the way. The content of a file belongs where a link at its end leads.
+    /// Resolves the last component. A change of content follows a symlink there.
     fn arrive(&self, target: &mut ChangeTarget, name: &Path, change: &PlannedChange) -> io::Result<()> {
         let next = target.path.join(name);
         let is_link = self.dir().symlink_metadata(&next).is_ok_and(|metadata| metadata.is_symlink());

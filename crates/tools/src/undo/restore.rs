@@ -1,13 +1,14 @@
-//! Putting files back, one step per path. Each step looks first: what is as it will be is done, what is
-//! as it was is changed, and anything else is somebody else's and left alone. So the whole may be done
-//! again after a crash between any two steps, and inside one: a file is replaced in one rename.
+//! Restores files, one step per path. Each step checks the state first: a path that has its target state is done, a
+//! path that has the recorded state is changed, and a path in any other state was changed by somebody else and is left
+//! alone. So the whole restoration can be repeated after a crash between any two steps, or within one: a file is
+//! replaced by one rename.
 //!
-//! The order: what gives way goes first, the deepest first, and what will be somewhere else is only put aside;
-//! then folders are made and what was only moved is moved back, the highest first, so that it stays the thing it
-//! was, with all its names; what could not be moved back goes where it was again; then the other files and links
-//! are made; last goes what is to be gone and could not go before: folders, if they are empty.
+//! The order: first, files that must make room are removed, the deepest first, and those that will be moved are only
+//! put aside. Then folders are created and moved files are moved back, the topmost first, so that each keeps its inode
+//! and all its hard links. Files that could not be moved back return to where they were. Then the other files and
+//! symlinks are created. Last, files that could not be removed before are removed: folders, if they are empty.
 //!
-//! Nothing that is to be moved is taken away before it is where it belongs.
+//! Nothing that is to be moved is removed before it is at its destination.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -24,36 +25,36 @@ use crate::{Secrets, Workspace, no_follow};
 
 pub(super) const NOT_MOVED: &str = "it could not be moved back";
 
-/// What a path needs.
+/// Whether a path must be changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RestoreNeed {
     Nothing,
     Work,
 }
 
-/// Whether something got its other name.
+/// Whether a rename succeeded.
 enum RenameResult {
     Yes,
     No(io::Error),
 }
 
-/// Files being put back.
+/// A restoration in progress.
 pub(super) struct Restoration<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) changes: &'a Changes,
     contents: &'a HashMap<Hash, Arc<[u8]>>,
     secrets: &'a Secrets,
     recorded: UnkeptFiles,
-    /// Tells this restoring from any other.
+    /// Distinguishes this restoration from any other.
     pub(super) mark: &'a str,
-    /// Folders that are to give way and hold what is none of this restoring's business.
+    /// Folders that must make room but contain files that are not part of this restoration.
     pub(super) occupied: BTreeSet<String>,
     pub(super) left_alone: BTreeMap<String, String>,
 }
 
 impl Workspace {
-    /// Makes every path what it will be, if it is what it was; says which were left alone, and why.
-    /// `mark` tells this restoring from any other.
+    /// Brings every path from its recorded state to its target state. Returns the paths that were left alone, and why.
+    /// `mark` distinguishes this restoration from any other.
     pub fn restore(
         &self,
         changes: &Changes,
@@ -100,7 +101,7 @@ impl Restoration<'_> {
         }
     }
 
-    /// Whether there is something to do, or somebody else was faster.
+    /// Returns whether the path must be changed, or why it must be left alone.
     pub(super) fn need(&self, path: &str, change: &Change) -> Result<RestoreNeed, String> {
         if !self.workspace.is_plain(Path::new(path)) {
             return if self.is_below_own_link(path, change) {
@@ -117,11 +118,11 @@ impl Restoration<'_> {
         if here.is_like(then) {
             return Ok(RestoreNeed::Nothing);
         }
-        // A folder is made before its permissions are set, and goes only when it is empty.
+        // A folder is created before its permissions are set, and removed only when it is empty.
         let is_folder = here.is_folder() && (then.is_folder() || was.is_folder() && !then.exists());
-        // Where a folder takes the place of a file, or a file that of a folder, there is nothing for a moment.
+        // While a folder replaces a file, or a file a folder, nothing exists there for a moment.
         let gave_way = !here.exists() && was.is_folder() != then.is_folder();
-        // What was moved onto another file is moved away before that one is made again.
+        // A file that was moved onto another one is moved away before the other is created again.
         let moved_away = !here.exists() && then.exists() && self.moves(path, was);
         if is_folder || gave_way || moved_away || here.is_like(was) {
             Ok(RestoreNeed::Work)
@@ -130,8 +131,8 @@ impl Restoration<'_> {
         }
     }
 
-    /// Whether nothing is to be done here for now because of a link that is a part of this: one that is back where
-    /// a folder was, or one that a folder will take the place of.
+    /// Whether this path needs nothing for now because of a symlink above it that is part of this restoration: one that
+    /// was restored in place of a folder, or one that a folder will replace.
     fn is_below_own_link(&self, path: &str, change: &Change) -> bool {
         let above = Path::new(path).ancestors().skip(1).filter_map(Path::to_str);
         let mut above = above.filter_map(|above| self.changes.get_key_value(above));
@@ -143,13 +144,13 @@ impl Restoration<'_> {
         })
     }
 
-    /// Takes away what is in the way: a file that goes, and what makes room for another kind of thing. What
-    /// will be somewhere else is put aside.
+    /// Removes what is in the way: a file that will be gone, and a file that makes room for another kind. Puts aside
+    /// what will be moved.
     fn give_way(&mut self, path: &str, change: &Change) -> io::Result<()> {
         let (was, then) = (&change.was, &change.now);
         let here = self.workspace.dir().symlink_metadata(path);
         if here.map_or(true, |here| here.is_dir() != was.is_folder()) {
-            // It gave way already.
+            // It was removed already.
             return Ok(());
         }
         let room = self.room(path);
@@ -174,7 +175,7 @@ impl Restoration<'_> {
         self.take_away(path)
     }
 
-    /// Makes folders, and moves back what was moved.
+    /// Creates folders, and moves back what was moved.
     fn bring(&mut self, path: &str, change: &Change) -> io::Result<()> {
         let then = &change.now;
         if !then.exists() {
@@ -183,7 +184,7 @@ impl Restoration<'_> {
         match (self.moved_from(path, then), then) {
             (Some(from), _) => match self.move_back(&from, path)? {
                 RenameResult::Yes => Ok(()),
-                // A file or link that can't be moved is made anew.
+                // A file or symlink that can't be moved is created anew.
                 RenameResult::No(error) if then.is_only_moved() => Err(error),
                 RenameResult::No(_) => self.put(path, then),
             },
@@ -193,7 +194,7 @@ impl Restoration<'_> {
         }
     }
 
-    /// Makes files and links.
+    /// Creates files and symlinks.
     fn make(&mut self, path: &str, change: &Change) -> io::Result<()> {
         if self.is_still_here(path, &change.was) && self.would_lose(path, &change.was) {
             return Err(io::Error::other(NOT_MOVED));
@@ -221,8 +222,8 @@ impl Restoration<'_> {
         }
     }
 
-    /// Takes away what will not be there and was not moved: folders if nothing else is in them. Gives the
-    /// others their permissions, which might have kept things from being put in.
+    /// Removes what will be gone and was not moved: folders only if they are empty. Sets the permissions of the
+    /// remaining folders, which might have prevented creating files in them.
     fn leave(&mut self, path: &str, change: &Change) -> io::Result<()> {
         match (&change.was, &change.now) {
             (_, FileState::Folder { mode, .. }) => {
@@ -236,7 +237,7 @@ impl Restoration<'_> {
         }
     }
 
-    /// Takes away a file, a link or an empty folder.
+    /// Removes a file, a symlink or an empty folder.
     pub(super) fn take_away(&self, path: &str) -> io::Result<()> {
         let place = self.place(path)?;
         let is_folder = place.parent.symlink_metadata(&place.name)?.is_dir();
@@ -249,13 +250,14 @@ impl Restoration<'_> {
         sync_folder(&place.parent)
     }
 
-    /// Where the thing is now that will be here: one of its names that it will not keep, or aside.
+    /// Returns the current path of the file that belongs at `path`: one of its names that it will lose, or its name
+    /// aside.
     fn moved_from(&self, path: &str, then: &FileState) -> Option<String> {
         let names = self.sources(path, then).flat_map(|name| [name.to_owned(), self.aside(name)]);
         names.into_iter().find(|name| self.is_still_here(name, then))
     }
 
-    /// Whether the thing that will be here is, or was, somewhere else.
+    /// Whether the file that belongs here is, or was, at another path.
     fn comes(&self, path: &str, then: &FileState) -> bool {
         self.sources(path, then).next().is_some()
     }
@@ -266,18 +268,18 @@ impl Restoration<'_> {
         others.map(|(other, _)| other.as_str())
     }
 
-    /// All changes where it is recorded which thing this is; else it was not moved, and a deed of many
-    /// files need not compare each with each.
+    /// Returns all changes if the inode of `thing` is recorded; otherwise none, because it was not moved, and a file
+    /// effect with many files need not compare each with each.
     fn if_moved(&self, thing: &FileState) -> impl Iterator<Item = (&String, &Change)> {
         thing.inode().into_iter().flat_map(|_| self.changes)
     }
 
-    /// Whether the thing that is here now will be somewhere else.
+    /// Whether the file that is here now will be at another path.
     pub(super) fn moves(&self, path: &str, was: &FileState) -> bool {
         self.destinations(path, was).next().is_some()
     }
 
-    /// Whether the thing that is here now will be somewhere else, and is not there yet.
+    /// Whether the file that is here now will be at another path, and is not there yet.
     pub(super) fn would_lose(&self, path: &str, was: &FileState) -> bool {
         let is_there = |(other, change): (&str, &Change)| self.here(other).is_like(&change.now);
         self.moves(path, was) && !self.destinations(path, was).any(is_there)
@@ -300,7 +302,7 @@ impl Restoration<'_> {
         self.workspace.observe(path, &self.recorded, SnapshotBounds::PATHS.file_bytes, self.secrets).state
     }
 
-    /// Moves something to its place, over what gives way to it there.
+    /// Moves a file to its destination, replacing a file there.
     fn move_back(&mut self, from: &str, to: &str) -> io::Result<RenameResult> {
         let (source, target) = (self.place(from)?, self.place(to)?);
         let is_taken = target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| !metadata.is_dir());

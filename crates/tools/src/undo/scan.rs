@@ -1,5 +1,5 @@
-//! Walking the workspace for a checkpoint: every file, folder and link outside `.git` and what `.gitignore`
-//! leaves out, never through a link, within bounds.
+//! Walks the workspace for a checkpoint: every file, folder and symlink outside `.git` and not ignored by `.gitignore`,
+//! within bounds. Follows no symlink.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,7 +13,7 @@ use super::omitted_files::OmittedFiles;
 use crate::builtin::walk::{EntryKind, ignore_file, is_ignored};
 use crate::{Workspace, no_follow};
 
-/// As deep as a walk goes: few enough handles to hold at once.
+/// The maximum depth of a walk, which bounds the number of open file descriptors.
 const DEEPEST: usize = 64;
 const GIT: &str = "git's own";
 const IGNORED: &str = "ignored";
@@ -26,7 +26,7 @@ pub(super) enum ListingExtent {
     CutShort,
 }
 
-/// Something that was come upon.
+/// An entry found by the walk.
 pub(super) struct ScannedEntry<'a> {
     pub(super) folder: &'a Dir,
     pub(super) name: &'a Path,
@@ -35,11 +35,11 @@ pub(super) struct ScannedEntry<'a> {
     pub(super) metadata: Metadata,
 }
 
-/// What a walk passed over.
+/// The paths that a walk skipped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SkippedPaths {
     pub(super) listing: ListingExtent,
-    /// Paths it did not go into, or did not look at.
+    /// Folders that it did not enter, and paths that it did not read.
     pub(super) over: BTreeSet<PathBuf>,
     /// Those of them that have no content: pipes, sockets and devices. Using one changes its times.
     pub(super) special: BTreeSet<PathBuf>,
@@ -47,7 +47,7 @@ pub(super) struct SkippedPaths {
 }
 
 impl SkippedPaths {
-    /// Whether the walk passed over `path`, or a folder it is in.
+    /// Whether the walk skipped `path`, or a folder it is in.
     pub(super) fn over(&self, path: &Path) -> bool {
         path.ancestors().any(|ancestor| self.over.contains(ancestor))
     }
@@ -58,7 +58,7 @@ impl SkippedPaths {
     }
 }
 
-/// A walk under way.
+/// A walk in progress.
 struct ScanWalk<'a, 'v> {
     workspace: &'a Workspace,
     names: usize,
@@ -67,7 +67,7 @@ struct ScanWalk<'a, 'v> {
     visit: &'v mut dyn FnMut(ScannedEntry<'_>),
 }
 
-/// Visits everything in the workspace, the names of a folder in order, up to so many names.
+/// Visits every entry of the workspace, in name order within a folder, up to `names` names.
 pub(super) fn scan(workspace: &Workspace, names: usize, visit: &mut dyn FnMut(ScannedEntry<'_>)) -> SkippedPaths {
     let mut walk = ScanWalk { workspace, names, skipped: SkippedPaths::default(), ignores: Vec::new(), visit };
     if let ControlFlow::Break(()) = walk.descend(workspace.dir(), Path::new("")) {
@@ -103,7 +103,7 @@ impl ScanWalk<'_, '_> {
             return ControlFlow::Continue(());
         };
         if self.workspace.is_closed(path) {
-            // Windlass's own; nobody needs to be told that it is left alone.
+            // Windlass's own data; no report about it is needed.
             self.skipped.over.insert(path.to_owned());
             return ControlFlow::Continue(());
         }

@@ -1,5 +1,5 @@
-//! What is recorded without its content. How much a look keeps depends on its bounds, and on the secrets that are
-//! known by then; what was not kept once is known again by its size, its time and its number alone.
+//! Files that are recorded without their content. How much a scan keeps depends on its bounds, and on the secrets that
+//! are known by then; a file that was not kept once is recognized by size, time and inode alone.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use windlass_vocab::FileState;
 
 use super::observe::unkept;
 
-/// Things that are recorded without their content. A look takes them for that, whatever it could keep of them.
+/// Files that are recorded without their content. A scan reports them that way, even if it could keep their content.
 #[derive(Clone, Debug, Default)]
 pub struct UnkeptFiles {
     unkept: HashSet<FileState>,
 }
 
 impl UnkeptFiles {
-    /// Those of these. One that is recorded with its content too, under another of its names, is known by that.
+    /// Collects the unkept ones of `states`. A file that another hard link records with its content is not included.
     pub fn of<'s>(states: impl Iterator<Item = &'s FileState> + Clone) -> Self {
         let is_unkept = |state: &&FileState| matches!(state, FileState::Unkept { .. });
         let kept: HashSet<u64> =
@@ -24,12 +24,12 @@ impl UnkeptFiles {
         Self { unkept: states.filter(is_unkept).filter(is_alone).cloned().collect() }
     }
 
-    /// What it is recorded as.
+    /// Returns the recorded state of the file with this metadata.
     pub(super) fn find(&self, metadata: &Metadata) -> Option<&FileState> {
         self.unkept.get(&unkept(metadata)).filter(|_| !metadata.is_dir())
     }
 
-    /// Whether this is one of them.
+    /// Whether `state` is one of them.
     pub(super) fn has(&self, state: &FileState) -> bool {
         self.unkept.contains(state)
     }

@@ -1,4 +1,4 @@
-//! Commands that run at the same time, or outlive their shell (X3, T7).
+//! Commands that run concurrently, or outlive their shell (X3, T7).
 
 use serde_json::json;
 use windlass_vocab::{CommandExit, SessionId};
@@ -11,7 +11,7 @@ trials! {
     a_signal_of_the_commands_own_keeps_nothing_running(needs_namespaces),
 }
 
-// proves X3: the second finds what the first has made, which is set aside before the second makes it again
+// proves X3: the second command finds the first one's file, which is set aside before the second creates it again
 fn what_a_command_makes_anew_that_another_made_is_set_aside() {
     let room = Room::new();
     let wait = |path: &str| {
@@ -38,7 +38,7 @@ fn what_a_command_makes_anew_that_another_made_is_set_aside() {
     });
 }
 
-// proves T7: only the guard says that a command is to be waited for
+// proves T7: only the guard decides whether a command is waited for
 fn a_signal_of_the_commands_own_keeps_nothing_running() {
     let room = Room::new();
     let outcome = room.run("kill -TERM 1; setsid sleep 1000 >/dev/null 2>&1 & exit 0");

@@ -1,4 +1,4 @@
-//! The clear-up after a command writes and renames nothing but what the command could have, and lays nothing open (X3).
+//! The cleanup after a command changes only files that the command could have changed, and discloses nothing (X3).
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -13,7 +13,7 @@ trials! {
     what_is_set_aside_and_denied_to_reading_is_not_read(needs_namespaces),
 }
 
-// proves X3: `~/.bash_profile` was made this way, and run at the next login
+// proves X3: `~/.bash_profile` was created this way, and run at the next login
 fn a_link_that_a_project_ships_is_not_put_back_outside() {
     let room = Room::new();
     room.file("rc", "evil");
@@ -25,7 +25,7 @@ fn a_link_that_a_project_ships_is_not_put_back_outside() {
     assert!(is_aside(&room, "fixtures") && !text.contains("[Put back: "), "{text}");
 }
 
-// proves X3: a rule of a project's may list what is outside, and the person may make it while a command runs
+// proves X3: a project's rule may name a path outside, which the person may create while a command runs
 fn what_is_not_the_commands_to_make_is_not_set_aside() {
     let room = Room::new();
     let mut held = room.sandbox.program_confinement(&guard(), Network::Off).unwrap().unwrap();
@@ -36,14 +36,14 @@ fn what_is_not_the_commands_to_make_is_not_set_aside() {
     assert!(own.exists() && is_aside(&room, ".envrc"));
 }
 
-// proves X3: it may be the person's own, made while the command ran
+// proves X3: the file may be the person's own, created while the command ran
 fn what_is_set_aside_and_denied_to_reading_is_not_read() {
     let room = Room::new();
     let text = said(&room, "mkdir a target; echo a-secret > a/denied; echo a-secret > target/key");
     assert!(is_aside(&room, "a/denied") && is_aside(&room, "target/key"), "{text}");
     let text = said(&room, "ls -R; cat a/denied.set-aside a/denied.set-aside/*; grep -r secret a");
     assert!(text.contains("denied.set-aside") && !text.contains("a-secret"), "{text}");
-    // No rule means another name of it.
+    // No rule matches the new name, so the file mode must prevent reading.
     assert_eq!(room.workspace.join("target/key.set-aside").metadata().unwrap().permissions().mode() & 0o777, 0);
     let text = said(&room, "true");
     assert!(!text.contains("[Set aside as "), "{text}");

@@ -1,5 +1,5 @@
-//! What runs by itself or may not be read, though it lies under another name: behind links, or where git's settings say
-//! (X3).
+//! Files that are run automatically or must not be read, under another name: behind symlinks, or where git's settings
+//! say (X3).
 
 use std::os::unix::fs::symlink;
 
@@ -14,7 +14,7 @@ trials! {
     the_repositories_of_a_worktrees_submodules_are_closed(needs_namespaces),
 }
 
-/// That a command can't put anything else in these files.
+/// Asserts that a command can't change the content of these files.
 fn are_kept(room: &Room, paths: &[&str]) {
     for path in paths {
         let outcome = room.run(&format!("echo evil > {path}"));
@@ -66,7 +66,7 @@ fn files_that_settings_include_are_closed() {
     are_kept(&room, &["build/settings"]);
 }
 
-// proves X3: what is opened of a repository elsewhere has the repositories of submodules in it
+// proves X3: the opened part of a repository elsewhere contains the repositories of submodules
 fn the_repositories_of_a_worktrees_submodules_are_closed() {
     let room = Room::new();
     let main = "../main/.git";

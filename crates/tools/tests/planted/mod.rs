@@ -1,5 +1,5 @@
-//! What one command leaves for the next, or for the person: none of it opens the sandbox or stays where something
-//! protected would be (X3).
+//! Files that one command leaves for the next, or for the person: none of them opens the sandbox or stays at a
+//! protected path (X3).
 
 pub(crate) mod at_once;
 pub(crate) mod cleared_up;
@@ -28,7 +28,7 @@ trials! {
     a_program_that_is_talked_to_leaves_nothing_protected,
 }
 
-/// A name of what was set aside in place of `path`.
+/// Whether a file was set aside in place of `path`.
 fn is_aside(room: &Room, path: &str) -> bool {
     let path = room.workspace.join(path);
     let name = path.file_name().unwrap().to_str().unwrap().to_owned() + ".set-aside";
@@ -142,7 +142,7 @@ fn what_is_protected_and_new_is_set_aside_wherever_it_is() {
     }
     let text = said(&room, "mkdir bare; cd bare; mkdir objects refs hooks; echo x > HEAD; echo x > config");
     assert!(is_aside(&room, "bare/config") && is_aside(&room, "bare/hooks"), "{text}");
-    // What was there before, or is nobody's business, stays.
+    // Files that existed before, or that no rule is about, stay.
     room.file("kept/AGENTS.md", "as it was");
     let text = said(&room, "echo x > kept/notes.md; mkdir -p target/a; echo x > target/a/AGENTS.md");
     assert!(!text.contains("[Set aside as ") && room.workspace.join("kept/AGENTS.md").exists(), "{text}");
@@ -156,7 +156,7 @@ fn a_link_in_place_of_a_protected_paths_folder_leads_nowhere() {
     for path in [".github", ".config", ".cargo", "a/.github"] {
         assert!(is_aside(&room, path), "{path}: {text}");
     }
-    // A link that the person has made is theirs: what it leads to is closed.
+    // A symlink that the person created stays: its target is closed.
     for name in [".github", ".config", ".cargo"] {
         symlink("g2", room.workspace.join(name)).unwrap();
     }
@@ -229,7 +229,7 @@ fn a_program_that_is_talked_to_leaves_nothing_protected() {
     assert!(is_aside(&room, ".envrc") && is_aside(&room, "a/AGENTS.md"));
 }
 
-/// Runs this to its end as a program that is talked to.
+/// Runs this line to its end as a program with piped input and output.
 fn talk_to(room: &Room, line: &str, confinement: Confinement) {
     let program = GuardedProgram {
         program: "sh".into(),

@@ -1,5 +1,5 @@
-//! What real shells make of a line that the rules allow. Programs are stubs that write down how they were started, so
-//! whatever a line runs is known, however it is spelled.
+//! Runs lines that the rules allow in real shells. Programs are stubs that record how they were started, so the
+//! test knows what a line runs, however it is written.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,13 +13,13 @@ use windlass_vocab::{EffectClass, Json, ToolSpec, Verdict};
 
 const PROGRAMS: &[&str] = &["cargo", "env", "git", "ls", "push", "rm", "sh", "touch", "x"];
 
-/// Files whose names a pattern may stand for.
+/// Files whose names a pattern may expand to.
 const FILES: &[&str] = &["--config", "--output=y", "-c", "a", "alias.x=!rm", "b c", "push", "status", "test"];
 
 const RULES: &[&str] =
     &["run_command(git status *)", "run_command(cargo test *)", "run_command(ls *)", "run_command(rm a b)"];
 
-/// Whether one of the rules is about a program started so.
+/// Whether one of the rules allows a program started with these words.
 fn is_allowed(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -78,17 +78,17 @@ impl Place {
         self.dir.path().join("work")
     }
 
-    /// What the shell starts, each program and its arguments.
+    /// Returns the programs that the shell starts, each with its arguments.
     fn started(&self, shell: &Path, line: &str) -> Vec<Vec<String>> {
         let started = self.dir.path().join("started");
         let _ = std::fs::remove_file(&started);
         let mut command = Command::new(shell);
         command.arg("-c").arg(line).current_dir(self.workspace()).env_clear();
         command.env("PATH", self.programs()).env("STARTED", &started).env("HOME", self.dir.path());
-        // What goes on in the background holds the pipe, so that its end is the end of all.
+        // Background processes hold the pipe open, so its end is the end of all of them.
         let output = command.stdin(Stdio::null()).output();
         if output.is_err() {
-            // A line with a NUL in it can't be given to a program at all.
+            // A line with a NUL can't be passed to a program at all.
             return Vec::new();
         }
         let text = std::fs::read_to_string(&started).unwrap_or_default();
@@ -111,7 +111,7 @@ fn shells() -> Vec<PathBuf> {
 const LINES: &[&str] =
     &["git status", "git status -s", "ls -l", "ls a 'b c'", "rm a b", "cargo test -p x", "ls | ls -1", "cd . && ls"];
 
-/// What shells have a meaning for, and words that would do harm behind it.
+/// Syntax with a meaning to shells, and words that would do harm after it.
 const SYNTAX: &[&str] = &[
     ";",
     "&",
@@ -237,7 +237,7 @@ fn derived() -> impl Strategy<Value = String> {
     let change = (prop::sample::select(SYNTAX), prop::num::u16::ANY);
     (prop::sample::select(LINES), prop::collection::vec(change, 0..4)).prop_map(|(line, changes)| {
         changes.iter().fold(line.to_owned(), |mut line, (syntax, at)| {
-            // Half of the changes are at a place where words begin or end.
+            // Half of the changes are at the beginning or end of a word.
             let places: Vec<usize> = match at % 2 {
                 0 => (0..=line.len()).filter(|place| line.is_char_boundary(*place)).collect(),
                 _ => line.match_indices(' ').map(|(place, _)| place).chain([0, line.len()]).collect(),
@@ -248,7 +248,7 @@ fn derived() -> impl Strategy<Value = String> {
     })
 }
 
-// proves X5, T8: whatever is made of an allowed line by a shell's syntax is the same commands, or asks
+// proves X5, T8: an allowed line changed by shell syntax runs the same commands, or asks
 #[test]
 fn a_line_that_runs_unasked_starts_nothing_but_what_the_rules_name() {
     let (place, shells) = (Place::new(), shells());

@@ -1,4 +1,4 @@
-//! The tools from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+//! Tests of the tools' public interface, in one program, because each program is linked with all its dependencies.
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 

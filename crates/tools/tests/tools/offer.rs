@@ -1,4 +1,4 @@
-//! The offer: what is offered, how a call is prepared, and how a tool that misbehaves comes out.
+//! The offer: which tools it has, how a call is prepared, and the outcome of a tool that misbehaves.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Tool for Scripted {
     }
 }
 
-/// A tool that shows its arguments as every tool does that says nothing else.
+/// A tool with the default preview of its arguments.
 struct Plain(ToolSpec);
 
 impl Tool for Plain {
@@ -84,7 +84,7 @@ impl Tool for Plain {
     }
 }
 
-// proves T8: arguments are shown whole, or the call does not run
+// proves T8: arguments are shown in full, or the call does not run
 #[test]
 fn all_arguments_are_shown_or_the_call_is_denied() {
     let mut registry = Registry::new();

@@ -1,4 +1,4 @@
-//! Files are looked at, and put back.
+//! Snapshots of files, and restoring them.
 
 mod any_command;
 mod exchanged;
@@ -49,7 +49,7 @@ fn paths(files: &BTreeMap<String, FileState>) -> Vec<&str> {
     files.keys().map(String::as_str).collect()
 }
 
-// proves T9: the paths that will really change, as the operating system will find them
+// proves T9: the snapshot has the paths that will really change, as the operating system will resolve them
 #[test]
 fn a_path_is_kept_where_it_leads_with_the_folders_that_will_be_made() {
     let room = Room::new();
@@ -84,7 +84,7 @@ fn what_is_not_kept_is_said_and_why() {
     assert!(looked.contents.is_empty() && matches!(looked.files["env"], FileState::Unkept { .. }));
 }
 
-/// What a command would have changed.
+/// Returns the changes that a checkpoint finds around a command.
 fn around(
     room: &Room,
     checkpoints: &mut Checkpoints,
@@ -124,7 +124,7 @@ fn what_a_command_changed_is_found_and_nothing_else() {
     assert!(changes["link"].now.is_like(&FileState::Link { target: "edited".into(), inode: None }));
 }
 
-// proves T9: never a path that only looks new
+// proves T9: a path that only looks new is never treated as new
 #[test]
 fn files_that_were_ignored_or_beyond_the_bounds_are_never_taken_for_new() {
     let room = Room::new();
@@ -172,7 +172,7 @@ fn a_checkpoint_says_what_it_left_out() {
     assert_eq!((taken.coverage, taken.files.len()), (Coverage::Full, 0));
 }
 
-// proves T9: what has no content is not covered, and what is done with it is no change
+// proves T9: entries without content are not covered, and replacing them is no change
 #[test]
 fn a_socket_is_passed_over_and_a_new_one_is_told() {
     let room = Room::new();
@@ -188,7 +188,7 @@ fn a_socket_is_passed_over_and_a_new_one_is_told() {
     assert_eq!(changed.unseen.as_deref(), Some("it made what is no file, folder or link, and stays: new"));
 }
 
-// proves T9: the second checkpoint costs what changed
+// proves T9: the cost of the second checkpoint depends on the changes
 #[test]
 fn a_later_checkpoint_stores_only_what_is_otherwise() {
     let room = Room::new();
@@ -209,7 +209,7 @@ fn a_later_checkpoint_stores_only_what_is_otherwise() {
     assert_eq!((third.taken.files.len(), third.contents.len()), (0, 0));
 }
 
-// proves T9, L9: calls side by side
+// proves T9, L9: concurrent calls
 #[test]
 fn what_another_call_changes_meanwhile_is_not_the_commands() {
     let room = Room::new();
@@ -227,7 +227,7 @@ fn what_another_call_changes_meanwhile_is_not_the_commands() {
     assert_eq!(changed(&changes), ["b"]);
 }
 
-// proves T9: the data folder inside the workspace is never looked at, nor written to
+// proves T9: the data folder inside the workspace is never read nor written
 #[test]
 fn the_folder_of_windlass_itself_is_neither_kept_nor_put_back() {
     let room = Room::new();
@@ -248,7 +248,7 @@ fn the_folder_of_windlass_itself_is_neither_kept_nor_put_back() {
     assert_eq!(room.read("data/db"), "db");
 }
 
-// proves T9: a link that was put in the way since is not followed
+// proves T9: a symlink put in place since is not followed
 #[test]
 fn nothing_is_put_back_through_a_link() {
     let room = Room::new();
@@ -270,7 +270,7 @@ fn nothing_is_put_back_through_a_link() {
     assert_eq!((room.read("elsewhere/x"), room.read("moved/x")), ("new".into(), "new".into()));
 }
 
-// proves T9: a command that turns a file into a folder, or a folder into a file
+// proves T9: a command turns a file into a folder, or a folder into a file
 #[test]
 fn a_thing_that_became_another_kind_of_thing_becomes_itself_again() {
     let room = Room::new();
@@ -301,7 +301,7 @@ fn inode(room: &Room, path: &str) -> u64 {
     std::os::unix::fs::MetadataExt::ino(&std::fs::symlink_metadata(room.path().join(path)).unwrap())
 }
 
-/// Makes every path what it was before `command`, twice, as after a crash.
+/// Restores every path to its state before `command`, twice, as after a crash.
 fn undone(room: &Room, planned_changes: &[PlannedChange], command: impl FnOnce()) -> BTreeMap<String, String> {
     let (workspace, secrets) = (room.workspace(), Secrets::default());
     let before = workspace.keep(planned_changes, &secrets);
@@ -321,7 +321,7 @@ fn moved(from: &str, to: &str) -> [PlannedChange; 2] {
     [PlannedChange::Moved(from.to_owned()), PlannedChange::Entry(to.to_owned())]
 }
 
-// proves T9: undo restores links, those with another name of the same file too
+// proves T9: undo restores links, including hard links to the same file
 #[test]
 fn a_file_that_was_moved_is_moved_back_and_keeps_its_other_names() {
     for (from, to) in [("a", "new/z"), ("z", "a")] {
@@ -338,7 +338,7 @@ fn a_file_that_was_moved_is_moved_back_and_keeps_its_other_names() {
     }
 }
 
-// proves T9: also where it was moved onto another file, whichever is made first
+// proves T9: also if it was moved onto another file, whichever is restored first
 #[test]
 fn a_file_that_was_moved_onto_another_is_moved_back_and_the_other_is_made_again() {
     for (from, to) in [("a", "z"), ("z", "a")] {
@@ -366,7 +366,7 @@ fn a_moved_file_that_is_no_longer_what_was_moved_is_made_anew() {
     assert_eq!((left, room.read("a"), room.path().join("b").exists()), (BTreeMap::new(), "old".into(), false));
 }
 
-// proves T9: a moved link stays the link it was
+// proves T9: a moved symlink stays a symlink
 #[test]
 fn a_link_that_was_moved_is_moved_back() {
     let room = Room::new();
@@ -378,7 +378,7 @@ fn a_link_that_was_moved_is_moved_back() {
     assert_eq!((left, inode(&room, "a")), (BTreeMap::new(), which));
 }
 
-// proves T9: what a command moved, with two names of one file
+// proves T9: a command moved files, one of them with two hard links
 #[test]
 fn what_a_command_moved_is_moved_back_name_by_name() {
     let room = Room::new();

@@ -1,7 +1,7 @@
 //! The list of tests of a program that is its own guard and so has no harness of its own.
 
-/// Makes `trials()` of these functions. One with a name in parentheses needs what that function looks for: where it
-/// answers a reason the test is ignored, and the reason printed.
+/// Makes `trials()` of these functions. One with a name in parentheses depends on that function: if it
+/// returns a reason, the test is ignored and the reason printed.
 macro_rules! trials {
     ($($name:ident $(($need:ident))?,)*) => {
         pub(crate) fn trials() -> Vec<libtest_mimic::Trial> {

@@ -1,20 +1,20 @@
-//! Values of policy rows that no part of Windlass reads yet. Presets have them, so that a stored policy says what its
-//! preset means; whoever sets one is told instead of being left to wonder why nothing changed.
+//! Values of policy rows that no code reads yet. Presets contain them, so that a stored policy says what its preset
+//! means; a user who sets one gets an error, because it would change nothing.
 
 use super::{EndsBy, HistoryKeeping, MaxTokens, Nudge, Planning, PolicyPatch, Reasoning, Sampling, ToolSource};
 
-/// A value that does nothing yet.
+/// A value that has no effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` in `{row}` is not built yet: it would do nothing")]
 pub struct NotBuilt {
     /// The row of the policy.
     pub row: &'static str,
-    /// The value, as it is written.
+    /// The value, as written in a configuration file.
     pub value: &'static str,
 }
 
 impl PolicyPatch {
-    /// Refuses the first row that is set to a value which does nothing yet.
+    /// Returns an error for the first row with a value that has no effect yet.
     pub fn check(&self) -> Result<(), NotBuilt> {
         let refused = [
             ("tools", self.tools.iter().flatten().find_map(|source| tool_source(*source))),
@@ -75,7 +75,7 @@ const fn planning(planning: Planning) -> Option<&'static str> {
     }
 }
 
-/// All that fits is what is sent; on overflow the oldest turns are pruned (C6).
+/// Only sending all that fits, and pruning the oldest turns on overflow (C6), is built.
 const fn history(history: HistoryKeeping) -> Option<&'static str> {
     match history {
         HistoryKeeping::AllThatFits | HistoryKeeping::Pruned => None,

@@ -1,36 +1,36 @@
-//! Which way each row of a policy is tightened (X2): whether `new` holds a run at least as closely as `own` does. A
-//! project that nobody has trusted may set a row in that direction alone.
+//! For each row of a policy, whether the value `new` restricts a run at least as much as the value `own` (X2). A
+//! project that nobody has trusted may only set values for which this is true.
 
 use std::collections::BTreeSet;
 
 use super::{Dialect, OutsideText, Parallel, Planning, ResultCap, Retry, StreamIdle, TurnCapAction, UnfinishedCall};
 
-/// A limit: lower.
+/// Limits: a lower one is tighter.
 pub(super) fn at_most<T: PartialOrd>(own: &T, new: &T) -> bool {
     new <= own
 }
 
-/// What may be used or done: less of it.
+/// Things that a run may use or do: a subset is tighter.
 pub(super) fn fewer<T: Ord>(own: &BTreeSet<T>, new: &BTreeSet<T>) -> bool {
     new.is_subset(own)
 }
 
-/// What watches or takes away: more of it.
+/// Guards and restrictions: a superset is tighter.
 pub(super) fn more<T: Ord>(own: &BTreeSet<T>, new: &BTreeSet<T>) -> bool {
     new.is_superset(own)
 }
 
-/// The person's own matter: neither way is tighter.
+/// Rows that are up to the person: no other value is tighter.
 pub(super) fn never<T>(_: &T, _: &T) -> bool {
     false
 }
 
-/// How a model speaks, which allows nothing.
+/// Rows that only affect the model's replies: any value may be set, because it permits nothing more.
 pub(super) fn free<T>(_: &T, _: &T) -> bool {
     true
 }
 
-/// A limit that may be absent: any is lower than none.
+/// Limits that may be absent: any limit is tighter than none.
 pub(super) fn limit<T: PartialOrd>(own: &Option<T>, new: &Option<T>) -> bool {
     match (own, new) {
         (Some(own), Some(new)) => new <= own,
@@ -39,12 +39,12 @@ pub(super) fn limit<T: PartialOrd>(own: &Option<T>, new: &Option<T>) -> bool {
     }
 }
 
-/// The tags of what is offered, where none means all.
+/// Tags of the offered tools, where an empty set means all tools.
 pub(super) fn tags(own: &BTreeSet<String>, new: &BTreeSet<String>) -> bool {
     own.is_empty() || !new.is_empty() && new.is_subset(own)
 }
 
-/// The ways in which text is read as a call: fewer, in the same order.
+/// Dialects in which text is parsed as a call: fewer of them, in the same order, is tighter.
 pub(super) fn dialects(own: &[Dialect], new: &[Dialect]) -> bool {
     let mut rest = own.iter();
     new.iter().all(|dialect| rest.any(|known| known == dialect))
@@ -79,7 +79,7 @@ pub(super) fn result_cap(own: &ResultCap, new: &ResultCap) -> bool {
     new.chars <= own.chars
 }
 
-/// What may run again of itself, what asks first, what never does.
+/// By caution: running again unasked is the least cautious, then asking, then never running again.
 pub(super) fn unfinished_call(own: &UnfinishedCall, new: &UnfinishedCall) -> bool {
     let caution = |row: &UnfinishedCall| match row {
         UnfinishedCall::RunAgain => 0,

@@ -1,4 +1,4 @@
-//! Questions to a person, and what they said.
+//! Questions to a person, and their answers.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,34 +7,34 @@ use crate::{
     Timestamp, VerdictReason,
 };
 
-/// A person is asked.
+/// A person was asked a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionAsked {
-    /// Its number in the session.
+    /// The question's number in the session.
     pub question: QuestionId,
-    /// What about.
+    /// The subject of the question.
     pub kind: QuestionKind,
-    /// What is shown.
+    /// What is displayed to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
-    /// The answers on offer.
+    /// The offered answers.
     pub options: Vec<QuestionOption>,
-    /// When the default is taken; absent means never.
+    /// When the question expires and the default is taken; absent means never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
-    /// What silence means.
+    /// The answer that is taken when the question expires.
     pub default: QuestionOption,
-    /// What a tool needs to be told, where it is a tool that asks (P4).
+    /// The tool's request, where a tool asks (P4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<Elicitation>,
-    /// What decided that a person is asked for approval, where that was found right before the call was to run; absent
-    /// means what the call was recorded with.
+    /// Why approval is needed, where that was decided right before the call was to run; absent means for the reason
+    /// that the call was recorded with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<VerdictReason>,
 }
 
 impl QuestionAsked {
-    /// The schema of the form it asks to be filled in, if it asks for one.
+    /// Returns the schema of the form to be filled in, if the question has one.
     #[must_use]
     pub fn form(&self) -> Option<&Json> {
         match &self.elicitation.as_ref()?.wants {
@@ -55,13 +55,13 @@ pub struct Grant {
 /// A question was answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionAnswered {
-    /// Which.
+    /// The question.
     pub question: QuestionId,
-    /// How.
+    /// The answer.
     pub answer: Answer,
-    /// By whom.
+    /// Who answered.
     pub by: AnsweredBy,
-    /// What it allows from now on in this session.
+    /// The rule that the answer allows from now on in this session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<Grant>,
 }

@@ -1,4 +1,4 @@
-//! A tool call, from what the model asked for to what came of it.
+//! The records of a tool call, from the model's request to the result.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,36 +17,36 @@ pub struct CallRequested {
     pub provider_id: Option<String>,
     /// The name as the model wrote it.
     pub name: String,
-    /// The tool meant.
+    /// The tool that the name was resolved to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolName>,
     /// The arguments, an object.
     pub arguments: Json,
-    /// What the model wrote, where it differs.
+    /// The arguments as the model wrote them, where they differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// What was mended.
+    /// The repairs made to the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<Repair>,
-    /// What running it twice would mean.
+    /// What running the call twice would mean.
     pub effect: EffectClass,
-    /// The key of its effect to the outside.
+    /// The idempotency key of the call's effect, for external systems.
     pub effect_id: EffectId,
     /// Set for loop-ending tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<Ending>,
-    /// Exempt from progress guards.
+    /// Whether the call is exempt from progress guards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeatable: bool,
-    /// Set for built-in tools that only show what is in the workspace.
+    /// Set for built-in tools that only display what is in the workspace.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reads_files: bool,
-    /// May it run?
+    /// Whether the call may run.
     pub verdict: Verdict,
-    /// What a person would be shown.
+    /// What a person sees when asked about the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
-    /// What is kept of the files before it (T9).
+    /// Which files are saved before the call (T9).
     #[serde(default, skip_serializing_if = "SnapshotKind::is_none")]
     pub snapshot: SnapshotKind,
     /// What decided the verdict (T11).
@@ -54,78 +54,78 @@ pub struct CallRequested {
     pub because: Option<VerdictReason>,
 }
 
-/// The call may have started.
+/// The call may have started. Stored before the tool is started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallStarted {
-    /// Which.
+    /// The call.
     pub call: CallId,
     /// The arguments it runs with, where a person edited them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Json>,
 }
 
-/// The call can't go on before the person has answered; it is run again with the answers.
+/// The call can't continue before the person has answered; it is run again with the answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallPaused {
-    /// Which.
+    /// The call.
     pub call: CallId,
-    /// What its tool must be given back.
+    /// State that must be handed back to the tool.
     pub state: Json,
-    /// What is asked.
+    /// The requests to the person.
     pub asks: Vec<Elicitation>,
 }
 
-/// How a call cut short by a crash is settled.
+/// How a call that a crash interrupted is settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
     /// It is run again.
     RunAgain,
-    /// The tool is asked whether it took place.
+    /// The tool is asked whether the effect took place.
     Verify,
-    /// It is taken as interrupted.
+    /// It counts as interrupted.
     Interrupt,
     /// A person is asked.
     Ask,
 }
 
-/// What becomes of a call cut short was decided.
+/// It was decided how to settle a call that a crash interrupted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallSettled {
-    /// Which.
+    /// The call.
     pub call: CallId,
-    /// How.
+    /// The decision.
     pub settlement: Settlement,
 }
 
-/// A call has its result.
+/// A call finished; this is its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFinished {
-    /// Which.
+    /// The call.
     pub call: CallId,
-    /// How it came out.
+    /// The outcome of the call.
     pub outcome: OutcomeKind,
     /// The text the model sees.
     pub text: String,
-    /// What was left out.
+    /// What was left out of the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
-    /// How long it took.
+    /// How long the call took, in milliseconds.
     #[serde(default)]
     pub took_ms: u64,
-    /// The earlier call whose result came out again; the text only says so (L11). Older versions repeated the text.
+    /// The earlier call with the same result; the text then only refers to it (L11). Older versions repeated the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_from: Option<CallId>,
-    /// Structure beside the text.
+    /// Structured content beside the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Json>,
-    /// How the command ended, where the call ran one and saw its end; records from before this field have none.
+    /// How the command ended, where the call ran one and observed its end; absent in records from before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<CommandExit>,
-    /// Where the text came from, if from outside (X4); records from before this field do not say.
+    /// Where the text came from, if from outside (X4); absent in records from before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<TextOrigin>,
-    /// What a person could change so that such a call would run; records from before this field name it in the text.
+    /// What a person could change so that such a call would run; in records from before this field the text says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,
 }
@@ -136,18 +136,18 @@ pub struct CallFinished {
 pub enum WithheldFor {
     /// It failed too often in a row.
     Failures,
-    /// The model ran in circles with it.
+    /// The model repeated the same calls with it.
     Cycle,
 }
 
-/// A tool is refused for the rest of the run.
+/// A tool is withheld: refused for the rest of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolWithheld {
-    /// What for.
+    /// The cause.
     pub cause: WithheldFor,
-    /// Which.
+    /// The tool.
     pub tool: ToolName,
-    /// Why, for the model.
+    /// The explanation for the model.
     pub reason: String,
 }
 

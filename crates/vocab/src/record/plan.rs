@@ -1,14 +1,14 @@
-//! The list of what is to be done.
+//! The model's plan: its list of steps.
 
 use serde::{Deserialize, Serialize};
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
-    /// Not begun.
+    /// Not started.
     Open,
-    /// Under way.
+    /// In progress.
     Doing,
     /// Done.
     Done,
@@ -19,11 +19,11 @@ pub enum PlanStatus {
 pub struct PlanItem {
     /// What is to be done.
     pub step: String,
-    /// How far it is.
+    /// Its progress.
     pub status: PlanStatus,
 }
 
-/// As models are shown it: `[x] step`.
+/// The form that models see: `[x] step`.
 impl std::fmt::Display for PlanItem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mark = match self.status {
@@ -35,7 +35,7 @@ impl std::fmt::Display for PlanItem {
     }
 }
 
-/// The plan changed; this is all of it.
+/// The plan changed; this is the whole new plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanChanged {
     /// The steps.

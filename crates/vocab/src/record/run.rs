@@ -1,4 +1,4 @@
-//! A run: begun, taken up again, pushed, stopped, ended; and what it sends before the conversation.
+//! The records of a run: started, resumed, nudged, stopped, ended; and the context it sends before the conversation.
 
 use std::collections::BTreeSet;
 
@@ -14,31 +14,31 @@ use crate::{
 pub struct RunStarted {
     /// Its number in the session.
     pub run: RunId,
-    /// The rules it runs under, whole.
+    /// The full policy it runs under.
     pub policy: Policy,
     /// The agent's name.
     #[serde(default)]
     pub agent: String,
     /// The models to try, in order.
     pub chain: Vec<ModelName>,
-    /// When it must be over.
+    /// The time by which it must end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
     /// Whether a person can be asked.
     #[serde(default)]
     pub attendance: Attendance,
-    /// The failed run this is another try of.
+    /// The failed run that this run retries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<RunId>,
-    /// What its answer must fit, where plain text is not enough (L10).
+    /// The form its answer must have, where plain text is not enough (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputSpec>,
-    /// The server its models were reached at, where there was one, so that its words do not go to another unasked.
+    /// The server that its models were called at, so that the conversation goes to no other server without consent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
 
-/// A process took up a run that another left unfinished.
+/// A process resumed a run that another process left unfinished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunResumed {
     /// Whether a person can be asked now.
@@ -47,47 +47,47 @@ pub struct RunResumed {
     /// A new deadline, where the caller gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// Approval questions that were open and count no more: their calls are judged again, by the rules of this process
-    /// (X6). Absent in records of older versions, whose questions stayed open.
+    /// Approval questions that were open and are now void: their calls are checked again, by the permission rules of
+    /// this process (X6). Absent in records of older versions, where such questions stayed open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawn: Option<Vec<QuestionId>>,
 }
 
-/// The prefix and the offer, as they are sent.
+/// The prefix and the offered tools, as they are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedContext {
     /// The static prefix: the system text.
     pub prefix: String,
     /// The tools offered.
     pub offer: Vec<ToolSpec>,
-    /// The dialect that the prefix explains and calls are written in; absent means the wire's own.
+    /// The dialect that the prefix explains and the model writes calls in; absent means the wire's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
-    /// Servers that were still being connected for the first time, so that none of their tools is offered yet.
+    /// Servers that were being connected for the first time, so that none of their tools is offered yet.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub awaited: BTreeSet<String>,
 }
 
-/// What a run sends before the conversation was fixed.
+/// The context that a run sends before the conversation was fixed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextPinned {
-    /// The new context; absent when it is the same as that of the run before.
+    /// The new context; absent when it is the same as in the previous run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<PinnedContext>,
-    /// Servers whose tools joined the offer of the open run with it. Each does so once in a run (M6).
+    /// Servers whose tools were added to the offer of the open run with this record; once per server and run (M6).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub joined: BTreeSet<String>,
 }
 
-/// The model was sent on with a message of ours.
+/// Windlass sent the model a message so that it continues.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nudged {
-    /// Why.
+    /// The cause.
     pub why: NudgeCause,
     /// What was observed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
-    /// What the model is told.
+    /// The text sent to the model.
     pub text: String,
 }
 
@@ -97,47 +97,47 @@ pub struct Nudged {
 pub enum NudgeCause {
     /// The judge's verdict on the reply.
     Reply(Nudge),
-    /// Turns of nothing but errors.
+    /// Consecutive turns with nothing but errors.
     ErrorTurns,
-    /// A cycle.
+    /// A repeating sequence of calls.
     Cycle,
-    /// The turn cap: wrap up.
+    /// The run reached the turn cap: the model must wrap up.
     TurnCap,
-    /// Empty replies in a row: summarise.
+    /// Consecutive empty replies: the model must summarise.
     Summarise,
-    /// A person decided to stop going in circles: wrap up.
+    /// A person decided to stop a model that repeats itself: it must wrap up.
     Halt,
-    /// The answer does not fit the output that was asked for (L10).
+    /// The answer does not fit the requested output (L10).
     Misfit,
-    /// Tools were withheld: the model is told which, why, and what is left (L11).
+    /// Tools were withheld: the text names them, the reason, and the remaining tools (L11).
     Withheld,
 }
 
-/// How history was shortened.
+/// How the history was shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompactionMethod {
     /// The oldest turns were dropped from what is sent.
     Pruned,
-    /// Long results still sent were cut.
+    /// Long results that are still sent were cut.
     Shrunk,
 }
 
-/// The history that is sent was shortened. The journal keeps everything.
+/// The history that is sent to the model was shortened. The journal keeps everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compacted {
     /// Counts the compactions of a session, from 1.
     pub epoch: u32,
-    /// How.
+    /// How it was shortened.
     pub method: CompactionMethod,
-    /// Messages of the session, counted from its first, that are no longer sent.
+    /// How many messages, counted from the session's first, are no longer sent.
     pub through: u64,
-    /// With `shrunk`: the characters kept of each older result.
+    /// With `shrunk`: how many characters of each older result are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_chars: Option<u32>,
 }
 
-/// Who stops a run.
+/// Who stopped a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopBy {
@@ -145,14 +145,14 @@ pub enum StopBy {
     Person,
     /// The caller's deadline.
     Deadline,
-    /// The session was forked in mid-run: what was open there goes on only where it was begun.
+    /// The session was forked during the run: the open run continues only in the original session.
     Fork,
 }
 
-/// A stop was asked for.
+/// Somebody asked for a stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelAsked {
-    /// By whom.
+    /// Who asked.
     pub by: StopBy,
 }
 
@@ -162,28 +162,28 @@ pub struct CancelAsked {
 pub enum EndReason {
     /// The job is done.
     Completed,
-    /// The person was asked something.
+    /// The agent asked the person something.
     Asked,
     /// Plain conversation.
     Conversed,
-    /// It says what is not done.
+    /// The answer lists what is not done.
     Unfinished,
     /// A person or a deadline stopped it.
     Cancelled,
     /// Too many turns.
     TurnCap,
-    /// Nothing left to spend.
+    /// The budget is spent.
     BudgetSpent,
-    /// It could not go on.
+    /// The run could not continue.
     Failed,
 }
 
-/// A run is over. Nothing else ends one.
+/// A run ended. Only this record ends a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunEnded {
-    /// Why.
+    /// Why it ended.
     pub reason: EndReason,
-    /// What the person is told.
+    /// The answer for the person.
     pub answer: String,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,16 +194,16 @@ pub struct RunEnded {
     /// The turns it took.
     #[serde(default)]
     pub turns: u32,
-    /// The output that was asked for, as it was found in the answer; it fits (L10).
+    /// The requested output, as found in the answer; it fits the schema (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
-    /// Set when the length limit cut off the reply that ended it: the answer is not whole (S2).
+    /// Set when the length limit cut off the last reply: the answer is incomplete (S2).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut_off: bool,
-    /// Messages that had joined it and that no model has seen: the person's stop dropped them (L8).
+    /// Messages that had joined the run and that no model has seen: the person's stop dropped them (L8).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<MessageId>,
-    /// What it cost.
+    /// The tokens used.
     #[serde(default)]
     pub usage: Usage,
 }

@@ -1,4 +1,4 @@
-//! A session as a whole: opened, changed, taken by a writer, spoken to.
+//! The records of a session as a whole: opened, changed, taken by a writer, message accepted.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::{CallId, MessageId, SessionId};
 /// The first record of every session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionOpened {
-    /// Who it belongs to.
+    /// The user it belongs to.
     pub owner: String,
     /// What a person types after `--session`; unique per owner.
     pub key: String,
@@ -20,18 +20,17 @@ pub struct SessionOpened {
     /// The version of Windlass that opened it.
     #[serde(default)]
     pub version: String,
-    /// Where a fork's first records were written, the oldest session first; the last is the one it was
-    /// forked from.
+    /// The sessions whose records a fork starts with, oldest first; the last one is the session it was forked from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forked_from: Vec<Origin>,
 }
 
-/// A session that a fork took records over from: those up to `seq`, above the `seq` of the origin before.
+/// A session from which a fork copied records: those up to `seq`, after the `seq` of the previous origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Which.
+    /// The session.
     pub session: SessionId,
-    /// The last record that was taken over.
+    /// The last copied record.
     pub seq: u64,
 }
 
@@ -44,12 +43,12 @@ pub struct SessionChanged {
     /// A new key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// It was brought in from elsewhere: nothing that stands before this has any authority here (X6).
+    /// The session was imported: the records before this one grant no authority here (X6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportDetails>,
 }
 
-/// How a session was brought in from elsewhere.
+/// How a session was imported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportDetails {
     /// The folder its tools work in from now on.
@@ -57,20 +56,20 @@ pub struct ImportDetails {
     pub workspace: Option<String>,
 }
 
-/// A writer took the session. Every later write of an earlier writer conflicts (J5).
+/// A writer took ownership of the session. Every later write of an earlier writer conflicts (J5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseTaken {
-    /// Counts the takings, from 1.
+    /// Counts the lease takings, from 1.
     pub epoch: u64,
-    /// Who, for people.
+    /// The holder's name, for people.
     pub holder: String,
 }
 
-/// A message was taken up from the inbox.
+/// A message was accepted from the inbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageAccepted {
     /// The sender's id for it.
     pub message_id: MessageId,
-    /// What it says.
+    /// The text of the message.
     pub text: String,
 }

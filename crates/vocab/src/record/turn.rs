@@ -1,27 +1,27 @@
-//! A turn: a model call, its attempts and its reply.
+//! The records of a turn: a model call, its attempts and its reply.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Dialect, Failure, ModelName, NanoMoney, Part, StopReason, Timestamp, TurnId, Usage};
 
-/// What a turn is for.
+/// The purpose of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnMode {
     /// Tools are offered.
     Tools,
-    /// There are none to offer (L1).
+    /// There are no tools to offer (L1).
     Talk,
-    /// Tools are withheld; the reply must say what is done and what is not, and ends the run.
+    /// Tools are withheld; the reply must say what is done and what is not, and it ends the run.
     WrapUp,
 }
 
-/// A turn began: a model call is owed.
+/// A turn began: a model call must follow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnStarted {
     /// Its number in the run.
     pub turn: TurnId,
-    /// What it is for.
+    /// Its purpose.
     pub mode: TurnMode,
 }
 
@@ -29,33 +29,33 @@ pub struct TurnStarted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum NextAttempt {
-    /// The same again, not before `at`.
+    /// Retry the same call, not before `at`.
     Retry {
-        /// When.
+        /// The earliest time of the retry.
         at: Timestamp,
     },
-    /// The next model of the chain.
+    /// Call the next model of the chain.
     Model {
         /// Its name.
         model: ModelName,
     },
-    /// One call that does not stream, at once (M4).
+    /// Call once without streaming, at once (M4).
     Whole,
-    /// The same with a shorter history (a `Compacted` follows).
+    /// Call again with a shorter history (a `Compacted` follows).
     Shorter,
-    /// The same with calls written as text (a `ContextPinned` follows).
+    /// Call again, with tool calls written as text (a `ContextPinned` follows).
     Dialect {
-        /// How.
+        /// The syntax of the calls.
         dialect: Dialect,
     },
-    /// Nothing: the run ends.
+    /// No further attempt: the run ends.
     End,
 }
 
 /// A model call failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptFailed {
-    /// Its number in the turn, from 1.
+    /// The attempt's number in the turn, from 1.
     pub attempt: u32,
     /// The model called.
     pub model: ModelName,
@@ -63,7 +63,7 @@ pub struct AttemptFailed {
     pub failure: Failure,
     /// What follows.
     pub next: NextAttempt,
-    /// What it is charged.
+    /// The tokens charged for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
 }
@@ -73,26 +73,26 @@ pub struct AttemptFailed {
 pub struct ModelReplied {
     /// The attempt that succeeded, from 1.
     pub attempt: u32,
-    /// The model that answered, as configured.
+    /// The model that answered, as named in the configuration.
     pub model: ModelName,
-    /// What it said. Calls stand here by index only; each has a `CallRequested` in the same batch.
+    /// The reply. It holds calls by index only; each has a `CallRequested` in the same batch.
     pub parts: Vec<Part>,
-    /// Why it stopped.
+    /// Why the model stopped.
     #[serde(default)]
     pub stop: StopReason,
-    /// What it cost.
+    /// The tokens used.
     #[serde(default)]
     pub usage: Usage,
-    /// What that is in money.
+    /// The cost in money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<NanoMoney>,
-    /// Set when a stop cut it short.
+    /// Set when a stop cut the reply short.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// What is wrong with it as the output that was asked for (L10).
+    /// Why the reply does not fit the requested output (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misfit: Option<String>,
-    /// What the model is told about a call in it that can't be read (T4).
+    /// The message to the model about a call in the reply that could not be parsed (T4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
 }

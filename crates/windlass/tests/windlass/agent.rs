@@ -1,4 +1,4 @@
-//! The facade against a scripted server, as a program that embeds an agent would use it.
+//! The facade against a scripted server, used as by a program that embeds an agent.
 
 use serde_json::json;
 use windlass::door::{AwaitedEnd, FollowError};
@@ -61,7 +61,7 @@ async fn an_agent_dropped_in_the_middle_goes_on_where_it_was() {
     let session = first.open("s").await.expect("opened");
     session.send(MessageId("m".into()), "go").await.expect("sent");
     let mut events = session.events();
-    // The second turn's call hangs; that is where it is dropped.
+    // The second turn's model call hangs; the agent is dropped there.
     while server.count() < 2 {
         tokio::select! {
             _ = events.next() => {}
@@ -107,10 +107,10 @@ async fn a_command_does_not_inherit_the_key_the_agent_was_given() {
     let dir = tempfile::tempdir().expect("a folder");
     let call = ScriptStep::call("run_command", json!({"command": "true"}));
     let server = ModelServer::start(Script::of([call, ScriptStep::say("done")])).expect("a server");
-    // A guard that only shows what it was started with.
+    // A guard that only prints the environment it was started with.
     let shown = dir.path().join("environment");
     let args = vec!["-c".to_owned(), "/usr/bin/env > \"$0\"".to_owned(), shown.display().to_string()];
-    // A variable this program has, taken for the key; nothing else is said about it.
+    // An environment variable of this program whose value serves as the key; it is declared secret in no other way.
     let key = std::env::var("CARGO_MANIFEST_DIR").expect("set where tests run");
     let agent = Agent::builder()
         .base_url(server.base_url())
@@ -140,7 +140,7 @@ fn what_is_missing_or_wrong_is_said() {
     assert!(message(builder().allow("run_command(")).contains("run_command("));
 }
 
-/// A session with a run that hangs at the model and two messages that wait for its end.
+/// Opens a session with a run that hangs at the model and two messages that wait for its end.
 async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
     let (session, mut events) = agent.session_followed("s").await.expect("opened");
     for id in ["a", "b", "c"] {
@@ -181,7 +181,7 @@ async fn a_message_that_waits_is_answered_by_its_own_run() {
     let third = AwaitedEnd::Message(MessageId("c".into()));
     let ended = agent.follow(&session, &mut events, third, |_| {}).await.expect("ended");
     assert_eq!(ended.answer, "of c");
-    // The end is found however late it is asked for.
+    // The end can be found however late it is requested.
     for (id, answer) in [("a", "of a"), ("b", "of b"), ("c", "of c")] {
         let awaited = AwaitedEnd::Message(MessageId(id.into()));
         let ended = agent.follow(&session, &mut session.events(), awaited, |_| {}).await.expect("ended");

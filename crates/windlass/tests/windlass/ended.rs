@@ -1,4 +1,4 @@
-//! Finding how a run ended, without reading all that was said before it.
+//! Finding how a run ended, without reading the whole journal before it.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ impl Journal {
         self.store.append(sealed).await.expect("stored");
     }
 
-    /// A message that begins a run, as the machine writes it down.
+    /// Writes a message that begins a run, in the batch that the machine would write.
     async fn begin(&mut self, id: &str, run: u32) {
         let accepted = Entry::new(accepted(id));
         let started = Entry { run: Some(RunId(run)), turn: None, record: started(run, None) };
@@ -103,7 +103,7 @@ async fn a_run_that_is_over_has_its_end_and_an_open_one_has_none() {
     assert_eq!(journal.end(message("m0")).await, (None, message("m0")), "it was never taken up");
     journal.add(Some(1), [accepted("m2")]).await;
     journal.add(Some(1), [ended("one")]).await;
-    // More than a page of other things after it.
+    // Adds more than a page of other records after it.
     for run in 2..60 {
         journal.begin(&format!("n{run}"), run).await;
         journal.add(Some(run), [ended("other")]).await;

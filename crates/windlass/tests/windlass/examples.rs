@@ -1,4 +1,4 @@
-//! Every example, run as a program against a scripted server.
+//! Runs every example as a program against a scripted server.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use windlass_testkit::{FaultKind, ModelServer, Scene, Script, ScriptStep};
 
-/// The program of an example. Cargo builds them before the tests of a package, unless only some of
-/// its tests are asked for.
+/// Returns the program of an example. Cargo builds the examples before the tests of a package, unless only some of its
+/// tests are run.
 fn program(name: &str) -> PathBuf {
     let tests = std::env::current_exe().expect("this program");
     let folder = tests.ancestors().nth(2).expect("the folder of the build");
@@ -22,16 +22,16 @@ fn program(name: &str) -> PathBuf {
     program
 }
 
-/// The program of an example that answers with this server's model, in a folder of its own.
+/// Returns the command of an example that uses this server's model, in a folder of its own.
 fn command(name: &str, server: &ModelServer, home: &Path) -> Command {
     let mut command = Command::new(program(name));
-    // Nothing of the environment but what it is given here.
+    // The example gets only the environment set here.
     command.env_clear().env("OPENAI_BASE_URL", server.base_url()).env("WINDLASS_MODEL", "scripted");
     command.env("HOME", home).env("PATH", "/usr/bin:/bin").current_dir(home).stdin(Stdio::null());
     command
 }
 
-/// What the example prints when the model does these steps.
+/// Runs the example with a model that follows these steps; returns its output.
 fn printed(name: &str, steps: impl IntoIterator<Item = ScriptStep>) -> (String, ModelServer) {
     let server = ModelServer::start(Script::of(steps)).expect("a server");
     let home = tempfile::tempdir().expect("a folder");
@@ -42,7 +42,7 @@ fn printed(name: &str, steps: impl IntoIterator<Item = ScriptStep>) -> (String, 
     (String::from_utf8(output.stdout).expect("text"), server)
 }
 
-/// The results the model was shown, in the last request.
+/// Returns the tool results in the last request to the model.
 fn results(server: &ModelServer) -> Vec<Value> {
     let body = server.requests().last().expect("a request").body.clone();
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
@@ -139,7 +139,7 @@ fn resuming_goes_on_after_a_crash() {
     );
 }
 
-// proves W1, T8: calls that ask run as the person says, and the model is told why not
+// proves W1, T8: calls that ask run only as the person says, and the model gets the reason of a no
 #[test]
 fn approvals_ask_the_person_about_each_call() {
     let home = tempfile::tempdir().expect("a folder");
@@ -169,7 +169,7 @@ fn mcp_calls_a_tool_of_a_server_that_is_a_program() {
     assert_eq!(results(&server), ["12:00"]);
 }
 
-/// The status and the body of the answer to a text that is posted.
+/// Posts a text; returns the status and the body of the response.
 fn posted(address: &str, path: &str, text: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address.trim_start_matches("http://")).expect("connected");
     let head =
@@ -181,7 +181,7 @@ fn posted(address: &str, path: &str, text: &str) -> (u16, String) {
     (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
 }
 
-// proves W1: agents in a server keep their sessions apart, and an error is no answer
+// proves W1: agents in a server have separate sessions, and an error is not returned as an answer
 #[test]
 fn several_agents_answer_in_sessions_of_their_own() {
     let home = tempfile::tempdir().expect("a folder");

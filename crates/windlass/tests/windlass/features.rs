@@ -1,4 +1,4 @@
-//! What Windlass is without its features: small, and an agent all the same.
+//! Windlass without its features: few packages, and still a working agent.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::json;
 use windlass::{Agent, Function};
 use windlass_testkit::{ModelServer, Script, ScriptStep};
 
-/// A library user who wants none of the features builds at most so many packages.
+/// The most packages that a library user without any feature builds.
 const MOST_PACKAGES: usize = 119;
 
 // proves W1
@@ -41,7 +41,7 @@ enum Rig {
     Other(String),
 }
 
-// proves T3, L10: arguments and outputs are checked in every build, and told so that a model can mend them
+// proves T3, L10: every build checks arguments and outputs, and reports errors that a model can fix
 #[tokio::test]
 async fn tools_files_and_outputs_work_in_every_build() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,5 @@
-//! The library as an engineer uses it, in one program: each program more is linked, and kept on the disk, with all it stands on.
+//! The library as an engineer uses it. All tests are one program, since each test program is linked and stored with all
+//! its dependencies.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Questions that a handler of the program answers.
+//! Questions answered by a handler of the program.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,7 +19,7 @@ fn builder(server: &ModelServer) -> Builder {
     Agent::builder().base_url(server.base_url()).model("scripted").in_memory().tool(fire.ask_first())
 }
 
-/// The result of the call that was asked about.
+/// Returns the result of the call that needed approval.
 fn result(server: &ModelServer) -> String {
     server.requests()[1].body["messages"].as_array().expect("messages").last().expect("one")["content"].to_string()
 }
@@ -63,7 +63,7 @@ async fn a_handler_that_never_answers_does_not_outlive_its_run() {
     assert!(matches!(error.reason, RunErrorReason::Cancelled), "{error:?}");
 }
 
-// proves E1: events go on while a person thinks, and nobody is asked twice
+// proves E1: events continue while a person thinks, and nobody is asked twice
 #[tokio::test]
 async fn a_run_that_is_followed_asks_once_though_its_events_are_read_one_by_one() {
     let (server, asked, go) = (server(), Arc::new(AtomicU32::new(0)), Arc::new(Notify::new()));
@@ -80,7 +80,7 @@ async fn a_run_that_is_followed_asks_once_though_its_events_are_read_one_by_one(
     let mut running = agent.start("Fire!").await.expect("started");
     let mut finished = 0;
     loop {
-        // Each future is dropped before the person has answered, again and again.
+        // Each future is dropped before the person has answered, repeatedly.
         match tokio::time::timeout(Duration::from_millis(20), running.next()).await {
             Ok(Some(windlass::Event::Record(envelope))) => {
                 finished += u32::from(matches!(envelope.record, Record::CallFinished(_)));

@@ -1,4 +1,4 @@
-//! README's program, as a person sees it there, in a crate of its own.
+//! The README's program, built and run in a separate crate exactly as printed there.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,14 +8,14 @@ use windlass_testkit::{ModelServer, Script, ScriptStep};
 
 const README: &str = include_str!("../../../../README.md");
 
-/// The first block of this kind after the heading.
+/// Returns the first block of this kind after the heading.
 fn block(kind: &str) -> &'static str {
     let (_, part) = README.split_once("## As a library").expect("the heading");
     let (_, rest) = part.split_once(&format!("```{kind}\n")).expect("a block");
     rest.split_once("```").expect("its end").0
 }
 
-/// A crate with what README shows and nothing else. Only the path to Windlass is another.
+/// Makes a crate with exactly what the README shows, except for the path to Windlass.
 fn fresh_crate(dir: &Path) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the root");
     let dependencies = block("toml");
@@ -23,7 +23,7 @@ fn fresh_crate(dir: &Path) {
     let ours = root.join("crates/windlass");
     let mut manifest = "[package]\nname = \"fresh\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n".to_owned();
     manifest += &dependencies.replace("../windlass/crates/windlass", &ours.display().to_string());
-    // A crate of its own, wherever the folder for temporary files is.
+    // Makes it its own workspace, even if the temporary folder is inside another one.
     writeln!(manifest, "\n[workspace]").expect("written");
     std::fs::create_dir(dir.join("src")).expect("a folder");
     std::fs::write(dir.join("Cargo.toml"), manifest).expect("written");
@@ -31,7 +31,7 @@ fn fresh_crate(dir: &Path) {
     std::fs::copy(root.join("Cargo.lock"), dir.join("Cargo.lock")).expect("copied");
 }
 
-// proves W1: what README shows is a whole program, with all that it depends on
+// proves W1: the README shows a complete program, with all its dependencies
 #[test]
 fn the_program_in_readme_works_when_it_is_pasted_into_a_fresh_crate() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -41,7 +41,7 @@ fn the_program_in_readme_works_when_it_is_pasted_into_a_fresh_crate() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .args(["build", "--quiet", "--offline"])
-        // As the workspace builds its dependencies, so that they need not be built again.
+        // The same profile as in the workspace, so that dependencies are not built again.
         .args(["--config", "profile.dev.package.'*'.debug=false", "--target-dir"])
         .arg(target)
         .current_dir(dir.path())
@@ -53,6 +53,6 @@ fn the_program_in_readme_works_when_it_is_pasted_into_a_fresh_crate() {
     program.env_clear().env("WINDLASS_MODEL", server.base_url()).current_dir(dir.path());
     let output = program.output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Ahoy!\n", "{output:?}");
-    // There is no home here, so that the journals are kept in the current folder.
+    // HOME is not set here, so the journals are in the current folder.
     assert!(dir.path().join("windlass-data/windlass.db").is_file(), "journals are kept in a folder");
 }

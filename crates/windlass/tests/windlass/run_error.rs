@@ -1,4 +1,4 @@
-//! What `run` gives in place of an answer: never an error text, always the reason, the words so far and the session.
+//! The error of `run`: never an error text as an answer, always the reason, the text so far and the session.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ fn builder(server: &ModelServer) -> Builder {
     Agent::builder().base_url(server.base_url()).model("scripted").in_memory()
 }
 
-/// A reply that says something and calls.
+/// A reply with text and a call.
 fn saying(text: &str, step: ScriptStep) -> ScriptStep {
     ScriptStep { text: text.to_owned(), ..step }
 }

@@ -1,4 +1,4 @@
-//! What a model is told before the conversation begins.
+//! The system prompt of an agent.
 
 use windlass::{Agent, Builder, Function};
 use windlass_testkit::{ModelServer, Script, ScriptStep};
@@ -14,7 +14,7 @@ async fn prefix(with: impl FnOnce(Builder) -> Builder) -> String {
     server.requests()[0].body["messages"][0]["content"].as_str().expect("text").to_owned()
 }
 
-// proves C1: what an agent is told of files depends on whether it has any
+// proves C1: the rules about files are in the prompt only if the agent has file tools
 #[tokio::test]
 async fn rules_about_files_are_told_only_where_file_tools_are_offered() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Typed output against a scripted server: asked for, validated, sent back, bounded (L10).
+//! Typed output against a scripted server: requested, validated, sent back, limited (L10).
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn builder(server: &ModelServer) -> Builder {
     Agent::builder().base_url(server.base_url()).model("scripted").in_memory()
 }
 
-/// The text of the last message of the `n`-th request, from 0.
+/// Returns the text of the last message of the `n`-th request, from 0.
 fn last_words(server: &ModelServer, n: usize) -> String {
     let body = server.requests()[n].body.clone();
     body["messages"].as_array().expect("messages").last().expect("one")["content"].as_str().expect("text").to_owned()
@@ -134,7 +134,7 @@ async fn tools_can_be_called_on_the_way_to_an_output() {
     let agent = builder(&server).tool(warmest.read_only()).output::<Day>().build().expect("built");
     assert_eq!(agent.session("s").run("Monday?").await.expect("an output"), monday());
     let sent = |n: usize| server.requests()[n].body.get("response_format").is_some();
-    // This server might hold every reply to the schema, so it is told only where no tool may be called.
+    // Some servers force every reply into the schema, so it is sent only where no tool may be called.
     assert_eq!([0, 1, 2, 3].map(sent), [false, false, false, true]);
     assert_eq!(server.requests()[3].body["tool_choice"], "none");
 }
@@ -143,12 +143,12 @@ fn durable(server: &ModelServer, dir: &Path) -> Builder {
     builder(server).data_dir(dir)
 }
 
-/// Hangs once.
+/// Delays the step by an hour, once.
 fn slow(step: ScriptStep) -> ScriptStep {
     step.fault(FaultKind::Delay { ms: 3_600_000 }.times(1))
 }
 
-/// An answer that does not fit was sent back, and the process goes away while the model is at it again.
+/// Runs until an answer that does not fit was sent back, then drops the agent while the model works on the next one.
 async fn interrupted(server: &ModelServer, dir: &Path) {
     let agent = durable(server, dir).output::<Day>().build().expect("built");
     let session = agent.open("s").await.expect("opened");

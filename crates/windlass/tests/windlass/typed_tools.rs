@@ -1,4 +1,4 @@
-//! Typed tools in an agent: what the model is told, what runs, what is asked, what a crash means (W1).
+//! Typed tools in an agent: what the model sees, what runs, what asks, how a crash is handled (W1).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -23,7 +23,7 @@ fn builder(server: &ModelServer) -> Builder {
     Agent::builder().base_url(server.base_url()).model("scripted").in_memory()
 }
 
-/// The results the model was shown, in the last request.
+/// Returns the tool results in the last request to the model.
 fn results(server: &ModelServer) -> Vec<String> {
     let body = server.requests().last().expect("a request").body.clone();
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
@@ -95,7 +95,7 @@ async fn every_preset_offers_the_tools_of_the_program() {
         let request = server.requests()[0].body.clone();
         let offered = request["tools"].as_array().cloned().unwrap_or_default();
         let is_it = |tool: &Value| tool["function"]["name"] == "app__add";
-        // Where calls are text, so are the tools.
+        // If calls are text, the tools are described as text too.
         let explained = request["messages"][0]["content"].as_str().is_some_and(|text| text.contains("tool_name add"));
         assert!(offered.iter().any(is_it) || explained, "{preset}: {request:?}");
     }
@@ -172,7 +172,7 @@ struct Send {
     to: String,
 }
 
-/// A post office that never says when it is done.
+/// A post office whose calls never return.
 #[derive(Default)]
 struct Post {
     sent: AtomicU32,

@@ -1,4 +1,4 @@
-//! Writing a server into a windlass.toml, and taking it out. Everything else in the file stays.
+//! Adds a server to a windlass.toml and removes it. Everything else in the file stays.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::streams::print;
 
-/// The file that is written.
+/// Returns the settings file to write.
 fn file(scope: SettingsScope, sources: &Sources) -> Result<PathBuf, CommandError> {
     let unknown = || CommandError::new(Exit::Usage, "it is not known where your settings are: set HOME, or --project");
     match scope {
@@ -57,7 +57,7 @@ pub(super) fn remove(name: &ServerName, scope: SettingsScope, sources: &Sources)
     Ok(Exit::Done)
 }
 
-/// The entry as other programs write it.
+/// Returns the entry in the JSON form that other programs use.
 fn entry(args: &AddArgs) -> Value {
     let pairs = |pairs: &[(String, String)]| {
         let member = |(name, value): &(String, String)| (name.clone(), Value::from(value.clone()));

@@ -1,4 +1,4 @@
-//! A call by hand. Whoever types it has decided that it may run.
+//! `windlass mcp call`: calls a tool by hand. The person who types the command has thereby approved the call.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::output::{ThrottledProgress, broken_json, harmless_codes, harmless_json, harmless_lines};
 use crate::streams::print;
 
-/// How long a call by hand is waited for unless something else is said.
+/// Default timeout of a call by hand.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(super) async fn call(
@@ -73,7 +73,7 @@ fn show(format: OutputFormat, outcome: &Outcome) -> CommandResult {
         }
         OutputFormat::Text if exit == Exit::Done => {
             let text = outcome.text.trim_end_matches('\n');
-            // A screen obeys no server, not even through a pipe.
+            // Control codes of a server's output must not reach the terminal, not even through a pipe.
             let text = if io::stdout().is_terminal() { harmless_lines(text).into() } else { harmless_codes(text) };
             print(&format!("{text}\n"))?;
         }

@@ -1,4 +1,4 @@
-//! Agreeing: to the servers a project names, and to tools that have changed.
+//! Consent of the person: to the servers a project configures, and to tools that have changed.
 
 use windlass_mcp::ServerName;
 use windlass_setup::servers::{self, ConsentAnswer, ConsentAnswers};
@@ -14,7 +14,7 @@ use crate::streams::print;
 
 const SAID: usize = 300;
 
-/// Agrees to what this project's files name, as they name it now, or refuses it.
+/// Approves or declines the servers in this project's files, as they are configured now.
 pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> CommandResult {
     let settings = sources.resolve()?;
     prepared_run::make_data_dir(&settings.place)?;
@@ -48,7 +48,7 @@ pub(super) fn approve(sources: &Sources, answer: ConsentAnswer) -> CommandResult
     Ok(Exit::Done)
 }
 
-/// Takes a server's tools as they are now.
+/// Accepts a server's tools as they are now.
 pub(super) async fn accept(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     let state = inquiry.connect(name).await?;
     if state.changed.is_empty() {

@@ -1,4 +1,4 @@
-//! The servers that a command asks something of, and what is said where one can't be used.
+//! The servers a command queries, and the errors where one can't be used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal as _};
@@ -16,24 +16,24 @@ use crate::streams::tell;
 pub(super) const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
                          `mcpServers` in windlass.toml";
 
-/// How answers are printed.
+/// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutputFormat {
     Text,
     Json,
 }
 
-/// The servers, and how what is asked of them is answered.
+/// The servers a command can query, and how it prints the results.
 pub(super) struct Inquiry {
     pub(super) attached: AttachedServers,
-    /// Those that the person said no to.
+    /// The servers that the person declined.
     pub(super) refused: BTreeSet<ServerName>,
     pub(super) configured: BTreeMap<ServerName, ConfiguredServer>,
     pub(super) format: OutputFormat,
 }
 
 impl Inquiry {
-    /// The server a person names, if it is there to be used.
+    /// Returns the server with the name a person typed, if it can be used.
     pub(super) fn server(&self, text: &str) -> Result<ServerName, CommandError> {
         let name = parse_server_name(text)?;
         let usage = |text: String| Err(CommandError::new(Exit::Usage, text));
@@ -67,14 +67,14 @@ impl Inquiry {
         self.attached.servers().ok_or_else(none)
     }
 
-    /// Those that are configured and not used before the person agrees.
+    /// Returns the configured servers that are not used until the person agrees to them.
     pub(super) fn waiting(&self) -> Vec<(&ServerName, &ConfiguredServer)> {
         let used = self.attached.servers().map(Servers::states).unwrap_or_default();
         let is_used = |name: &ServerName| used.iter().any(|state| state.name == *name);
         self.configured.iter().filter(|(name, _)| !is_used(name)).collect()
     }
 
-    /// Reaches a server; what it has to tell is told.
+    /// Connects to a server, and prints its pending notices.
     pub(super) async fn connect(&self, name: &ServerName) -> Result<ServerState, CommandError> {
         let (servers, mut lines) = (self.servers()?, progress_lines());
         lines.show(&format!("waiting for {name}"));
@@ -82,7 +82,7 @@ impl Inquiry {
         lines.erase();
         match &state {
             Ok(_) => self.tell_news(),
-            // The error says it all.
+            // The error already contains what the notices say.
             Err(_) => drop(self.attached.news()),
         }
         Ok(state?)
@@ -95,7 +95,7 @@ impl Inquiry {
     }
 }
 
-/// Where is told what is awaited.
+/// Returns the status lines that name what the command is waiting for.
 pub(super) fn progress_lines() -> StatusLines<io::Stderr> {
     let stream = if io::stderr().is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped };
     StatusLines::new(io::stderr(), stream)

@@ -1,4 +1,4 @@
-//! What there is to see: every server, one server, the tools.
+//! Lists and displays the servers and their tools.
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -18,7 +18,7 @@ use crate::streams::print;
 
 const DESCRIPTION: usize = 100;
 const REASON: usize = 160;
-/// How many tools of a server that are left out are told of in a list.
+/// How many of a server's unusable tools a list names.
 const LEFT_OUT: usize = 5;
 
 pub(super) async fn list(inquiry: &Inquiry) -> CommandResult {
@@ -27,7 +27,7 @@ pub(super) async fn list(inquiry: &Inquiry) -> CommandResult {
         strange::tell(name, server);
     }
     let Some(servers) = inquiry.attached.servers() else {
-        // A list may be empty; in JSON, where each server is a line, there is none.
+        // An empty list is explained in text only; JSON output is one line per server, so it has none.
         if waiting.is_empty() && inquiry.format == OutputFormat::Text {
             print(&format!("{NO_SERVER}\n"))?;
         }
@@ -37,13 +37,13 @@ pub(super) async fn list(inquiry: &Inquiry) -> CommandResult {
     let names: Vec<ServerName> = servers.states().into_iter().map(|state| state.name).collect();
     let width = names.iter().map(|name| name.as_str().len()).max().unwrap_or(0);
     let reached = |name: ServerName| async move {
-        // How it went stands in its state.
+        // The result is in the server's state.
         let _ = servers.connect(&name).await;
         name
     };
     let mut reaching: FuturesUnordered<_> = names.iter().cloned().map(reached).collect();
     let (mut awaited, mut lines) = (names.clone(), progress_lines());
-    // In the order of their names, each as soon as it and those before it are settled.
+    // Print in name order, each server as soon as it and those before it are settled.
     let mut unprinted = names.iter().peekable();
     while !awaited.is_empty() {
         lines.show(&waiting_for(&awaited, names.len()));
@@ -62,7 +62,7 @@ pub(super) async fn list(inquiry: &Inquiry) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// How many of all servers are awaited, and which.
+/// Says how many of all servers are still awaited, and which.
 fn waiting_for(awaited: &[ServerName], all: usize) -> String {
     let names: Vec<&str> = awaited.iter().map(ServerName::as_str).collect();
     format!("waiting for {} of {all}: {}", names.len(), names.join(", "))
@@ -75,7 +75,7 @@ fn server_text(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {
     }
 }
 
-/// Tools a server lists and that can't be offered, a line each.
+/// Describes the tools that a server lists and that can't be offered, one line each.
 fn unusable_tools(state: &ServerState) -> String {
     let line =
         |out: &UnofferedTool| format!("  left out: `{}`: {}\n", harmless_line(&out.tool), harmless_line(&out.reason));
@@ -86,7 +86,7 @@ fn unusable_tools(state: &ServerState) -> String {
     lines
 }
 
-/// Those that nobody has agreed to.
+/// Prints the servers that nobody has agreed to.
 fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &ConfiguredServer)]) -> Result<(), CommandError> {
     for (name, server) in waiting {
         let (state, told) = if inquiry.refused.contains(*name) {
@@ -105,7 +105,7 @@ fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &ConfiguredServer)])
     Ok(())
 }
 
-/// Where a server is configured.
+/// Returns where a server is configured.
 fn origin(inquiry: &Inquiry, name: &ServerName) -> Option<String> {
     inquiry.configured.get(name).map(|server| server.origin.place())
 }
@@ -174,7 +174,7 @@ pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Comma
         Some(name) => vec![name.clone()],
         None => {
             let servers = inquiry.servers()?;
-            // All at once; each is waited for in its turn.
+            // Connect to all at once; wait for one after the other.
             servers.wake();
             servers.states().into_iter().map(|state| state.name).collect()
         }

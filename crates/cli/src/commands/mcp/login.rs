@@ -1,4 +1,4 @@
-//! Logging in to a server over HTTP, and forgetting it.
+//! Logs in to a server over HTTP, and forgets the login.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `windlass mcp`: the servers as a person sees them. Calls no model.
+//! `windlass mcp`: manages and inspects the MCP servers. Calls no model.
 
 mod add;
 mod call;
@@ -63,7 +63,7 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Comman
     })
 }
 
-/// Does what is asked of the servers.
+/// Runs a command that needs the servers.
 async fn serve(inquiry: &Inquiry, command: &McpCommand) -> CommandResult {
     match command {
         McpCommand::List => list::list(inquiry).await,
@@ -78,14 +78,14 @@ async fn serve(inquiry: &Inquiry, command: &McpCommand) -> CommandResult {
         McpCommand::Accept { server } => consent::accept(inquiry, &inquiry.server(server)?).await,
         McpCommand::Login { server } => login::login(inquiry, &inquiry.server(server)?).await,
         McpCommand::Logout { server } => login::logout(inquiry, &inquiry.server(server)?),
-        // Needs no server.
+        // These need no server connection; the caller has handled them.
         McpCommand::Add(_) | McpCommand::Remove { .. } | McpCommand::Approve { .. } => Ok(Exit::Done),
     }
 }
 
 fn attached(settings: &Settings, sources: &Sources) -> Result<AttachedServers, CommandError> {
     let secrets = secrets::known_secrets(&sources.env, Some(settings));
-    // Consent has a command of its own.
+    // Consent has a command of its own: ask nothing here.
     let attached = AttachedServers::new(settings, &secrets, &sources.env, None);
     attached.map_err(|error| CommandError::output(&error))
 }

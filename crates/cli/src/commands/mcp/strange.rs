@@ -1,5 +1,5 @@
-//! What is strange about an entry and no error: keys that mean nothing here, times that are hardly meant.
-//! Entries are copied from other programs with their keys, so only who looks at the servers is told.
+//! Finds oddities of a server's entry that are no errors: unknown keys, and timeouts too short to be meant. Entries are
+//! copied from other programs with their keys, so only the commands that inspect the servers report them.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use windlass_setup::settings::{ConfiguredServer, near};
 use crate::output::{harmless_line, short_line};
 use crate::streams;
 
-/// No server answers so quickly that this could be meant.
+/// A timeout below this is surely a mistake: no server answers so quickly.
 const HARDLY_MEANT: Duration = Duration::from_millis(50);
-/// Characters of a key that are shown.
+/// Characters of a key in the message.
 const KEY: usize = 40;
 
-/// Tells the person at standard error.
+/// Reports the oddities on standard error.
 pub(super) fn tell(name: &ServerName, server: &ConfiguredServer) {
     let place = harmless_line(&server.origin.place());
     for what in oddities(&server.config) {
@@ -48,7 +48,7 @@ mod tests {
         servers.values().flat_map(oddities).collect()
     }
 
-    // proves P1: what is not read is said to whoever looks
+    // proves P1: a person who inspects the servers learns which keys are ignored
     #[test]
     fn keys_that_mean_nothing_and_times_that_are_hardly_meant_are_told() {
         for (entry, said) in [

@@ -1,4 +1,4 @@
-//! Text from outside is shown, never obeyed.
+//! Untrusted text is displayed and never acts as a control sequence.
 
 use proptest::prelude::{any, prop_assert, proptest};
 use windlass_vocab::{CallId, CallRequested, DeltaBody, OutcomeKind};
@@ -7,7 +7,7 @@ use super::{LOOK, ScreenStage};
 use crate::sample::{call, finished, requested};
 use crate::screen::{Colour, NEXT_LINE, TerminalLook, ThinkingFold};
 
-/// Takes our own sequences out; whatever is left must be plain text.
+/// Removes our own escape sequences; the rest must be plain text.
 fn without_ours(mut bytes: &str) -> String {
     let mut text = String::new();
     while let Some(at) = bytes.find('\u{1b}') {

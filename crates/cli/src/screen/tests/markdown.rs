@@ -1,4 +1,4 @@
-//! How Markdown looks when it is finished.
+//! The final layout of Markdown.
 
 use super::{LOOK, ScreenStage, answer, trimmed};
 use crate::screen::{Colour, Glyphs, TerminalLook};
@@ -78,7 +78,7 @@ est-threads=1
 
 done";
     check(LOOK, source, expected);
-    // The long line is one line to the terminal too: whoever copies it gets it whole.
+    // The long line is one line to the terminal too, so that it can be copied whole.
     let mut stage = ScreenStage::new(LOOK);
     stage.text(source).replied().process();
     let written = String::from_utf8(stage.written.clone()).expect("text");

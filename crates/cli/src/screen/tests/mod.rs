@@ -1,4 +1,4 @@
-//! Whole screens, as a terminal would show them: the bytes go through a terminal emulator.
+//! Whole screens as a terminal would display them: the bytes go through a terminal emulator.
 
 mod harm;
 mod markdown;
@@ -14,7 +14,7 @@ use crate::sample;
 
 const LOOK: TerminalLook = TerminalLook { width: 60, height: 24, colour: Colour::None, glyphs: Glyphs::Unicode };
 
-/// A screen with a session in front of it.
+/// A screen with a simulated session.
 struct ScreenStage {
     screen: Screen<Vec<u8>>,
     terminal: vt100::Parser,
@@ -42,7 +42,7 @@ impl ScreenStage {
         }
     }
 
-    /// Time passes.
+    /// Advances the time.
     fn wait(&mut self, ms: u64) -> &mut Self {
         self.now += ms;
         self.screen.tick(self.now).expect("a vector takes everything");
@@ -63,7 +63,7 @@ impl ScreenStage {
         self.event(&Event::Delta(Delta { run: RunId(1), turn, attempt, offset: offset as u64, body }))
     }
 
-    /// Words of the answer.
+    /// Streams a fragment of the answer.
     fn text(&mut self, text: &str) -> &mut Self {
         let offset = self.text.len();
         self.text.push_str(text);
@@ -74,7 +74,7 @@ impl ScreenStage {
         self.delta(0, DeltaBody::ThinkingDelta { text: text.into() })
     }
 
-    /// The reply is whole, as it was streamed.
+    /// Completes the reply with exactly the streamed text.
     fn replied(&mut self) -> &mut Self {
         let text = std::mem::take(&mut self.text);
         self.replied_with(vec![Part::Text { text }])
@@ -85,7 +85,7 @@ impl ScreenStage {
         self.record(sample::replied(self.attempt, parts))
     }
 
-    /// Every line from the first that scrolled away to the last on the screen.
+    /// Returns every line, from the first that scrolled away to the last on the screen.
     fn seen(&mut self) -> String {
         self.process();
         let width = u16::try_from(self.look.width).expect("small");
@@ -100,10 +100,10 @@ impl ScreenStage {
         trimmed(lines.iter().map(String::as_str))
     }
 
-    /// The terminal takes in what was written.
+    /// Lets the emulator process the written bytes.
     fn process(&mut self) {
         let bytes = std::mem::take(self.screen.out());
-        // The emulator has no line discipline that would turn a line feed into a new line.
+        // The emulator has no tty line discipline that would add carriage returns.
         let text = String::from_utf8(bytes.clone()).expect("text").replace('\n', "\r\n");
         self.terminal.process(text.as_bytes());
         self.written.extend(bytes);
@@ -122,7 +122,7 @@ fn trimmed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// What stands on the screen when the whole reply is there.
+/// Returns the screen after the whole reply.
 fn answer(look: TerminalLook, text: &str) -> String {
     ScreenStage::new(look).text(text).replied().seen()
 }

@@ -79,7 +79,7 @@ fn a_command_that_failed_has_a_cross_its_exit_code_and_the_last_line_it_printed(
     );
 }
 
-// proves T8: what is changed unasked is seen, in the colours of a diff
+// proves T8: a change made without asking is shown, in the colours of a diff
 #[test]
 fn an_edit_that_nobody_was_asked_about_shows_its_change() {
     let mut stage = ScreenStage::new(LOOK);
@@ -154,7 +154,7 @@ fn a_retry_counts_down() {
     stage.wait(2_500).shows("⠋ waiting for the model … 1 s");
 }
 
-// proves M4 at the terminal: what another attempt replaces is dropped, or said to be void
+// proves M4 at the terminal: text that another attempt replaces is dropped, or marked as void
 #[test]
 fn a_reply_that_broke_off_is_dropped() {
     let mut stage = ScreenStage::new(LOOK);
@@ -170,7 +170,7 @@ fn a_reply_that_broke_off_is_dropped() {
 fn finished_blocks_of_a_reply_that_broke_off_are_said_to_be_void() {
     let mut stage = ScreenStage::new(LOOK);
     stage.text("First.\n\nSecond").wait(40).delta(0, DeltaBody::Cleared {});
-    // What still comes of it is not shown.
+    // Late deltas of it are not shown.
     stage.delta(15, DeltaBody::TextDelta { text: " late".into() });
     stage.shows("First.\n\n↑ withdrawn: this reply broke off and is begun again\n⠋ waiting for the model");
 }
@@ -184,7 +184,7 @@ fn the_record_has_the_last_word_on_what_was_said() {
     stage.replied_with(text("Not streamed.")).shows("Hello.\n\nNot streamed.");
     stage.turn = 3;
     stage.text("Wrong").replied_with(text("Right.")).shows("Hello.\n\nNot streamed.\n\nRight.");
-    // A fragment that comes twice, and one whose beginning was missed.
+    // A fragment that arrives twice, and one whose beginning was missed.
     stage.turn = 4;
     stage.text("abc ").delta(2, DeltaBody::TextDelta { text: "c d".into() }).replied_with(text("abc d"));
     stage.turn = 5;
@@ -225,7 +225,7 @@ nudged the model: the reply was empty
     );
 }
 
-// proves E2 at the terminal: every end says what it is, and what to do
+// proves E2 at the terminal: every end states its reason and a remedy
 #[test]
 fn every_end_says_what_it_is() {
     let key = Failure::new(FailureClass::Auth, "The key was refused; set OPENAI_API_KEY.");
@@ -250,7 +250,7 @@ fn every_end_says_what_it_is() {
     }
 }
 
-// proves L8 at the terminal: what had come of a reply that is stopped stays
+// proves L8 at the terminal: the received part of a stopped reply stays
 #[test]
 fn a_stopped_reply_stays_as_far_as_it_came() {
     let mut stage = ScreenStage::new(LOOK);
@@ -304,7 +304,7 @@ fn a_terminal_made_narrow_in_mid_stream_keeps_what_was_finished() {
     let mut stage = ScreenStage::new(LOOK);
     stage.text("Finished.\n\nstill growing text that goes on").wait(40).process();
     let size = |size: u16| std::num::NonZeroU16::new(size).expect("not 0");
-    // The emulator cuts rows where others wrap them, so only the height changes here.
+    // The emulator cuts rows that other terminals wrap, so only the height changes here.
     stage.terminal.set_size(size(6), size(60));
     stage.screen.resize(60, 6);
     stage.text(" and on").wait(40).shows("Finished.\n\nstill growing text that goes on and on\n\n⠋ answering");

@@ -1,14 +1,14 @@
-//! The stream: however it is split, the screen is the same in the end, and the cost is linear.
+//! Streaming: however a reply is split, the final screen is the same, and the cost is linear.
 
 use proptest::prelude::{ProptestConfig, Strategy, prop, prop_assert, prop_assert_eq, proptest};
 
 use super::{LOOK, ScreenStage, answer};
 use crate::screen::TerminalLook;
 
-/// Each is a whole reply in an emulated terminal.
+/// Each case is a whole reply in an emulated terminal.
 const CASES: u32 = 32;
 
-/// Something of everything.
+/// A sample of every Markdown construct.
 const SAMPLE: &str = "# Héading\nText with **bold**, `code` and a [link](http://x.y).\r\nNext line 日本語 🦀.\n\n\
 Setext\n---\n\n1. one\n   - in\n\n   more\n1. two\n- x\n- y\n\n> quote\nlazy\n\n|a|b|\n|-|-|\n|1|2|\n|3|4|\n\n\
 ```rust\nfn main() {}\n\n# x\n```\nafter\n~~~\nopen fence";
@@ -34,7 +34,7 @@ fn split_at(text: &str, mut cuts: Vec<usize>) -> Vec<&str> {
     parts
 }
 
-// What is shown does not depend on how it was cut on its way.
+// The display does not depend on how the stream was split.
 #[test]
 fn every_way_to_split_a_reply_in_two_shows_the_same() {
     for look in [LOOK, TerminalLook { width: 20, height: 6, ..LOOK }] {
@@ -48,7 +48,7 @@ fn every_way_to_split_a_reply_in_two_shows_the_same() {
     }
 }
 
-// So it is for blocks that are cut because they are too long.
+// The same for blocks that are cut because they are too long.
 #[test]
 fn no_split_of_an_endless_block_changes_what_is_shown() {
     let numbered = |line: &str, n: usize| (0..n).map(|n| line.replace('#', &n.to_string())).collect::<String>();
@@ -126,7 +126,7 @@ proptest! {
 
     #[test]
     fn no_letter_of_any_markdown_is_lost_or_shown_twice(text in markdown(), width in 20usize..200) {
-        // But for what Markdown itself drops (cells too many) and labels too long for their line.
+        // Except for text that Markdown itself drops (excess cells) and labels too long for their line.
         let text = text.replace("```", "```\n").replace("~~~", "~~~\n").replace('|', " ") + "\n\nEND";
         let seen = answer(TerminalLook { width, height: 8, ..LOOK }, &text);
         for letter in ['w', 'h', '世', '🦀', 'E'] {
@@ -156,7 +156,7 @@ fn a_block_taller_than_the_terminal_is_shown_whole_and_once() {
     for line in text.split_inclusive('\n') {
         stage.text(line).wait(40).process();
     }
-    // While it grows its end is in view.
+    // While the reply grows, its end is visible.
     let seen = stage.seen();
     assert!(seen.ends_with("line 119\n\n⠋ answering … 4 s") || seen.contains("line 119"), "{seen}");
     stage.replied().shows(&text);
@@ -172,7 +172,7 @@ fn finished_blocks_are_written_once_and_lines_of_code_as_they_come() {
     assert_eq!((written.matches("First.").count(), written.matches("let a = 1;").count()), (1, 1), "{written:?}");
 }
 
-/// Bytes written for a reply that comes in words, 2,000 a second.
+/// Returns the bytes written for a reply that is streamed word by word, 2,000 words a second.
 fn bytes_written(text: &str) -> usize {
     let mut stage = ScreenStage::new(LOOK);
     let mut tokens = 0;
@@ -186,7 +186,7 @@ fn bytes_written(text: &str) -> usize {
     stage.replied().screen.out().len()
 }
 
-// proves the figure: rendering is linear in the answer, whatever it is made of
+// proves the figure: rendering is linear in the length of the answer, for every construct
 #[test]
 fn twice_as_long_a_reply_costs_twice_as_many_bytes() {
     let paragraph = "word and more words in a row that go on ".repeat(10) + "\n\n";

@@ -1,5 +1,5 @@
-//! A world without time or wires: it answers the machine's effects from a script that depends only
-//! on where the conversation stands, writes every batch to a journal, and can crash anywhere.
+//! A simulated world without clock or network: it answers the machine's effects from a script that depends only on the
+//! state of the conversation, writes every batch to a journal, and can crash anywhere.
 
 use std::collections::BTreeMap;
 
@@ -20,14 +20,14 @@ use windlass_vocab::{
 pub(crate) enum Move {
     Text(&'static str),
     Empty,
-    /// Words that are found not to be the output that was asked for.
+    /// Text that does not fit the requested output.
     Misfit(&'static str),
     CutOff(&'static str),
     Filtered,
     Calls(Vec<Ask>),
-    /// Fails so many times with this class, then does the rest.
+    /// Fails this many times with this class, then does the move.
     Fails(u32, FailureClass, Box<Move>),
-    /// The stream dies after its first token, then the rest.
+    /// The stream dies after its first token; the next attempt does the move.
     Dies(Box<Move>),
 }
 
@@ -74,7 +74,7 @@ impl Ask {
         self.ending = Some(ending);
         self
     }
-    /// A built-in file read.
+    /// Marks it as a built-in file read.
     pub(crate) fn reading(mut self) -> Self {
         self.reads_files = true;
         self
@@ -85,13 +85,13 @@ impl Ask {
     }
 }
 
-/// The tool whose calls keep files.
+/// The tool whose calls need a snapshot of files.
 pub(crate) const KEEPS: &str = "t1";
 
-/// A tool of a server that answers differently each time.
+/// A server's tool that gives a different result each time.
 pub(crate) const POLL: &str = "job_status";
 
-/// The moves of a run, one per turn; the last is repeated for ever.
+/// The moves of a run, one per turn; the last is repeated forever.
 pub(crate) type Script = Vec<Move>;
 
 pub(crate) struct World {
@@ -107,9 +107,9 @@ pub(crate) struct World {
     pub(crate) wrap_up: &'static str,
     /// How often each call's effect took place.
     pub(crate) executed: BTreeMap<String, u32>,
-    /// How often what the file reads show was changed, by what they ask.
+    /// How often the content of a file read was changed, by the read's arguments.
     pub(crate) changes: BTreeMap<String, u32>,
-    /// What each file read really found.
+    /// What each file read actually found.
     found: BTreeMap<CallId, String>,
     polls: u32,
     epoch: u64,
@@ -164,7 +164,7 @@ impl World {
         world
     }
 
-    /// Its runs must end with an output.
+    /// Makes its runs require an output.
     pub(crate) fn typed(mut self) -> Self {
         let schema = Json::parse(r#"{"type":"object"}"#).expect("JSON");
         self.run_settings.output = Some(OutputSpec { name: "thing".into(), schema });
@@ -176,7 +176,7 @@ impl World {
         self
     }
 
-    /// Decides and journals; checks on the way that the batch can be decided again from the journal.
+    /// Decides a fact and appends the batch; checks that the batch can be decided again from the journal.
     pub(crate) fn put(&mut self, fact: Fact) -> Vec<Record> {
         self.now = self.now.plus_ms(10);
         let batch = decide(&self.state, Input { at: self.now, fact });
@@ -195,13 +195,13 @@ impl World {
         batch
     }
 
-    /// What must hold at every moment.
+    /// Checks the invariants that hold at every moment.
     fn check(&self) {
         let history = &self.state.transcript.history;
         assert!(matches!(legal(history), std::borrow::Cow::Borrowed(_)), "an illegal history: {history:#?}");
     }
 
-    /// No file read is answered with anything but what it found (L11).
+    /// Checks that every file read is answered with what it found (L11).
     fn check_reads(&self, batch: &[Record]) {
         for record in batch {
             let Record::CallFinished(finished) = record else { continue };
@@ -225,7 +225,7 @@ impl World {
         State::fold(self.state.session, self.journal.iter().flatten())
     }
 
-    /// Everything in memory is lost; another process takes the session up.
+    /// Loses everything in memory; another process resumes the session.
     pub(crate) fn crash(&mut self) {
         assert_eq!(self.fold(), self.state, "the fold of the journal is the live state");
         self.state = self.fold();
@@ -235,14 +235,14 @@ impl World {
         self.put(Fact::Resumed { attendance: self.run_settings.attendance, deadline: None, approvals });
     }
 
-    /// Nothing after the first `batches` was ever written.
+    /// Discards everything after the first `batches`, as if it had never been written.
     pub(crate) fn cut_after(&mut self, batches: usize) {
         self.journal.truncate(batches);
         self.times.truncate(batches);
         self.state = self.fold();
     }
 
-    /// Another session that begins with the first `batches` of this one and goes its own way.
+    /// Returns another session that starts with the first `batches` of this one and continues separately.
     pub(crate) fn forked_after(&self, batches: usize) -> Self {
         let mut session = self.state.session;
         let mut journal = self.journal[..batches].to_vec();
@@ -273,7 +273,7 @@ impl World {
         fork
     }
 
-    /// The journal as a store would give it.
+    /// Returns the journal as a store would.
     pub(crate) fn envelopes(&self) -> Vec<Envelope> {
         let mut envelopes = Vec::new();
         for (batch, at) in self.journal.iter().zip(&self.times) {
@@ -303,13 +303,13 @@ impl World {
         self.put(Fact::Message { message_id, text: text.to_owned(), run_settings })
     }
 
-    /// What is owed, waiting for messages aside.
+    /// Returns the outstanding effects, except waiting for messages.
     pub(crate) fn owed(&self) -> Vec<Effect> {
         outstanding(&self.state).into_iter().filter(|effect| *effect != Effect::Receive).collect()
     }
 
-    /// Carries one effect out and says what came of it. The effect has taken place when this returns,
-    /// whether or not the fact is ever put.
+    /// Performs one effect and returns its fact. The effect has taken place when this returns, whether or not the fact
+    /// is ever recorded.
     pub(crate) fn perform(&mut self, effect: &Effect) -> Fact {
         match effect {
             Effect::Receive => panic!("nothing to receive"),
@@ -444,7 +444,7 @@ impl World {
         Fact::CallDone { call: request.call, finished }
     }
 
-    /// The scripted outcome stands in the call's own raw text, so that it survives a crash.
+    /// The scripted outcome is in the call's raw text, so that it survives a crash.
     fn result(&self, request: &CallRequested) -> CallResult {
         let outcome = serde_json::from_str(request.raw.as_deref().unwrap_or("\"ok\"")).expect("an outcome");
         let mut text = format!("{} came out as {outcome:?} for {}", request.name, request.arguments.as_str());
@@ -460,7 +460,7 @@ impl World {
         CallResult { took_ms: 1, files, ..CallResult::new(outcome, text) }
     }
 
-    /// Performs what is owed, in order, until the run is over or only a person can go on.
+    /// Performs the outstanding effects in order, until the run ends or only a person can continue it.
     pub(crate) fn finish(&mut self) -> RunEnded {
         for _ in 0..2_000 {
             if self.state.control.run.is_none() {
@@ -478,7 +478,7 @@ impl World {
         self.journal.iter().flatten().map(|record| record.kind().to_owned()).collect()
     }
 
-    /// What followed each failed attempt.
+    /// Returns what followed each failed attempt.
     pub(crate) fn nexts(&self) -> Vec<NextAttempt> {
         let next = |record: &Record| match record {
             Record::AttemptFailed(failed) => Some(failed.next.clone()),
@@ -487,7 +487,7 @@ impl World {
         self.journal.iter().flatten().filter_map(next).collect()
     }
 
-    /// How long each retry was put off, as the journal has it.
+    /// Returns the wait before each retry, according to the journal.
     pub(crate) fn waits(&self) -> Vec<u64> {
         let wait = |envelope: Envelope| match envelope.record {
             Record::AttemptFailed(AttemptFailed { next: NextAttempt::Retry { at }, .. }) => {
@@ -498,18 +498,18 @@ impl World {
         self.envelopes().into_iter().filter_map(wait).collect()
     }
 
-    /// Everything that was recorded about nudges.
+    /// Returns all recorded nudges.
     pub(crate) fn nudges(&self) -> Vec<Nudged> {
         let nudged = |record: &Record| if let Record::Nudged(nudged) = record { Some(nudged.clone()) } else { None };
         self.journal.iter().flatten().filter_map(nudged).collect()
     }
 
-    /// A person, or another program, changes what a file read shows.
+    /// Changes the content of a file read, as a person or another program would.
     pub(crate) fn change(&mut self, arguments: &str) {
         *self.changes.entry(arguments.to_owned()).or_default() += 1;
     }
 
-    /// Performs what is owed, in order, until the model is called for the `turn`-th time or the run is over.
+    /// Performs the outstanding effects in order, until the model is called for the `turn`-th time or the run ends.
     pub(crate) fn until_turn(&mut self, turn: u32) {
         while self.state.control.run.as_ref().is_some_and(|run| run.turn.0 < turn) {
             let effect = self.owed().into_iter().next().expect("an open run owes something");
@@ -526,7 +526,7 @@ impl World {
         self.state.transcript.history.iter().filter_map(result).collect()
     }
 
-    /// What a person could change about the last call that has its result.
+    /// Returns what a person could change about the last finished call.
     pub(crate) fn last_remedy(&self) -> Option<Remedy> {
         let finished = |record: &Record| match record {
             Record::CallFinished(finished) => Some(finished.remedy.clone()),
@@ -559,7 +559,7 @@ fn prepared(ask: &Ask) -> PreparedCall {
         reads_files: ask.reads_files,
         verdict: ask.verdict.clone(),
         preview: Some(Preview { title: ask.tool.into(), body: ask.arguments.clone(), rule: Some(ask.tool.into()) }),
-        // One of the tools keeps files, so that everything is tried with and without.
+        // One of the tools needs a snapshot, so that everything is tested with and without.
         snapshot: if ask.tool == KEEPS { SnapshotKind::Paths } else { SnapshotKind::None },
         because: None,
     }

@@ -1,4 +1,4 @@
-//! The reader is held against serde, on what servers write and on what they don't.
+//! Compares the parser with serde, on usual and unusual input.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn read(text: &str) -> Option<Chunk<'_>> {
     super::read(text, &mut chunk).map(|()| chunk)
 }
 
-/// What is read must be what serde reads, and what serde refuses must be given up.
+/// Asserts that the parser's result equals serde's, and that it gives up where serde fails.
 fn check(text: &str) -> Option<Chunk<'_>> {
     let read = read(text);
     if let Some(read) = &read {
@@ -81,7 +81,7 @@ fn what_is_unusual_is_given_up() {
     }
 }
 
-/// The files of recorded traffic below `folder`.
+/// Collects the files of recorded traffic below `folder`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()) {
         if path.is_dir() { files(&path, found) } else { found.push(path) }
@@ -109,7 +109,7 @@ fn recorded_chunks_are_read_as_serde_reads_them() {
     assert!(given_up * 10 <= chunks);
 }
 
-/// Parts that together are often, but not always, a chunk.
+/// Parts that often, but not always, form a chunk.
 fn parts() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         Just(r#"{"choices":[{"delta":{"#),
@@ -135,7 +135,7 @@ fn parts() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..10).prop_map(|parts| parts.concat())
 }
 
-/// A chunk of which a part may have been cut out or doubled.
+/// A chunk in which a part may be removed or doubled.
 fn damaged() -> impl Strategy<Value = String> {
     let whole = r#"{"id":"1","object":"o","model":"m","choices":[{"index":0,"delta":{"content":"a\n","refusal":null,"tool_calls":[{"index":12,"id":"c","function":{"name":"f","arguments":"{\"a\":1}"}}]},"finish_reason":null}],"usage":{"prompt_tokens":10,"x":[true,{}]}}"#;
     (any::<prop::sample::Index>(), any::<prop::sample::Index>(), prop_oneof![Just(0usize), Just(2)]).prop_map(

@@ -1,8 +1,8 @@
-//! What must become of each call after a death, worked out from what the dead process left: its journal, and how
-//! often each effect had taken place (J3, J4).
+//! The expected fate of each call after a crash, computed from what the dead process left: its journal, and how often
+//! each effect had taken place (J3, J4).
 //!
-//! What had finished stays as it is. What had not started runs as if nothing had been. What may have started is
-//! settled, by its class first and then by the policy's row. Nothing is done more or less often than that.
+//! A finished call stays as it is. A call that had not started runs as if nothing had happened. A call that may have
+//! started is settled, by its class first and then by the policy. No effect takes place more or less often than that.
 
 use std::collections::BTreeMap;
 
@@ -16,30 +16,30 @@ use super::World;
 /// How often each effect took place.
 pub(crate) type Executed = BTreeMap<EffectId, usize>;
 
-/// How far a call had come.
+/// How far a call had got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reached {
     NotStarted,
-    /// It may have been running, or was being asked whether it took place.
+    /// It may have been running, or its tool was being asked whether the effect took place.
     InFlight(Answers),
-    /// It gave itself up until a person has answered.
+    /// Its tool suspended it until a person has answered.
     Paused,
-    /// A person was asked what became of it.
+    /// A person was asked how to settle it.
     AskedAbout,
     Finished(OutcomeKind),
 }
 
-/// Whether a call that pauses for a person has got what it paused for.
+/// Whether a call that pauses for a person has the answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answers {
     NotYet,
     There,
 }
 
-/// What must become of a call in the process that takes the run to its end.
+/// What must happen to a call in the process that finishes the run.
 #[derive(Debug, PartialEq, Eq)]
 struct Fate {
-    /// How often it takes place once more.
+    /// How often it still takes place.
     more: usize,
     outcome: OutcomeKind,
     settled: Vec<Settlement>,
@@ -83,7 +83,7 @@ impl Left {
         Self { records: records.len(), executed, calls }
     }
 
-    /// What was done since is what had to be done, or, in a process that died as well, no more than that.
+    /// Asserts that no more was done since than had to be; a process that died as well may have done less.
     pub(crate) fn assert_no_more(&self, world: &World, executed: &Executed, context: &str) {
         for (effect, request) in requested(&world.records()) {
             let most = self.before(&effect) + self.fate(world, &effect, &request).more;
@@ -97,7 +97,7 @@ impl Left {
         }
     }
 
-    /// The run has ended: every call came to exactly what it had to.
+    /// Asserts, after the run has ended, that every call has exactly its expected outcome.
     pub(crate) fn assert_fates(&self, world: &World, executed: &Executed, context: &str) {
         let records = world.records();
         for (effect, request) in requested(&records) {
@@ -119,8 +119,8 @@ impl Left {
         }
     }
 
-    /// How many requests for a call may have been on their way to a server when the process died, and arrived
-    /// after its effects were counted. Only a call beside the one at which it died can be.
+    /// Returns how many requests for a call may have been on their way to a server when the process died, and arrived
+    /// after its effects were counted. Only a call parallel to the one at which the process died can have any.
     fn under_way(&self, world: &World, effect: &EffectId) -> usize {
         let beside = world.served.is_some() && world.policy.parallel == Parallel::On;
         let in_flight = matches!(self.calls.get(effect), Some(Reached::InFlight(_)));
@@ -135,14 +135,14 @@ impl Left {
         let reached = self.calls.get(effect).copied().unwrap_or(Reached::NotStarted);
         let tool = request.tool.as_ref().expect("a tool").bare();
         let denied = tool == "gated" && world.attendance == Attendance::Unattended;
-        // One that pauses is run once more, with the answer, or with word that there is none.
+        // A call that pauses is run once more, with the answer or with a dismissal.
         let runs = if tool == "ask" { 2 } else { 1 };
         match reached {
             Reached::NotStarted if denied => Fate::of(0, OutcomeKind::Denied, &[]),
             Reached::NotStarted => Fate::of(runs, OutcomeKind::Ok, &[]),
             Reached::Paused => Fate::of(1, OutcomeKind::Ok, &[]),
             Reached::Finished(outcome) => Fate::of(0, outcome, &[]),
-            // The test's person has everything run again.
+            // The test's person chooses to run everything again.
             Reached::AskedAbout => Fate::of(runs, OutcomeKind::Ok, &[Settlement::RunAgain]),
             Reached::InFlight(answers) => {
                 let runs = if answers == Answers::There { 1 } else { runs };
@@ -178,13 +178,13 @@ impl Fate {
     }
 }
 
-/// A call that may be running; `paused` has paused before.
+/// Returns the state of a call that may be running; `paused` lists calls that paused before.
 fn in_flight(paused: &[CallId], call: CallId) -> Reached {
     Reached::InFlight(if paused.contains(&call) { Answers::There } else { Answers::NotYet })
 }
 
-/// The calls of a journal whose effects are counted: not those that end the run, nor a wait for servers, which a
-/// process that knows them already has no tool for.
+/// Returns the calls of a journal whose effects are counted: not those that end the run, nor a wait for servers, for
+/// which a process that knows the servers already has no tool.
 pub(crate) fn requested(records: &[Record]) -> Vec<(EffectId, CallRequested)> {
     let requests = records.iter().filter_map(|record| match record {
         Record::CallRequested(requested) if requested.ending.is_none() => Some(requested.clone()),

@@ -1,5 +1,5 @@
-//! A world that can be stopped at any point: before or after any append, inside any model call,
-//! before or after the effect of any tool call.
+//! A test world whose process can be stopped at any point: before or after any append, inside any model call, before or
+//! after the effect of any tool call.
 
 pub(crate) mod fates;
 pub(crate) mod undoing;
@@ -30,7 +30,7 @@ use windlass_vocab::{
     Outcome, Policy, QuestionOption, Record, Reply, RunEnded, SessionId, Timestamp, ToolSpec,
 };
 
-/// Before or after.
+/// Before or after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -43,17 +43,17 @@ pub(crate) enum Point {
     Append(Side, u64),
     Model(u64),
     Tool(Side, u64),
-    /// Before the n-th change an undo makes to files.
+    /// Before the n-th change that an undo makes to files.
     Restore(u64),
-    /// Nothing ends: the commit that begins a journal is made, not heard of, and tried again.
+    /// The process does not die: the commit that starts a journal succeeds, its answer is lost, and it is retried.
     Unheard,
-    /// The outcome of this append is not known, once: it was not stored, or it was.
+    /// The outcome of this append is unknown, once: it was not stored, or it was.
     Unclear(Side, u64),
 }
 
-/// Counts what happens in one process, and ends it at its point. A process that has ended does nothing more:
-/// no write is taken from it and none of its effects goes on, though its driver is closed only afterwards and
-/// may have results of other calls in hand.
+/// Counts the events of one process, and ends it at its point. A process that has ended does nothing more: the store
+/// rejects its writes and none of its effects continues, although its driver is closed only afterwards and may still
+/// receive results of other calls.
 #[derive(Default)]
 pub(crate) struct Bomb {
     target: Option<Point>,
@@ -80,12 +80,12 @@ impl Bomb {
         self.went_off.notify_one();
     }
 
-    /// Whether the process came to its point.
+    /// Whether the process reached its point.
     pub(crate) fn has_gone_off(&self) -> bool {
         self.gone_off.load(Ordering::SeqCst)
     }
 
-    /// Goes on unless the process ends at this point, or has ended.
+    /// Returns unless the process ends at this point, or has ended.
     pub(crate) async fn pass(&self, point: Point) {
         if self.is(point) {
             self.blow();
@@ -96,15 +96,15 @@ impl Bomb {
     }
 }
 
-/// The store, which takes no write of a process from the bomb's point on.
+/// The store, which rejects writes of a process once the bomb has gone off.
 pub(crate) struct Crashing {
     pub(crate) inner: Arc<MemoryStore>,
     pub(crate) bomb: Arc<Bomb>,
 }
 
 impl Crashing {
-    /// A write, with the two places around it where the process may end. The memory store writes when it is
-    /// called, not when it is awaited, so the call itself is part of what is awaited here.
+    /// Runs a write, with the two points around it where the process may end. The memory store writes when it is
+    /// called, not when it is awaited, so `write` must include the call itself.
     async fn around(&self, write: impl Future<Output = Result<(), AppendError>>) -> Result<(), AppendError> {
         let number = self.bomb.appends.fetch_add(1, Ordering::SeqCst) + 1;
         self.pass(Point::Append(Side::Before, number))?;
@@ -119,7 +119,7 @@ impl Crashing {
         Ok(self.pass(Point::Append(Side::After, number))?)
     }
 
-    /// Refuses if the process ends at this point, or has ended.
+    /// Returns an error if the process ends at this point, or has ended.
     fn pass(&self, point: Point) -> Result<(), StoreError> {
         if self.bomb.is(point) {
             self.bomb.blow();
@@ -327,7 +327,7 @@ impl ToolServers for CrashingServers {
     }
 }
 
-/// Makes the servers of one process.
+/// Creates the servers of one process.
 pub(crate) type Serve = Arc<dyn Fn() -> Arc<dyn ToolServers> + Send + Sync>;
 
 /// What outlives every process: the store, the model's server, the disk.
@@ -340,14 +340,14 @@ pub(crate) struct World {
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) secrets: Vec<(String, String)>,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
-    /// The servers of each process, and the tools of theirs that may run.
+    /// The servers of each process, and which of their tools may run.
     pub(crate) served: Option<(Serve, Vec<&'static str>)>,
 }
 
-/// A tool that never ends by itself, and one that says too much.
+/// A tool that never ends by itself, or one with a long result.
 struct Extra(ToolSpec);
 
-/// Characters of what it says.
+/// Length of that result, in characters.
 pub(crate) const LONG_RESULT: usize = 100_000;
 
 impl Tool for Extra {
@@ -370,7 +370,7 @@ fn extra(name: &str) -> Arc<dyn Tool> {
     Arc::new(Extra(model.spec().clone()))
 }
 
-/// How one process came to its end.
+/// How one process ended.
 pub(crate) enum End {
     Crashed,
     Ended(Box<RunEnded>),
@@ -455,8 +455,8 @@ impl World {
         SessionChoice { owner: "me".into(), key: "k".into(), workspace: None }
     }
 
-    /// One process: opens the session, says the words under the same id as ever, and works until the
-    /// run ends or the bomb goes off.
+    /// Runs one process: opens the session, sends the message under the same id each time, and works until the run ends
+    /// or the bomb goes off.
     pub(crate) async fn process(&self, bomb: &Arc<Bomb>) -> End {
         let words = FirstMessage { message_id: MessageId("m".into()), text: "go".into() };
         let session = match self.attendance {
@@ -466,7 +466,7 @@ impl World {
                 let Ok((session, ..)) = opening.await else { return End::Crashed };
                 session
             }
-            // A person opens a session and says something later, if ever.
+            // A person opens a session and sends a message later, if ever.
             Attendance::Attended => {
                 let Ok(session) = self.open(bomb).await else { return End::Crashed };
                 if session.send(words.message_id, words.text).await.is_err() {
@@ -495,7 +495,7 @@ impl World {
                 }
                 SessionActivity::Waiting(questions) => {
                     for asked in questions {
-                        // With servers of its own a world's person fills in their forms.
+                        // In a world with its own servers the person fills in their forms.
                         let asked_by_server = self.served.as_ref().map(|_| QuestionOption::Submit);
                         let favourites = [QuestionOption::RunAgain, QuestionOption::Once];
                         let favourites = favourites.into_iter().chain(asked_by_server).chain([QuestionOption::No]);
@@ -514,12 +514,12 @@ impl World {
         }
     }
 
-    /// The journal so far.
+    /// Returns the journal so far.
     pub(crate) fn records(&self) -> Vec<Record> {
         self.batches().into_iter().flatten().collect()
     }
 
-    /// The journal so far, by batches.
+    /// Returns the journal so far, by batches.
     pub(crate) fn batches(&self) -> Vec<Vec<Record>> {
         let envelopes = futures_now(async {
             match self.store.find("me", "k").await.expect("a store") {
@@ -536,7 +536,7 @@ impl World {
     }
 }
 
-/// The memory store's futures are ready at once.
+/// Returns the value of a future of the memory store, which is always ready at once.
 pub(crate) fn futures_now<T>(future: impl Future<Output = T>) -> T {
     use futures_util::FutureExt as _;
     future.now_or_never().expect("ready at once")

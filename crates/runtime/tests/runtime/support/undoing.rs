@@ -1,5 +1,4 @@
-//! A workspace with real file tools on it, whose process can be stopped at any point: of the run, and of
-//! every undo after it.
+//! A workspace with real file tools, whose process can be stopped at any point of the run and of every undo after it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::PermissionsExt as _;
@@ -54,10 +53,10 @@ impl Operation {
     }
 }
 
-/// What is at a path: kind, permissions, bytes or target.
+/// The state of each path: kind, permissions, bytes or target.
 pub(crate) type Tree = BTreeMap<String, (char, u32, Vec<u8>)>;
 
-/// Everything below `root`.
+/// Returns everything below `root`.
 pub(crate) fn tree(root: &Path) -> Tree {
     fn visit(root: &Path, folder: &Path, tree: &mut Tree) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -81,7 +80,7 @@ pub(crate) fn tree(root: &Path) -> Tree {
     found
 }
 
-/// A tool that can be stopped before or after what it does.
+/// A tool that can be stopped before or after its effect.
 struct Fragile {
     inner: Arc<dyn Tool>,
     bomb: Arc<Bomb>,
@@ -117,14 +116,14 @@ pub(crate) struct Undoing {
     pub(crate) store: Arc<MemoryStore>,
     model: ScriptedModel,
     pub(crate) dir: tempfile::TempDir,
-    /// Processes that came to the point where they were to die.
+    /// Number of processes that reached the point where they were to die.
     pub(crate) deaths: AtomicUsize,
 }
 
-/// A process that takes this long hangs.
+/// A process that takes longer than this hangs.
 const LONG: Duration = Duration::from_secs(60);
 
-/// How a process came to its end.
+/// How a process ended.
 pub(crate) enum Ended<T> {
     Crashed,
     With(T),
@@ -147,7 +146,7 @@ impl Undoing {
         let workspace = Workspace::open(self.root()).expect("a workspace").on_restore(move || {
             let number = counts.restores.fetch_add(1, Ordering::SeqCst) + 1;
             if counts.is(Point::Restore(number)) {
-                // The driver dies of it, as the process would.
+                // The panic ends the driver, as a crash would end the process.
                 counts.blow();
                 std::panic::resume_unwind(Box::new("the end of this process"));
             }
@@ -183,7 +182,7 @@ impl Undoing {
         }
     }
 
-    /// One process: opens the session, does `work` in it, and ends or dies, which is counted.
+    /// Runs one process: opens the session, does `work` in it, and ends or dies; deaths are counted.
     async fn process<T, F: Future<Output = Ended<T>>>(
         &self,
         bomb: &Arc<Bomb>,
@@ -215,7 +214,7 @@ impl Undoing {
         done
     }
 
-    /// Runs the whole script; on from where it was, after a crash.
+    /// Runs the whole script, after a crash from where it was.
     pub(crate) async fn run(&self, bomb: &Arc<Bomb>) -> Ended<()> {
         self.process(bomb, |session| async move {
             if session.send(MessageId("m".into()), "go").await.is_err() {
@@ -230,10 +229,10 @@ impl Undoing {
         .await
     }
 
-    /// Undoes this, or the last; with force where a crash left it open who changed what, and only there.
+    /// Undoes `of`, or the last call; with force only where a crash left it unknown who changed what.
     pub(crate) async fn undo(&self, bomb: &Arc<Bomb>, of: Option<Undoable>) -> Ended<Option<UndoReport>> {
         self.process(bomb, |session| async move {
-            // What another process left unfinished comes first.
+            // An undo that another process left unfinished comes first.
             if let SessionActivity::Closed(_) = session.settled().await {
                 return Ended::Crashed;
             }
@@ -265,13 +264,13 @@ impl Undoing {
         panic!("it never ended");
     }
 
-    /// Undoes every call, the last first; the n-th undo dies where `dies` says. Gives how many there were.
+    /// Undoes every call, last first; the n-th undo dies where `dies` says. Returns how many there were.
     pub(crate) async fn undo_all(&self, dies: impl Fn(usize) -> Option<Point>) -> usize {
         for number in 0.. {
             let before = self.undos().len();
             let mut ended = self.undo(&Bomb::at(dies(number)), None).await;
             while let Ended::Crashed = ended {
-                // What was begun is finished by whoever opens the session next; what was not is begun again.
+                // The next opener of the session finishes an undo that was started; one that was not is started again.
                 ended = match self.run(&Bomb::at(None)).await {
                     Ended::Crashed => Ended::Crashed,
                     Ended::With(()) if self.undos().len() > before => Ended::With(None),
@@ -287,7 +286,7 @@ impl Undoing {
         unreachable!("it ends")
     }
 
-    /// Undoes every undo, the last first, so that everything is as after the run.
+    /// Undoes every undo, last first, so that everything is as after the run.
     pub(crate) async fn redo_all(&self) {
         for undo in self.undos().into_iter().rev() {
             let Ended::With(Some(report)) = self.undo(&Bomb::at(None), Some(Undoable::Undo(undo))).await else {
@@ -297,7 +296,7 @@ impl Undoing {
         }
     }
 
-    /// The undos that are done.
+    /// Returns the finished undos.
     pub(crate) fn undos(&self) -> Vec<UndoId> {
         let undone = |record: &Record| match record {
             Record::Undone(undone) => Some(undone.undo),

@@ -102,7 +102,7 @@ fn the_key_a_file_names_belongs_to_the_address_in_that_file() {
     );
 }
 
-// proves X1, X2: a cloned project can't have the person's key or words sent elsewhere
+// proves X1, X2: a cloned project can't send the person's key or messages elsewhere
 #[test]
 fn an_address_from_a_project_that_is_not_trusted_is_not_called_wherever_it_is() {
     let evil = "base_url = 'https://evil.example/v1'";

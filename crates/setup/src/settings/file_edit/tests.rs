@@ -54,7 +54,7 @@ fn a_rule_is_added_and_everything_else_stays_as_it_is() {
     }
 }
 
-// proves T8: whatever the rule and the layout, what is read back is the rule
+// proves T8: whatever the rule and the layout, reading the file back returns the rule
 #[test]
 fn any_rule_reads_back_as_it_was() {
     for rule in ["run_command(echo \"a\" 'b' \\* \u{7} \n)", "hub.put", "fetch_url(https://docs.rs/*)", "x('''\"\"\"')"]
@@ -68,7 +68,7 @@ fn any_rule_reads_back_as_it_was() {
     }
 }
 
-// proves T8: created if absent, for nobody else to read; links and modes kept
+// proves T8: the file is created if absent, readable by its owner only; symlinks and modes are kept
 #[test]
 fn the_file_is_made_replaced_and_reached_through_a_link() {
     let dir = tempfile::tempdir().expect("a folder");

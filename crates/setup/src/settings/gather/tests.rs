@@ -10,7 +10,7 @@ use crate::settings::error::SettingsError;
 use crate::settings::flags::Flags;
 use crate::settings::place::create_data_dir;
 
-/// A home with a project in it.
+/// A home folder with a project in it.
 struct Home {
     _dir: TempDir,
     root: PathBuf,
@@ -85,7 +85,7 @@ fn the_user_file_is_found_and_is_not_a_project_file_in_its_own_folder() {
     assert!(sources.user.is_some() && sources.project.is_none());
 }
 
-// proves X2: trust needs the real folder, whatever path the person came by
+// proves X2: trust is checked for the real folder, whatever path led to it
 #[test]
 fn a_project_reached_through_a_link_is_the_folder_it_really_is() {
     let home = Home::new();
@@ -175,7 +175,7 @@ fn a_folder_is_read_once_and_another_has_files_of_its_own() {
     assert_eq!((sources.workspace.as_path(), folder(&sources).as_deref()), (there.parent().unwrap(), there.parent()));
 }
 
-// A service's home may be /dev/null.
+// Some services have the home /dev/null.
 #[test]
 fn a_home_that_is_no_folder_has_no_file() {
     let home = Home::new();

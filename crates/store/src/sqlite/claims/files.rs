@@ -1,5 +1,5 @@
-//! Sessions as files of the folder `locks`, each locked by its holder, whose process id it holds. They are never
-//! removed: whoever locks a file must be sure that everybody else finds the same one.
+//! Claims sessions through files in the folder `locks`, each locked by its holder and containing the holder's process
+//! id. The files are never removed: all processes must lock the same file.
 
 use std::collections::HashMap;
 use std::fs::{File, TryLockError};
@@ -13,7 +13,7 @@ use super::ClaimRefusal;
 use crate::sqlite::folder::DataFolder;
 use crate::sqlite::private;
 
-/// The folder and the files this store has locked.
+/// The folder, and the files this store has locked.
 #[derive(Debug)]
 pub(super) struct Locks {
     folder: PathBuf,
@@ -38,7 +38,7 @@ impl Locks {
         Ok(())
     }
 
-    /// Says who has the session, holding it no longer than it takes to try.
+    /// Returns an error with the holder if the session is claimed; locks it only for the duration of the check.
     pub(super) fn look(&self, session: SessionId) -> Result<(), ClaimRefusal> {
         match File::open(self.folder.join(session.to_string())) {
             Ok(file) => try_lock(&file),
@@ -47,13 +47,13 @@ impl Locks {
         }
     }
 
-    /// The same without a store of its own.
+    /// Like `look`, without an open store.
     pub(super) fn look_at(folder: &DataFolder, session: SessionId) -> Result<(), ClaimRefusal> {
         Self { folder: folder.locks(), files: Mutex::default() }.look(session)
     }
 
     pub(super) fn free(&self, session: SessionId) {
-        // Unlocked by hand: a child process that was just forked may hold a copy of it.
+        // Unlocked explicitly: a child process that was just forked may hold a copy of the descriptor.
         if let Some(file) = self.files().remove(&session) {
             let _ = file.unlock();
         }
@@ -77,7 +77,7 @@ fn try_lock(file: &File) -> Result<(), ClaimRefusal> {
     }
 }
 
-/// A holder that has not yet written its id goes without one.
+/// The holder's process id; `None` if it has not written it yet.
 fn holder(file: &File) -> Option<u32> {
     let mut id = String::new();
     file.take(16).read_to_string(&mut id).ok()?;

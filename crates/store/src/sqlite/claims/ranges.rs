@@ -1,12 +1,12 @@
-//! Sessions as ranges of the database's file, far behind its end, locked for this process's handle on it. The lock is
-//! on what it guards: there is no name of its own that could be removed. No session leaves a file behind, and a
-//! thousand can be taken without making one.
+//! Claims sessions by locking ranges of the database file, far behind its end, through this process's descriptor. The
+//! lock is on the file it guards, so there is no lock file that could be removed. No session leaves a file behind, and
+//! a thousand can be claimed without creating one.
 //!
-//! A range begins where its session says and is as long as its holder's process id, which is how others learn it.
+//! A range starts at an offset derived from the session; its length tells others the process id of its holder.
 //! ```text
 //! 0 | 1 | 40 bits of a hash of the session's id | 22 bits for the length |
 //! ```
-//! Ranges are too far apart to touch: the system would make one of two that do. SQLite's own locks are on bytes at 1 GiB.
+//! Ranges are too far apart to touch: the system would merge adjacent ones. SQLite's own locks are on bytes at 1 GiB.
 
 use std::collections::HashSet;
 use std::fs;
@@ -23,14 +23,14 @@ use super::ClaimRefusal;
 use crate::sqlite::database_file::{DatabaseFile, DatabaseHandle};
 use crate::sqlite::folder::DataFolder;
 
-/// No process id of Linux needs more.
+/// No Linux process id needs more bits.
 const LENGTH_BITS: u32 = 22;
 const SESSION_BITS: u32 = 40;
 
-/// Where the first range begins: no database is as long.
+/// Start of the first range: no database is that long.
 const FIRST: i64 = 1 << (SESSION_BITS + LENGTH_BITS);
 
-/// How often a range is tried that is said to be locked while nobody has it.
+/// How often to try to lock a range that is reported as locked although nobody holds it.
 const TRIES: usize = 100;
 
 /// The ranges this store has locked.
@@ -55,13 +55,13 @@ impl Locks {
         self.lock(self.database()?, start(session))
     }
 
-    /// Says who has the session, taking nothing.
+    /// Returns an error with the holder if the session is claimed; locks nothing.
     pub(super) fn look(&self, session: SessionId) -> Result<(), ClaimRefusal> {
         let database = self.database()?;
         is_free(database, &database.locked(), start(session))
     }
 
-    /// The same without a store of its own, in a file that need not be writable.
+    /// Like `look`, without an open store, in a file that need not be writable.
     pub(super) fn look_at(folder: &DataFolder, session: SessionId) -> Result<(), ClaimRefusal> {
         Self::open(folder).map_err(ClaimRefusal::Failed)?.look(session)
     }
@@ -74,7 +74,7 @@ impl Locks {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The file to lock: whoever comes now must find the same one.
+    /// The file to lock; an error if it is no longer at its path, where new processes would find another file.
     fn database(&self) -> Result<&DatabaseHandle, ClaimRefusal> {
         let database = self.database.handle().map_err(ClaimRefusal::Failed)?;
         if database.is_at(&self.path) {
@@ -104,7 +104,7 @@ impl Locks {
     fn unlock(&self, start: i64) {
         if let Ok(database) = self.database.handle() {
             let mut locked = database.locked();
-            // It is freed with the process at the latest.
+            // If this fails, the lock is released when the process ends.
             let _ = fcntl(&database.file, FcntlArg::F_OFD_SETLK(&range(F_UNLCK, start)));
             locked.remove(&start);
         }
@@ -119,7 +119,7 @@ impl Drop for Locks {
     }
 }
 
-/// Whether nobody, this process included, has locked the range; or who has.
+/// Returns an error with the holder if any process, this one included, has locked the range.
 fn is_free(database: &DatabaseHandle, locked: &HashSet<i64>, start: i64) -> Result<(), ClaimRefusal> {
     if locked.contains(&start) {
         return Err(ClaimRefusal::Held(Some(std::process::id())));
@@ -129,24 +129,24 @@ fn is_free(database: &DatabaseHandle, locked: &HashSet<i64>, start: i64) -> Resu
     if c_int::from(found.l_type) == F_UNLCK {
         return Ok(());
     }
-    // Without a length it is no claim of ours but a lock on the whole file.
+    // A length that is no process id belongs to a lock on the whole file, not to a claim.
     Err(ClaimRefusal::Held(u32::try_from(found.l_len).ok().filter(|process| *process > 0)))
 }
 
-/// Where the range of `session` begins. Two sessions in use share a beginning once in a million million times; the
-/// second is then called busy.
+/// Start of the range of `session`. Two sessions in use have the same start once in a million million times; the
+/// second is then reported as busy.
 fn start(session: SessionId) -> i64 {
     let digest = blake3::hash(session.0.as_bytes());
     let (head, _) = digest.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
     nth(i64::from_le_bytes(*head) & ((1 << SESSION_BITS) - 1))
 }
 
-/// Where the range of this number begins.
+/// Start of the range with this number.
 const fn nth(number: i64) -> i64 {
     FIRST | (number << LENGTH_BITS)
 }
 
-/// A range as long as the id of this process.
+/// A range as long as this process's id.
 fn range(kind: c_int, start: i64) -> flock {
     let length = i64::from(std::process::id());
     flock { l_type: kind as i16, l_whence: SEEK_SET as i16, l_start: start, l_len: length, l_pid: 0 }
@@ -156,7 +156,7 @@ fn range(kind: c_int, start: i64) -> flock {
 mod tests {
     use super::*;
 
-    /// A folder with a database, and two who claim sessions in it.
+    /// A folder with a database, and two `Locks` that claim sessions in it.
     fn two() -> (tempfile::TempDir, Locks, Locks) {
         let dir = tempfile::tempdir().unwrap();
         let folder = DataFolder(dir.path().to_owned());

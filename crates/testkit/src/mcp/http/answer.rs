@@ -1,4 +1,4 @@
-//! One request over HTTP, answered.
+//! Answers one HTTP request.
 
 use std::io;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::{McpServerState, ResponsePiece, lock};
 
 type HttpConnection = BufReader<TcpStream>;
 
-/// What becomes of the connection.
+/// Whether the connection stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionFate {
     Go,
@@ -95,7 +95,7 @@ async fn post(
     }
 }
 
-/// The fault that befalls a method now.
+/// The fault that applies to a request with this method, counting it.
 fn fault(state: &McpServerState, method: &str) -> Option<HttpFaultKind> {
     let mut faults = lock(&state.faults);
     let fault = faults.iter_mut().find(|fault| fault.times > 0 && fault.on.as_deref().is_none_or(|on| on == method))?;
@@ -103,7 +103,7 @@ fn fault(state: &McpServerState, method: &str) -> Option<HttpFaultKind> {
     Some(fault.kind.clone())
 }
 
-/// Why the headers of the newest revision do not fit the message; older ones need none.
+/// Why the headers of the newest revision do not match the message; older revisions need none.
 fn mismatch(request: &McpHttpRequest) -> Option<&'static str> {
     let version = request.body["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()?;
     if request.header("mcp-protocol-version") != Some(version) {
@@ -116,7 +116,7 @@ fn mismatch(request: &McpHttpRequest) -> Option<&'static str> {
 }
 
 enum SessionCheck {
-    /// It goes on, and the answer carries these headers.
+    /// The request is valid, and the answer carries these headers.
     Goes(Vec<(&'static str, String)>),
     Unknown,
     Missing,
@@ -142,13 +142,13 @@ fn session(state: &McpServerState, request: &McpHttpRequest) -> SessionCheck {
     }
 }
 
-/// Whether a message answers this request, as anything else than its id has no method.
+/// Whether a message answers this request: it has the request's id, possibly as a string, and no method.
 fn answers(message: &Value, id: &Value) -> bool {
     let as_text = || message["id"].as_str().is_some_and(|text| text == id.to_string().as_str());
     message["method"].is_null() && (message["id"] == *id || as_text())
 }
 
-/// Sends what comes up in the course of a request as events, up to its answer.
+/// Sends the pieces of a response as events, up to the answer.
 async fn stream(
     state: &Arc<McpServerState>,
     id: &Value,
@@ -172,14 +172,14 @@ async fn stream(
                     chunk(to, &[b"data: ", bytes.as_slice()].concat()).await?;
                     return Ok(ConnectionFate::Close);
                 }
-                // Another stream took its place.
+                // Another stream for the same id replaced this one.
                 None => break,
             },
             () = hung_up(to) => return note_cancelled(state, id),
         }
     }
     state.close(id);
-    // What was said after the answer is still said: a server may answer twice.
+    // Messages after the answer are sent, too: a server may answer twice.
     while let Ok(ResponsePiece::Message(message)) = pieces.try_recv() {
         event(to, message.to_string().as_bytes()).await?;
     }
@@ -187,7 +187,7 @@ async fn stream(
     Ok(ConnectionFate::Go)
 }
 
-/// The client closed the connection before the answer, which in the newest revision is how it gives up.
+/// Notes that the client closed the connection before the answer, which is how the newest revision cancels a request.
 fn note_cancelled(state: &McpServerState, id: &Value) -> io::Result<ConnectionFate> {
     state.close(id);
     if !id.is_null() {
@@ -196,7 +196,7 @@ fn note_cancelled(state: &McpServerState, id: &Value) -> io::Result<ConnectionFa
     Ok(ConnectionFate::Close)
 }
 
-/// Waits until the client is gone. Requests are not pipelined, so that there is nothing else to read.
+/// Waits until the client disconnects. Requests are not pipelined, so there is nothing else to read.
 async fn hung_up(connection: &mut HttpConnection) {
     while connection.fill_buf().await.is_ok_and(|bytes| !bytes.is_empty()) {
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -241,7 +241,7 @@ async fn spoil(fault: &HttpFaultKind, to: &mut HttpConnection) -> io::Result<Con
     }
 }
 
-/// How long a body is.
+/// How the length of a body is given.
 enum BodyLength {
     Bytes(usize),
     Chunked,

@@ -1,4 +1,4 @@
-//! How a fake server treats HTTP itself.
+//! How a fake server behaves at the HTTP level.
 
 use serde_json::Value;
 
@@ -7,9 +7,9 @@ use serde_json::Value;
 pub struct HttpBehaviour {
     /// The form of an answer.
     pub answers: HttpAnswers,
-    /// Sessions of the old revisions.
+    /// How sessions of the old revisions are treated.
     pub session: HttpSession,
-    /// What goes wrong, the first that fits.
+    /// The faults; the first one that matches applies.
     pub faults: Vec<HttpFault>,
 }
 
@@ -19,11 +19,11 @@ pub enum HttpAnswers {
     /// An event stream.
     #[default]
     Events,
-    /// One JSON document; what would be told in between is lost.
+    /// One JSON document; messages before the answer are lost.
     Json,
 }
 
-/// What becomes of a session that the handshake began.
+/// How a session that the handshake created is treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HttpSession {
     /// It is kept.
@@ -31,31 +31,31 @@ pub enum HttpSession {
     Kept,
     /// There is none.
     None,
-    /// It is unknown (404) after so many messages.
+    /// It is unknown (404) after this many messages.
     ForgottenAfter(u32),
 }
 
-/// Something that goes wrong with a request.
+/// A fault in answering a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HttpFault {
-    /// With which method of the protocol; with all of them if none is said.
+    /// The MCP method it applies to; `None` means all.
     pub on: Option<String>,
-    /// How many times.
+    /// How many times it occurs.
     pub times: u32,
-    /// What.
+    /// The kind of fault.
     pub kind: HttpFaultKind,
 }
 
-/// What may go wrong.
+/// The kind of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HttpFaultKind {
     /// Another status, with a line of text and these headers.
     Status(u16, Vec<(String, String)>),
-    /// Content of another type than promised: a page.
+    /// A web page instead of the announced content type.
     Page,
-    /// JSON that is not JSON.
+    /// Invalid JSON.
     NotJson,
-    /// The connection closes without a word.
+    /// The connection closes without a response.
     Closes,
     /// The headers, and then nothing.
     Holds,
@@ -68,13 +68,13 @@ pub enum HttpFaultKind {
 }
 
 impl HttpFault {
-    /// Something that goes wrong with a method, always.
+    /// A fault that always affects this method.
     #[must_use]
     pub fn on(method: &str, kind: HttpFaultKind) -> Self {
         Self { on: Some(method.to_owned()), times: u32::MAX, kind }
     }
 
-    /// The same, so many times.
+    /// This fault, limited to `times` occurrences.
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = times;
@@ -82,19 +82,19 @@ impl HttpFault {
     }
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct McpHttpRequest {
-    /// Of HTTP.
+    /// The HTTP method.
     pub method: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The message; `null` where there is none.
+    /// The JSON-RPC message; `null` if there is none.
     pub body: Value,
 }
 
 impl McpHttpRequest {
-    /// The value of a header, its name in lower case.
+    /// The value of a header; `name` in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())

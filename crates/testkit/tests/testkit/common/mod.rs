@@ -1,4 +1,4 @@
-//! How tests ask a model.
+//! Helpers to send requests to a model.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use windlass_vocab::{
     Reply, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
-/// What a run sends before the conversation: one tool.
+/// The context that a run sends before the conversation: one tool.
 pub(crate) fn context() -> PinnedContext {
     let tool = ToolSpec {
         name: "scripted.a".into(),
@@ -42,7 +42,7 @@ pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) ->
     }
 }
 
-/// Asks, and gives back the end and what the sink got.
+/// Sends a request, and returns its result and the text that the sink received.
 pub(crate) async fn ask(model: &dyn Model, request: &ModelRequest<'_>) -> (Result<Reply, Failure>, String) {
     let got = Arc::new(Mutex::new(String::new()));
     let sink = Arc::clone(&got);
@@ -63,12 +63,12 @@ pub(crate) async fn ask(model: &dyn Model, request: &ModelRequest<'_>) -> (Resul
     (end, got)
 }
 
-/// A user's words.
+/// A user message.
 pub(crate) fn user(text: &str) -> Message {
     Message::User { text: text.into() }
 }
 
-/// What follows when a reply's calls were all answered.
+/// The history after all calls of a reply were answered.
 pub(crate) fn continued(mut history: Vec<Message>, reply: &Reply, turn: u32) -> Vec<Message> {
     let id = |index| CallId { run: RunId(1), turn: TurnId(turn), index };
     let calls = (0..).zip(&reply.calls).map(|(index, call)| CallInHistory {

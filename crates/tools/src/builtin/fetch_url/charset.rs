@@ -1,17 +1,17 @@
-//! Bytes to text: UTF-8, and the one-byte letters of western Europe, which is what the web has.
+//! Decodes bytes to text: UTF-8 and Windows-1252, which covers nearly all of the web.
 
-/// A text and, where it may be wrong, what it was taken for.
+/// A decoded text and, if it may be wrong, the encoding that was assumed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DecodedText {
     pub(super) text: String,
     pub(super) doubt: Option<String>,
 }
 
-/// How many bytes are searched for a page's own word on its letters.
+/// How many bytes are searched for the page's own charset declaration.
 const SEARCHED: usize = 1024;
 
-/// Reads `bytes`, in the letters the server or the page itself names; without a word, in UTF-8 if they
-/// are that, else in Windows-1252.
+/// Decodes `bytes` in the charset that the server or the page declares; without one, as UTF-8 if that is valid, else as
+/// Windows-1252.
 pub(super) fn decode(bytes: &[u8], named: Option<&str>) -> DecodedText {
     if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         return lossy(rest, None);
@@ -40,7 +40,7 @@ fn lossy(bytes: &[u8], named: Option<&str>) -> DecodedText {
     DecodedText { text, doubt }
 }
 
-/// `<meta charset=…>`, or the same in a `content` attribute.
+/// Returns the charset of `<meta charset=…>`, or of its `content` attribute.
 fn named_in_page(bytes: &[u8]) -> Option<String> {
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(SEARCHED)]).to_ascii_lowercase();
     let (_, meta) = beginning.split_once("<meta")?;
@@ -50,7 +50,7 @@ fn named_in_page(bytes: &[u8]) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// Windows-1252, which browsers take Latin-1 for as well: these differ from Unicode's own numbers.
+/// The characters 0x80 to 0x9f of Windows-1252, which differ from Unicode. Browsers decode Latin-1 this way too.
 const HIGH: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -79,7 +79,7 @@ mod tests {
             (b"gr\xfc", Some("utf-8"), "gr\u{fffd}"),
             (b"\xef\xbb\xbfa", Some("latin1"), "a"),
             (b"<meta charset='windows-1252'>\x93a\x94", None, "<meta charset='windows-1252'>“a”"),
-            // Cut in the middle of a letter.
+            // Cut in the middle of a character.
             (b"gr\xc3", None, "gr\u{fffd}"),
         ] {
             assert_eq!(decode(bytes, named).text, want, "{named:?}");

@@ -1,5 +1,5 @@
-//! One request and its answer, bounded: the head by what the client takes, the body by what is kept of
-//! it, and so is what a compressed body unpacks to. What is not wanted is not read.
+//! One request and its response, within bounds: the head is limited by the HTTP client, the body by the caller's limit,
+//! before and after decompression. Bytes beyond the limit are not read.
 
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -17,13 +17,13 @@ use super::fetch_failure::FetchFailure;
 use crate::address::Address;
 use crate::shorten::shorten;
 
-/// The head of an answer is not larger.
+/// The largest response head.
 const HEAD: usize = 64 << 10;
 const AGENT: &str = concat!("windlass/", env!("CARGO_PKG_VERSION"));
 const ACCEPT: &str = "text/html, application/xhtml+xml, text/plain, text/markdown, application/json, text/*;q=0.9, \
                       application/xml;q=0.8, */*;q=0.1";
 
-/// The head of an answer.
+/// The head of a response.
 pub(super) struct ResponseHead {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
@@ -35,22 +35,21 @@ impl ResponseHead {
     }
 }
 
-/// What is kept of a body.
+/// The part of a body that is kept.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ResponseBody {
     pub(super) bytes: Vec<u8>,
     pub(super) extent: BodyExtent,
 }
 
-/// Whether it is all there.
+/// Whether the body is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BodyExtent {
     Whole,
     Cut,
 }
 
-/// Asks for `address` over `stream`. `wanted` looks at the head and says how many bytes of the body are
-/// worth reading.
+/// Requests `address` over `stream`. `wanted` decides from the head how many bytes of the body to read.
 pub(super) async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     address: &Address,
@@ -71,7 +70,7 @@ pub(super) async fn exchange(
     tokio::select! {
         biased;
         answer = &mut answer => answer,
-        // What came before the connection ended is still there to be read.
+        // Bytes that arrived before the connection ended can still be read.
         _ = &mut connection => answer.await,
     }
 }
@@ -122,13 +121,13 @@ async fn read(
                     return kept.finished();
                 }
             }
-            // Trailers say nothing we need.
+            // Trailers are not needed.
             Some(Err(_)) => {}
         }
     }
 }
 
-/// A body as it comes, unpacked.
+/// Collects and decompresses a body.
 enum BodyUnpacker {
     Plain(BoundedBuffer),
     Packed { decoder: Box<MultiGzDecoder<BoundedBuffer>>, read: usize },
@@ -147,7 +146,7 @@ impl BodyUnpacker {
         }
     }
 
-    /// Takes more; says whether there is room for yet more.
+    /// Adds bytes. Returns whether there is room for more.
     fn take(&mut self, bytes: &Bytes) -> Result<BodyExtent, FetchFailure> {
         match self {
             Self::Plain(bounded) => {
@@ -159,7 +158,7 @@ impl BodyUnpacker {
                 let unpacked = decoder.write_all(bytes);
                 let bounded = decoder.get_mut();
                 if *read > bounded.room {
-                    // Nothing but empty blocks can be that long.
+                    // So much input without reaching the output limit can only be empty blocks.
                     bounded.extent = BodyExtent::Cut;
                 }
                 match (unpacked, bounded.extent) {
@@ -191,7 +190,7 @@ fn unsound(error: &io::Error) -> FetchFailure {
     FetchFailure::Unreachable(format!("The answer is packed as gzip but can't be unpacked: {error}."))
 }
 
-/// Keeps what there is room for, and refuses more.
+/// Keeps bytes up to its limit, and refuses more.
 struct BoundedBuffer {
     bytes: Vec<u8>,
     room: usize,

@@ -1,4 +1,4 @@
-//! Why nothing was fetched, told to the model.
+//! Why nothing was fetched, as reported to the model.
 
 use std::net::IpAddr;
 
@@ -10,13 +10,13 @@ use crate::address::Address;
 /// Why nothing was fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FetchFailure {
-    /// It is not allowed.
+    /// A rule denies it.
     Denied(String),
-    /// The address is private, and this host of it is not one a person has named.
+    /// The address is private, and the person has not allowed this host.
     Private { told: String, host: String },
-    /// It can't be fetched by this tool, or the server said no.
+    /// This tool can't fetch it, or the server refused.
     Refused(String),
-    /// There is no such page, or no such host.
+    /// The page or the host does not exist.
     NotFound(String),
     /// The network or the server failed.
     Unreachable(String),

@@ -1,8 +1,7 @@
-//! A page of HTML as text that can be read: headings, lists, links and code as Markdown writes them,
-//! scripts and styles left out.
+//! Converts a page of HTML to readable text: headings, lists, links and code as Markdown, without scripts and styles.
 //!
-//! One pass over the page, whatever is in it: a mark that never closes ends the page there, and what is
-//! made of it is bounded as well, for links are written whole.
+//! It takes one pass over the page, whatever the page contains: an unclosed tag ends the page there. The output is
+//! bounded as well, because relative links become longer.
 
 mod tags;
 
@@ -18,11 +17,11 @@ pub(super) struct ReadablePage {
     pub(super) extent: BodyExtent,
 }
 
-/// Nothing deeper is shown deeper.
+/// The maximum nesting that is indented.
 const DEEPEST: usize = 8;
 const LONGEST_TITLE: usize = 300;
 
-/// The text of `html`, found at `address`; `room` bytes of it at most, and a little.
+/// Returns the text of `html` from `address`, not much longer than `room` bytes.
 pub(super) fn readable(html: &str, address: &Address, room: usize) -> ReadablePage {
     let mut page = PageWriter { address, ..PageWriter::new(address) };
     for piece in pieces(html) {
@@ -37,7 +36,7 @@ pub(super) fn readable(html: &str, address: &Address, room: usize) -> ReadablePa
     page.finished(BodyExtent::Whole)
 }
 
-/// White space that is owed before the next word.
+/// White space to write before the next word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     None,
@@ -46,13 +45,13 @@ enum Gap {
     Paragraph,
 }
 
-/// How a list counts.
+/// The markers of a list.
 enum ListStyle {
     Dots,
     Numbers(u32),
 }
 
-/// A link whose text is being read: where it leads, and where its text begins.
+/// A link whose text is being written: its target, and where its text begins.
 struct OpenLink {
     to: String,
     from: usize,
@@ -64,7 +63,7 @@ struct PageWriter<'a> {
     title: String,
     in_title: bool,
     gap: Gap,
-    /// Depth of what is kept as it is.
+    /// Nesting depth of preformatted elements.
     verbatim: usize,
     quoted: usize,
     lists: Vec<ListStyle>,
@@ -88,7 +87,7 @@ impl<'a> PageWriter<'a> {
 
     fn finished(mut self, extent: BodyExtent) -> ReadablePage {
         self.end_link();
-        // A page that is read has no business with a terminal: nothing in it moves a cursor or ends a text.
+        // The text must not control a terminal: remove control characters.
         self.out.retain(|c| !c.is_control() || matches!(c, '\n' | '\t'));
         self.title.retain(|c| !c.is_control() || c.is_whitespace());
         self.out.truncate(self.out.trim_end().len());
@@ -125,7 +124,7 @@ impl<'a> PageWriter<'a> {
         self.gap = self.gap.max(gap);
     }
 
-    /// Writes the white space that is owed.
+    /// Writes the pending white space.
     fn settle(&mut self) {
         let gap = std::mem::replace(&mut self.gap, Gap::None);
         let begun = !self.out.is_empty();
@@ -269,7 +268,7 @@ impl<'a> PageWriter<'a> {
         }
     }
 
-    /// Puts the link around the text that was written since it began.
+    /// Puts the link around the text written since it began.
     fn end_link(&mut self) {
         let Some(OpenLink { to, from }) = self.link.take() else { return };
         let text = self.out[from..].trim_end();
@@ -291,7 +290,7 @@ impl<'a> PageWriter<'a> {
     }
 }
 
-/// The space around an element.
+/// Returns the white space around an element.
 fn gap_of(name: &str) -> Gap {
     match name {
         "p" | "table" | "dl" | "figure" | "details" | "form" | "fieldset" => Gap::Paragraph,
@@ -323,7 +322,7 @@ mod tests {
         assert_eq!((title.as_str(), text.as_str(), extent), ("A & B", want, BodyExtent::Whole));
     }
 
-    // proves X4: nothing of a page but its text
+    // proves X4: only the text of a page is returned
     #[test]
     fn what_runs_or_hides_is_left_out() {
         for (html, want) in [
@@ -347,7 +346,7 @@ mod tests {
         }
     }
 
-    // proves T10: hostile pages cost no more than their length
+    // proves T10: hostile pages take time linear in their length
     #[test]
     fn no_page_is_slow_or_grows_beyond_its_bound() {
         let address = Address::parse(&format!("https://example.org/{}/", "d".repeat(2_000))).unwrap();

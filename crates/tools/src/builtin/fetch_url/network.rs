@@ -1,8 +1,8 @@
-//! Names to addresses, and connections to exactly those.
+//! Resolves host names, and connects to exactly the resolved addresses.
 //!
-//! The name is looked up once for a connection, all that comes of it is judged, and then one of those
-//! addresses is connected to: nobody looks the name up a second time, so it can't mean something else
-//! then. No proxy is used, for it would do the looking up.
+//! A name is resolved once per connection, all its addresses are checked, and then one of them is connected to. There
+//! is no second lookup that could return another address (DNS rebinding). No proxy is used, because the proxy would
+//! resolve the name.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -21,21 +21,21 @@ use super::private_address;
 use crate::BoxFuture;
 use crate::address::{Address, HostPattern};
 
-/// How long one address may take to answer.
+/// The connection timeout per address.
 const CONNECT: Duration = Duration::from_secs(5);
-/// Of the addresses of one name, so many are tried.
+/// How many addresses of a name are tried.
 const TRIED: usize = 4;
 
-/// The outside world.
+/// Name resolution and connections, which tests replace.
 pub(super) trait HostConnector: Send + Sync {
-    /// All addresses of a name.
+    /// Returns all addresses of a name.
     fn resolve(&self, host: String, port: u16) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 
-    /// A connection to one address.
+    /// Connects to one address.
     fn connect(&self, to: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>>;
 }
 
-/// The system's.
+/// The operating system's resolver and network.
 pub(super) struct SystemConnector;
 
 impl HostConnector for SystemConnector {
@@ -51,7 +51,7 @@ impl HostConnector for SystemConnector {
     }
 }
 
-/// Connects to the host of `address`, which is in `allowed` or everybody's.
+/// Connects to the host of `address`, which must be in `allowed` or public.
 pub(super) async fn connect_host(
     network: &dyn HostConnector,
     address: &Address,
@@ -76,13 +76,13 @@ pub(super) async fn connect_host(
     Err(FetchFailure::Unreachable(format!("{} can't be reached: {why}.", address.origin())))
 }
 
-/// Why the host of `address` is not fetched from, where that is seen without looking anything up: it is written as a number
-/// that is not everybody's, or is this machine's own name.
+/// Returns why the host of `address` is refused, where no lookup is needed: it is a private IP address, or a name of
+/// this machine.
 pub(super) fn plainly_private(address: &Address, allowed: &[HostPattern]) -> Option<FetchFailure> {
     let ip = match address.url().host()? {
         Host::Ipv4(ip) => ip.into(),
         Host::Ipv6(ip) => ip.into(),
-        // Whatever a name server says of them (RFC 6761).
+        // Local whatever a name server returns (RFC 6761).
         Host::Domain(name) if name == "localhost" || name.ends_with(".localhost") => Ipv4Addr::LOCALHOST.into(),
         Host::Domain(_) => return None,
     };
@@ -102,7 +102,7 @@ async fn addresses(network: &dyn HostConnector, address: &Address) -> Result<Vec
     if found.is_empty() { Err(unknown("it has no address".to_owned())) } else { Ok(found) }
 }
 
-/// Speaks TLS with the host of `address` over `stream`.
+/// Starts TLS with the host of `address` over `stream`.
 pub(super) async fn secured(stream: TcpStream, address: &Address) -> Result<TlsStream<TcpStream>, FetchFailure> {
     let failed = |why: &dyn std::fmt::Display| {
         FetchFailure::Unreachable(format!("{}: the secure connection failed: {why}.", address.origin()))
@@ -113,7 +113,7 @@ pub(super) async fn secured(stream: TcpStream, address: &Address) -> Result<TlsS
     TlsConnector::from(config).connect(name, stream).await.map_err(|error| failed(&error))
 }
 
-/// Certificates are read when the first secure address is fetched.
+/// Loads the certificates for the first HTTPS request.
 fn tls() -> Result<Arc<ClientConfig>, rustls::Error> {
     static TLS: OnceLock<Arc<ClientConfig>> = OnceLock::new();
     if let Some(config) = TLS.get() {

@@ -1,4 +1,4 @@
-//! What an answer is, and what the model is told of it.
+//! Determines the type of a response, and renders it for the model.
 
 use http::header;
 
@@ -13,26 +13,26 @@ use crate::builtin::file_kind;
 use crate::cut::thousands;
 use crate::shorten::shorten;
 
-/// How HTML is given.
+/// How HTML is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HtmlForm {
     Readable,
     Raw,
 }
 
-/// Of a page that explains an error.
+/// How much of an error page is returned.
 const EXPLANATION: usize = 1_000;
 
-/// What an answer is made of, by its head.
+/// The content type of a response, by its head.
 enum ContentKind {
     Html,
     Text,
-    /// The head does not say.
+    /// The head has no content type.
     Unsaid,
     Other,
 }
 
-/// Types that are text though their name does not begin so.
+/// Types that are text although their name does not begin with `text/`.
 const TEXT: &[&str] = &[
     "application/ecmascript",
     "application/graphql",
@@ -72,7 +72,7 @@ pub(super) fn is_text(head: &ResponseHead) -> bool {
     }
 }
 
-/// The answer as the model gets it.
+/// Returns the response as text for the model.
 pub(super) fn render_response(
     address: &Address,
     head: &ResponseHead,
@@ -111,7 +111,7 @@ pub(super) fn render_response(
     })
 }
 
-/// What a body is that nobody named.
+/// Determines the type of a body without a declared content type.
 fn sniff_kind(bytes: &[u8]) -> ContentKind {
     let sample = &bytes[..bytes.len().min(file_kind::SAMPLE)];
     let beginning = String::from_utf8_lossy(sample).trim_start().to_ascii_lowercase();
@@ -132,7 +132,7 @@ struct PageText {
 }
 
 impl PageText {
-    /// Secrets go first: what is read of a page, and what is made of it, may end anywhere.
+    /// Secrets are replaced first: the read part of a page and the converted text may be cut anywhere.
     fn of(
         kind: &ContentKind,
         address: &Address,
@@ -152,7 +152,7 @@ impl PageText {
             (ContentKind::Html, HtmlForm::Readable) => {
                 let ReadablePage { title, text, extent } = html::readable(&seen, address, LARGEST);
                 let title = if title.is_empty() { title } else { format!("Title: {title}\n") };
-                // A page may write a secret in such a way that it is one only when it is read.
+                // The conversion may produce a secret that was not visible in the source (by entities, for example).
                 (title, secrets.scrub(&text).into_owned(), extent)
             }
             (ContentKind::Html, HtmlForm::Raw) | (ContentKind::Text | ContentKind::Unsaid | ContentKind::Other, _) => {
@@ -171,7 +171,7 @@ impl PageText {
     }
 }
 
-/// `utf-8` of `text/html; charset="utf-8"`.
+/// Returns `utf-8` for `text/html; charset="utf-8"`.
 fn charset_of(type_name: &str) -> Option<String> {
     type_name.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;

@@ -1,11 +1,11 @@
-//! Which addresses of the network are everybody's (T10).
+//! Decides which IP addresses are public (T10).
 //!
-//! Only addresses that anybody on the internet could reach are fetched from. An address that carries
-//! another in it is judged by the one that is reached in the end.
+//! Only addresses that anybody on the internet can reach are fetched from. An address that embeds another one is
+//! checked by the address that is finally reached.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What kind of address it is, if it is not everybody's.
+/// Returns the kind of address, or `None` if it is public.
 pub(super) fn private(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => private_v4(address),
@@ -37,7 +37,7 @@ fn private_v6(address: Ipv6Addr) -> Option<&'static str> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Some("an unspecified address"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Some("this machine"),
-        // An IPv4 address in IPv6's clothes, and one behind a NAT64 gateway.
+        // An IPv4-mapped address, and one behind a NAT64 gateway.
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => inner(high, low),
         [0x64, 0xff9b, ..] => Some("a private network behind NAT64"),
         [0x2002, ..] => Some("a 6to4 address"),

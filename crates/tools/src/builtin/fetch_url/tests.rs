@@ -1,5 +1,5 @@
-//! Fetching from a server of our own behind a network of our own: names mean what a test says, and
-//! whatever address is connected to, the server answers.
+//! Tests with a fake network and a local server: names resolve as a test defines, and every connection reaches the
+//! server.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use crate::{BoxFuture, CallContext, Commands, Mode, Permissions, Registry, Tool,
 
 const PUBLIC: &str = "93.184.216.34";
 
-/// What the server answers for a path: raw bytes, then silence where `hang` is set.
+/// The server's response for a path: raw bytes, and then no end if `hang` is set.
 #[derive(Clone)]
 struct CannedResponse {
     bytes: Vec<u8>,
@@ -42,7 +42,7 @@ fn redirect(to: &str) -> CannedResponse {
 #[derive(Default)]
 struct FakeWorld {
     pages: HashMap<String, CannedResponse>,
-    /// What each name means, one lookup after another; the last for ever.
+    /// The addresses of each name, one entry per lookup; the last one repeats.
     names: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
     connected: Mutex<Vec<SocketAddr>>,
 }
@@ -141,7 +141,7 @@ fn assert_told(fetched: &FetchResult, kind: OutcomeKind, parts: &[&str]) {
     }
 }
 
-// proves T10: what came, whence and as what is said
+// proves T10: the result names the URL, the status and the content type
 #[test]
 fn a_page_comes_back_as_text_with_its_address_status_and_type() {
     let world = FakeWorld::of(&[("/a?b=1", html("<title>T</title><h1>Hi</h1><p>See <a href=/c>c</a>"))]);
@@ -152,7 +152,7 @@ fn a_page_comes_back_as_text_with_its_address_status_and_type() {
     assert_eq!(fetched.connected, ["93.184.216.34:80"]);
 }
 
-// proves T10: private addresses are refused after the name was looked up, and nothing is connected to
+// proves T10: private addresses are refused after the name was resolved, and nothing is connected to
 #[test]
 fn a_name_that_means_a_private_address_is_refused() {
     for ip in ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "fd00::1"] {
@@ -173,7 +173,7 @@ fn a_name_that_means_a_private_address_is_refused() {
     }
 }
 
-// proves T10: a name that means something else the second time
+// proves T10: a name that resolves to another address the second time
 #[test]
 fn a_name_is_looked_up_once_for_a_connection_and_judged_each_time() {
     let world = FakeWorld::of(&[("/", redirect("/again"))]).name("two.test", &[&[PUBLIC], &["127.0.0.1"]]);
@@ -187,14 +187,14 @@ fn a_name_is_looked_up_once_for_a_connection_and_judged_each_time() {
 fn a_redirect_into_a_private_network_is_refused() {
     for to in ["http://127.0.0.1/", "http://169.254.169.254/latest/", "//[::1]/", "http://inside.test/"] {
         let world = FakeWorld::of(&[("/", redirect(to))]).name("inside.test", &[&["10.0.0.1"]]);
-        // Nobody is asked, so that other hosts are followed to.
+        // This mode follows redirects to other hosts without asking.
         let fetched = fetch_with(world, rules(Mode::Bypass, &[], &[]), "http://site.test/");
         assert!(matches!(fetched.outcome.remedy, Some(Remedy::FetchPrivate { .. })), "{:?}", fetched.outcome);
         assert_eq!(fetched.connected, ["93.184.216.34:80"], "{to}");
     }
 }
 
-// proves T8, T10: nobody is asked about what a yes could not bring about
+// proves T8, T10: no approval is requested for a call that would be refused anyway
 #[test]
 fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
     let checked = |private: &[&str], mode: Mode, url: &str| {
@@ -263,7 +263,7 @@ fn a_private_host_that_was_named_is_fetched_from() {
     }
 }
 
-// proves X4, T8: whoever agreed to one host did not agree to another
+// proves X4, T8: approval of one host does not cover another
 #[test]
 fn a_redirect_to_another_host_is_followed_only_where_a_rule_allows_it() {
     let world = || {
@@ -282,7 +282,7 @@ fn a_redirect_to_another_host_is_followed_only_where_a_rule_allows_it() {
     assert_eq!(fetched.connected.len(), 1);
 }
 
-// proves T8, X4: a rule allows what it says, on every hop, and so does a rule that forbids or asks
+// proves T8, X4: every hop is checked against the rules, those that allow as well as those that deny or ask
 #[test]
 fn a_redirect_within_a_host_is_judged_by_the_rules_again() {
     let world = || FakeWorld::of(&[("/a/1", redirect("/a/2")), ("/a/2", redirect("/b")), ("/b", html("there"))]);
@@ -304,7 +304,7 @@ fn a_redirect_within_a_host_is_judged_by_the_rules_again() {
     assert_told(&fetched, OutcomeKind::ToolError, &["where nobody agreed to go yet"]);
 }
 
-// proves T8, T10: a person agreed to the host they saw, a rule to what it says, and neither to what the other did
+// proves T8, T10: a person approved the host they saw, a rule covers what it matches, and the two don't add up
 #[test]
 fn a_redirect_does_not_leave_by_two_hops_what_was_agreed_to() {
     let out = redirect("http://other.test/docs/1");
@@ -332,7 +332,7 @@ fn redirects_come_to_an_end_and_never_lose_encryption_or_carry_a_password() {
     assert!(tool.follow(&from, "/x", &FetchConsent::Person(from.clone())).is_ok());
 }
 
-// proves T10: size limits, packed or not
+// proves T10: size limits, compressed or not
 #[test]
 fn a_body_is_read_up_to_a_limit_and_the_rest_is_said_to_be_missing() {
     let packed = |bytes: &[u8]| {
@@ -367,7 +367,7 @@ fn a_server_that_does_not_come_to_an_end_is_given_up() {
     }
 }
 
-// proves T5: whatever a server says is an outcome
+// proves T5: any response of a server becomes an outcome
 #[test]
 fn nonsense_for_an_answer_is_an_infrastructure_error() {
     let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
@@ -382,7 +382,7 @@ fn nonsense_for_an_answer_is_an_infrastructure_error() {
     assert_told(&fetch(FakeWorld::of(&[]), "http://no.test/"), OutcomeKind::NotFound, &["There is no host `no.test`"]);
 }
 
-// proves T10: text only, and what else it was is said
+// proves T10: only text is returned, and the type of anything else is reported
 #[test]
 fn what_is_not_text_is_refused_with_its_type_and_size() {
     for (kind, body, outcome, part) in [
@@ -401,7 +401,7 @@ fn what_is_not_text_is_refused_with_its_type_and_size() {
     }
 }
 
-// proves T5: an error of the server is a tool error that says what it said
+// proves T5: an error response is a tool error that includes the server's text
 #[test]
 fn an_error_page_is_an_error_with_a_bit_of_the_page() {
     let fetched = fetch(FakeWorld::of(&[]), "http://site.test/nowhere");

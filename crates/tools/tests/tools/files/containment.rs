@@ -80,7 +80,7 @@ fn a_link_swapped_in_during_the_call_is_not_followed_out() {
         let found = room.call("search_files", &json!({"pattern": "outside"})).text;
         assert!(!found.contains("f.txt:"), "{found}");
         if round % 10 == 0 {
-            // In between the folder is missing, and a write may make it anew; where it lands is what counts.
+            // The folder may be missing for a moment, and a write may create it; only where it writes matters.
             let _ = room.call("edit_file", &json!({"path": "dir/f.txt", "old_text": "side", "new_text": "side"}));
         }
     }

@@ -1,4 +1,4 @@
-//! A folder that is exchanged for a link after its path was judged: what is opened is what was judged, or nothing (X5).
+//! A folder is replaced by a symlink after its path was checked: the call opens the checked folder, or nothing (X5).
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -14,14 +14,14 @@ use windlass_vocab::{OutcomeKind, ReplyCall};
 use super::room::Room;
 
 const TREASURE: &str = "treasure";
-/// More than any of these calls opens.
+/// More openings than any of these calls makes.
 const OPENINGS: usize = 12;
 
 fn exchange(root: &Path) {
     renameat_with(CWD, root.join("open"), CWD, root.join("aside"), RenameFlags::EXCHANGE).unwrap();
 }
 
-/// The folder `open` that a link to `guarded` waits beside, and what exchanges the two right before the n-th opening.
+/// A folder `open`, a symlink to `guarded` beside it, and a hook that swaps the two right before the n-th opening.
 struct Scene {
     room: Room,
     countdown: Arc<AtomicUsize>,
@@ -48,7 +48,7 @@ impl Scene {
         Self { room, countdown }
     }
 
-    /// Every call opens something, so what is exchanged right before the first opening was exchanged.
+    /// Asserts that a swap before the first opening took place, because every call opens something.
     fn assert_exchanged_at_first(&self, nth: usize) {
         assert!(nth > 1 || self.countdown.load(Ordering::SeqCst) == 0, "nothing was opened");
     }
@@ -107,7 +107,7 @@ fn what_a_rule_denies_is_not_reached_through_a_link_that_is_exchanged_for_a_fold
     }
 }
 
-// proves X5: protected paths are judged before the call runs, and nobody was asked about this one
+// proves X5: protected paths are checked before the call runs, and nobody was asked about this one
 #[test]
 fn what_is_protected_is_not_changed_through_a_link_that_is_exchanged_for_a_folder() {
     for (tool, arguments) in writes() {
@@ -122,7 +122,7 @@ fn what_is_protected_is_not_changed_through_a_link_that_is_exchanged_for_a_folde
     }
 }
 
-/// What reaches `.git` or `secrets` by the time the call runs, though not when it was cleared.
+/// Asserts that a call does not access `.git` or `secrets` if its path leads there only after it was permitted.
 fn cleared_then_exchanged(guarded: &str, permissions: &Permissions, tool: &str, arguments: &Value) {
     let scene = Scene::new(guarded);
     let before = scene.guarded(guarded);
@@ -137,7 +137,7 @@ fn cleared_then_exchanged(guarded: &str, permissions: &Permissions, tool: &str, 
     }
 }
 
-// proves X5: what asks is judged before the call runs as well
+// proves X5: paths that need approval are checked before the call runs as well
 #[test]
 fn a_call_is_for_the_paths_it_was_cleared_for_and_no_others() {
     for (tool, arguments) in writes() {
@@ -149,7 +149,7 @@ fn a_call_is_for_the_paths_it_was_cleared_for_and_no_others() {
     }
 }
 
-// proves T10: what nobody exchanged is reached, through links too
+// proves T10: without a swap the paths are reached, through symlinks too
 #[test]
 fn links_inside_the_workspace_lead_where_they_lead() {
     let room = Room::with(&[("a/b/real", "text\n"), ("a/.gitignore", "left-out\n"), ("a/b/left-out", "text\n")]);
@@ -173,7 +173,7 @@ fn links_inside_the_workspace_lead_where_they_lead() {
     assert!(room.root().join("a/b/c/end").is_symlink() && !room.root().join("a/end").is_symlink());
 }
 
-// proves X5: a link is moved as what it is, by the names of the folder it is in
+// proves X5: a move acts on the symlink itself, by the names of its folder
 #[test]
 fn a_link_in_a_folder_that_is_denied_is_not_moved_by_another_name_of_that_folder() {
     let room = Room::with(&[("kept/x", ""), ("other", "x")]);

@@ -1,4 +1,4 @@
-//! Tools without files.
+//! Tools that use no files.
 
 use serde_json::json;
 use windlass_tools::Permissions;
@@ -63,7 +63,7 @@ fn every_built_in_tool_has_a_schema_that_holds_and_a_description() {
     }
 }
 
-// proves T8: a rule about a tool that is not there can be told from one that is
+// proves T8: a rule about a tool that does not exist can be told from one about a tool that does
 #[test]
 fn the_list_of_names_has_every_tool_that_is_built_in() {
     let room = Room::with(&[]);

@@ -1,4 +1,4 @@
-//! What a person is shown before a file tool changes something.
+//! The preview that a person sees before a file tool changes something.
 
 use serde_json::{Value, json};
 use windlass_tools::{Mode, Permissions};
@@ -40,7 +40,7 @@ fn an_edit_of_what_is_not_there_yet_is_shown_alone_and_said_to_be() {
     }
 }
 
-// proves T8, X5: what can only fail bothers nobody, and tells the model nothing it may not read
+// proves T8, X5: a call that can only fail asks nobody, and its error reveals nothing the model may not read
 #[test]
 fn an_edit_that_can_only_fail_is_not_asked_about() {
     let room = Room::with(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
@@ -66,7 +66,7 @@ fn an_edit_that_can_only_fail_is_not_asked_about() {
     assert_eq!(checked(&[edit("a.txt", "two")], &["read(a.txt)"]), [Verdict::Ask], "it would learn what is there");
 }
 
-// proves T8: whether a file is made or overwritten, and what is lost
+// proves T8: the preview says whether a file is created or overwritten, and what is lost
 #[test]
 fn a_write_says_what_it_makes_and_what_is_lost() {
     let room = Room::with(&[("a.txt", "old\n"), ("b.bin", "\0\u{1}")]);
@@ -119,7 +119,7 @@ fn what_can_not_be_shown_does_not_run() {
     }
 }
 
-// proves T8: whoever agrees has had all of it before them
+// proves T8: a person who approves has seen the whole preview
 #[test]
 fn a_preview_is_whole_and_what_is_too_long_for_one_does_not_run() {
     let room = Room::with(&[("old", "a\n")]);
@@ -133,7 +133,7 @@ fn a_preview_is_whole_and_what_is_too_long_for_one_does_not_run() {
     ] {
         assert!(shown(&room, tool, &arguments).1.contains(&wide), "{tool}");
     }
-    // What would be taken for binary data is shown by signs.
+    // Control characters, which would look like binary data, are shown as symbols.
     let (_, body) = shown(&room, "write_file", &json!({"path": "new", "content": "a\0b"}));
     assert!(body.contains("+a␀b"), "{body}");
     let (from, to) = ("old", format!("{}/end", "d".repeat(250)));
@@ -144,7 +144,7 @@ fn a_preview_is_whole_and_what_is_too_long_for_one_does_not_run() {
     assert!(reason.starts_with("Deny") && reason.contains("do it in parts") && preview.is_none(), "{reason}");
 }
 
-// proves X4: a name can't pass for a line of the diff
+// proves X4: a file name can't imitate a line of the diff
 #[test]
 fn a_path_with_a_line_break_is_one_line_of_a_preview() {
     let room = Room::with(&[]);

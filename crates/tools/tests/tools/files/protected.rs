@@ -1,4 +1,4 @@
-//! What runs by itself is asked for, whichever tool changes it and whatever allows it (X5).
+//! Changing a file that is run automatically needs approval, whichever tool changes it and whatever allows it (X5).
 
 use serde_json::{Value, json};
 use windlass_tools::{Mode, Permissions, Rule};
@@ -6,7 +6,7 @@ use windlass_vocab::{Grant, PreparedCall, ReplyCall, Verdict, VerdictReason};
 
 use super::room::Room;
 
-/// Files that run, or instruct, by convention.
+/// Files that are run, or instruct agents, by convention.
 pub(crate) const CONVENTIONAL: [&str; 27] = [
     ".git/hooks/pre-commit",
     ".git/config",
@@ -97,7 +97,7 @@ fn a_folder_that_holds_a_protected_path_asks_and_so_does_one_that_becomes_one() 
     }
 }
 
-// proves X5: a link does not lead past it
+// proves X5: a symlink does not bypass the protection
 #[test]
 fn a_link_to_a_protected_path_asks() {
     let room = Room::with(&[(".git/config", "a")]);
@@ -110,7 +110,7 @@ fn a_link_to_a_protected_path_asks() {
     }
 }
 
-// proves X5: a link does not lead past it the other way either
+// proves X5: a protected path that is a symlink protects its target
 #[test]
 fn what_a_protected_link_leads_to_asks() {
     let room = Room::with(&[("docs/ai.md", "a"), ("ci/workflows/x.yml", "a"), ("plain", "a"), ("src/a.rs", "a")]);
@@ -163,7 +163,7 @@ fn what_a_protected_link_leads_to_asks() {
     );
 }
 
-// proves X5: git runs what is in the folder that its settings name, and what `.git/hooks` leads to
+// proves X5: git runs the hooks in the folder that its settings name, and in the target of `.git/hooks`
 #[test]
 fn hooks_ask_wherever_the_repository_has_them() {
     let config = "[core]\n\thooksPath = tools/hooks\n";
@@ -183,7 +183,7 @@ fn hooks_ask_wherever_the_repository_has_them() {
     assert_eq!(prepared(&room, &Permissions::default(), "write_file", &write, &[]).verdict, Verdict::Allow);
 }
 
-// proves X5: "this session" is for exactly that path
+// proves X5: a grant for the session covers exactly that path
 #[test]
 fn a_grant_counts_for_exactly_the_path_it_spells_out() {
     let room = Room::with(&[(".git/config", "a"), (".git/hooks/x.sample", "")]);
@@ -207,7 +207,7 @@ fn a_grant_counts_for_exactly_the_path_it_spells_out() {
     assert_eq!(verdict("move_file", &moved, &[&rule]), Verdict::Allow);
 }
 
-// proves X5: a deny goes before it, and what a person took out of the list is judged like any other path
+// proves X5: a deny takes precedence, and a path that a person exempted is checked like any other
 #[test]
 fn a_deny_is_a_deny_and_an_exception_is_like_any_other_path() {
     let room = Room::with(&[("AGENTS.md", "a")]);
@@ -225,7 +225,7 @@ fn a_deny_is_a_deny_and_an_exception_is_like_any_other_path() {
     assert_eq!(prepared(&room, &permissions, "write_file", &write, &[]).verdict, Verdict::Ask);
 }
 
-/// Files that make `docs/x` a repository to git, all but one.
+/// A room in which `docs/x` lacks only one of the files that make it a repository to git.
 fn nearly_a_repository(missing: &str) -> Room {
     let parts = [("docs/x/HEAD", "ref: refs/heads/m\n"), ("docs/x/objects/x", ""), ("docs/x/refs/x", "")];
     let mut files: Vec<_> = parts.into_iter().filter(|(path, _)| *path != missing).collect();
@@ -234,7 +234,7 @@ fn nearly_a_repository(missing: &str) -> Room {
     Room::with(&files)
 }
 
-// proves X5: git obeys the config of whatever looks like a repository, under any name
+// proves X5: git obeys the config of any folder that looks like a repository, under any name
 #[test]
 fn what_git_obeys_in_a_bare_repository_asks_and_so_does_what_completes_one() {
     let write = |path: &str| ("write_file", json!({"path": path, "content": "x"}));
@@ -282,7 +282,7 @@ fn what_git_obeys_in_a_bare_repository_asks_and_so_does_what_completes_one() {
     assert_eq!(prepared(&room, &excepting, tool, &arguments, &[]).verdict, Verdict::Allow);
 }
 
-// proves X5: calls of one reply that were cleared one by one make no repository together
+// proves X5: calls of one reply that were permitted one by one make no repository together
 #[test]
 fn a_call_that_came_to_complete_a_repository_after_it_was_cleared_is_refused() {
     let room = nearly_a_repository("docs/x/HEAD");
@@ -295,7 +295,7 @@ fn a_call_that_came_to_complete_a_repository_after_it_was_cleared_is_refused() {
     assert!(!room.root().join("docs/x/config").exists());
 }
 
-// proves X5: it is git's own rule
+// proves X5: the rule is the same as git's own
 #[test]
 fn git_takes_for_a_repository_what_is_taken_for_one_here() {
     let is_repository = |room: &Room| {

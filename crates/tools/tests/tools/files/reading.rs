@@ -1,4 +1,4 @@
-//! Tools that only look.
+//! Tools that only read.
 
 use std::os::unix::fs::symlink;
 
@@ -22,7 +22,7 @@ fn a_directory_is_listed_folders_first_with_sizes_and_a_limit() {
     assert!(room.missing("list_directory", &json!({"path": "none"})).contains("There is no `none`"));
 }
 
-// proves X4, T10: a name can't pass for two, and can be given back as it was shown
+// proves X4, T10: a name can't look like two, and can be passed back as it was listed
 #[test]
 fn a_name_with_a_line_break_is_listed_on_one_line_and_can_be_read() {
     let room = Room::with(&[("two\nlines", "needle\n"), ("\u{1b}[2J", "x"), ("plain", "y")]);
@@ -33,7 +33,7 @@ fn a_name_with_a_line_break_is_listed_on_one_line_and_can_be_read() {
         let found = room.ok("search_files", &json!({"pattern": pattern, "in": place}));
         assert!(found.starts_with(r#""two\nlines""#) && !found.contains('\n'), "{found}");
     }
-    // In quotes it is the JSON string of the argument.
+    // The quoted name is the JSON string for the argument.
     let path: Value = serde_json::from_str(r#""two\nlines""#).unwrap();
     assert_eq!(room.ok("read_file", &json!({"path": path})), "needle\n");
 }
@@ -57,7 +57,7 @@ fn a_file_is_read_in_windows_that_join_to_the_whole() {
     }
 }
 
-/// Follows the notes from window to window.
+/// Reads a file window by window, as the notes say.
 fn read_in_parts(room: &Room, path: &str) -> String {
     let (mut whole, mut offset, mut column) = (String::new(), 1, 1);
     loop {
@@ -69,7 +69,7 @@ fn read_in_parts(room: &Room, path: &str) -> String {
             after.split(|c: char| !c.is_ascii_digit()).find(|digits| !digits.is_empty())?.parse::<u64>().ok()
         };
         let next_column = numbers("column").unwrap_or(1);
-        // A note after half a line stands on a line of its own.
+        // A note after part of a line is on its own line.
         let added = next_column > 1 || !note.contains("go on");
         whole += if added { text.strip_suffix('\n').unwrap_or(text) } else { text };
         match numbers("go on with offset") {

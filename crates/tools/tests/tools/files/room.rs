@@ -36,12 +36,12 @@ impl Room {
         Self::hiding(&Secrets::default(), files)
     }
 
-    /// The same where these are not to be seen.
+    /// The same with secrets that must be hidden.
     pub(crate) fn hiding(secrets: &Secrets, files: &[(&str, &str)]) -> Self {
         Self::built(files, |workspace| workspace.hiding(secrets.clone()))
     }
 
-    /// The same with a workspace that is changed before it is used.
+    /// The same with a workspace that `change` modifies before use.
     pub(crate) fn built(files: &[(&str, &str)], change: impl FnOnce(Workspace) -> Workspace) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("ws");
@@ -77,7 +77,7 @@ impl Room {
         block_on(run)
     }
 
-    /// A call as a run makes it under these permissions: what the model gets.
+    /// Makes a call as a run does under these permissions; returns the outcome for the model.
     pub(crate) fn checked(&self, permissions: &Permissions, tool: &str, arguments: &Value) -> Outcome {
         let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
         let prepared = self.offer.prepare(&call, permissions, &[]);
@@ -89,7 +89,7 @@ impl Room {
         }
     }
 
-    /// Clears a call that was prepared, does something meanwhile, and runs it.
+    /// Checks the permission of a prepared call, runs `meanwhile`, and then runs the call.
     pub(crate) fn run_cleared(
         &self,
         permissions: &Permissions,
@@ -117,14 +117,14 @@ impl Room {
         outcome.text
     }
 
-    /// The arguments name what the tool can't take.
+    /// Asserts that the arguments name something the tool can't accept; returns the message.
     pub(crate) fn wrong(&self, tool: &str, arguments: &Value) -> String {
         let outcome = self.call(tool, arguments);
         assert_eq!(outcome.kind, OutcomeKind::InvalidArguments, "{}", outcome.text);
         outcome.text
     }
 
-    /// What the arguments name is not there.
+    /// Asserts that the arguments name something that does not exist; returns the message.
     pub(crate) fn missing(&self, tool: &str, arguments: &Value) -> String {
         let outcome = self.call(tool, arguments);
         assert_eq!(outcome.kind, OutcomeKind::NotFound, "{}", outcome.text);

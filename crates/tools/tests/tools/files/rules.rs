@@ -1,4 +1,4 @@
-//! Rules go by what a call does to a path, whichever tool does it and however the path is written (X5).
+//! Rules go by the access of a call to a path, whichever tool makes it and however the path is written (X5).
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -35,7 +35,7 @@ fn furnished() -> Room {
     room
 }
 
-/// Every way of the file tools to what a path holds, or to what says something of it.
+/// All calls of file tools that reveal the content or the metadata of a path.
 fn ways_to_read(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("read_file", json!({"path": path})),
@@ -86,7 +86,7 @@ fn what_must_not_be_read_is_read_by_no_tool_whatever_the_rule_and_the_path_are_c
     }
 }
 
-// proves X5: `--deny write` makes file tools that change nothing
+// proves X5: with `--deny write` the file tools change nothing
 #[test]
 fn a_deny_of_writing_without_a_path_forbids_every_change() {
     for mode in [Mode::Default, Mode::Strict, Mode::Bypass] {
@@ -104,7 +104,7 @@ fn a_deny_of_writing_without_a_path_forbids_every_change() {
     }
 }
 
-// proves X5: what a denied link leads to is denied, whatever it is called itself
+// proves X5: the target of a denied symlink is denied, whatever its own name
 #[test]
 fn what_a_denied_link_leads_to_is_read_by_no_tool() {
     let permissions = denying(&["read(.env)", "read(**/*.pem)", "read(private/)"]);
@@ -226,7 +226,7 @@ fn a_search_and_a_listing_leave_out_what_must_not_be_read_and_say_how_many() {
     assert_eq!(inside.text, "asked");
 }
 
-// proves X5: below a link it is judged where a file really is
+// proves X5: below a symlink the real path of a file is checked
 #[test]
 fn a_search_through_a_link_leaves_out_the_same() {
     let room = furnished();
@@ -237,7 +237,7 @@ fn a_search_through_a_link_leaves_out_the_same() {
     assert!(listed.contains("key") && !listed.contains("deep/"), "{listed}");
 }
 
-// proves X5: on the side that allows, a name means that tool, and an access every built-in one
+// proves X5: in an allow rule a name means that tool, and an access means every built-in tool
 #[test]
 fn an_access_allows_every_tool_that_does_nothing_else() {
     let strict = |allow: &[&str]| Permissions { mode: Mode::Strict, allow: rules(allow), ..Permissions::default() };
@@ -258,7 +258,7 @@ fn an_access_allows_every_tool_that_does_nothing_else() {
     assert_eq!(kinds(&strict(&["write"])), [true, true, true, true]);
 }
 
-/// All files with their contents, links not followed.
+/// Returns all files with their contents; follows no symlinks.
 fn tree(folder: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -342,7 +342,7 @@ impl Operation {
     }
 }
 
-/// The paths that must not change, and what is there.
+/// Returns the paths that must not change, with their contents.
 fn locked(room: &Room) -> BTreeMap<String, String> {
     let mut files = tree(&room.root());
     files.retain(|path, _| path.starts_with("vault/") || path == "locked" || path.ends_with("/locked"));

@@ -1,4 +1,4 @@
-//! No part of a secret in a file is seen, however the file is looked at (X1).
+//! No part of a secret in a file is disclosed, however the file is read (X1).
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use windlass_vocab::{OutcomeKind, ReplyCall};
 
 use super::room::Room;
 
-/// None of its letters is in what stands around it.
+/// None of its letters is in the surrounding text.
 const KEY: &str = "QZ7XV9KP3WM5YT2R";
 
-/// A piece of the key so long that nobody writes it by chance.
+/// Returns a piece of the key in `text` that is too long to occur by chance.
 fn piece_in(text: &str) -> Option<&'static str> {
     (0..=KEY.len() - 4).map(|at| &KEY[at..at + 4]).find(|piece| text.contains(piece))
 }
@@ -19,7 +19,7 @@ fn secrets() -> Secrets {
     Secrets::new([("KEY", KEY)])
 }
 
-/// The ways a model looks at a file.
+/// The calls by which a model reads a file.
 fn look() -> impl Strategy<Value = (&'static str, Value)> {
     let part = (1..6_u64, 1..60_u64, prop::option::of(1..4_u64)).prop_map(|(offset, column, limit)| {
         let mut arguments = json!({"path": "a.txt", "offset": offset, "column": column});
@@ -38,7 +38,7 @@ fn look() -> impl Strategy<Value = (&'static str, Value)> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    // proves X1: scrubbed text is what is cut
+    // proves X1: text is scrubbed before it is cut
     #[test]
     fn no_piece_of_a_secret_is_seen_by_any_sequence_of_looks(
         around in prop::collection::vec("[a \n]{0,40}", 2..4),
@@ -56,7 +56,7 @@ proptest! {
     }
 }
 
-// proves X1: the hole as it was
+// proves X1: regression test of the original leak
 #[test]
 fn a_column_inside_a_secret_shows_nothing_of_it() {
     let room = Room::hiding(&secrets(), &[("a.txt", &format!("password = {KEY}\nb\n"))]);
@@ -65,12 +65,12 @@ fn a_column_inside_a_secret_shows_nothing_of_it() {
         assert_eq!(piece_in(&text), None, "{column}: {text}");
     }
     assert!(room.ok("read_file", &json!({"path": "a.txt"})).starts_with("password = ⟦secret:KEY⟧\nb\n"));
-    // What can't be seen can't be searched for either, one letter after another.
+    // A hidden secret can't be searched for either, one letter after another.
     assert!(room.ok("search_files", &json!({"pattern": "QZ7"})).contains("no match"));
     assert!(room.ok("search_files", &json!({"pattern": "secret:KEY"})).starts_with("a.txt:1: password = ⟦secret:KEY⟧"));
 }
 
-// proves X1: what is not seen is not changed by halves, so that it could be seen afterwards
+// proves X1: an edit can't change part of a secret, which would then no longer be recognized and hidden
 #[test]
 fn an_edit_finds_no_part_of_a_secret() {
     let room = Room::hiding(&secrets(), &[("a.txt", &format!("a = 1\nkey = {KEY}\n"))]);
@@ -84,7 +84,7 @@ fn an_edit_finds_no_part_of_a_secret() {
     assert_eq!(room.text("a.txt"), format!("a = 2\nkey = {KEY}\n"));
 }
 
-// proves X1: the placeholder is not the name
+// proves X1: a placeholder is not the real name
 #[test]
 fn no_path_with_a_placeholder_is_used() {
     let room = Room::hiding(&secrets(), &[("a.txt", "x")]);
@@ -105,7 +105,7 @@ fn no_path_with_a_placeholder_is_used() {
     assert_eq!(std::fs::read_dir(room.root()).unwrap().count(), 1);
 }
 
-// proves X1: before lines are compared, so that no line of a key of several is left
+// proves X1: scrubbing precedes the line diff, so that no single line of a multi-line key is left
 #[test]
 fn a_preview_shows_no_secret_of_the_file_it_changes() {
     let key = format!("-----BEGIN KEY-----\n{}\n{KEY}\n-----END KEY-----", "a".repeat(64));

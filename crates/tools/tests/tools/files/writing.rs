@@ -30,7 +30,7 @@ fn a_file_is_written_whole_with_its_folders_and_keeps_its_mode() {
     assert_eq!(leftovers(&room.root()), Vec::<String>::new());
 }
 
-// proves T10: a call that fails has done nothing
+// proves T10: a failed call has changed nothing
 #[test]
 fn a_write_that_is_refused_or_fails_leaves_no_folder_behind() {
     let room = Room::with(&[("f", "x"), ("closed/g", "x")]);
@@ -47,7 +47,7 @@ fn a_write_that_is_refused_or_fails_leaves_no_folder_behind() {
         ("move_file", json!({"from": "closed/g", "to": "a/b/g"})),
     ] {
         let outcome = room.call(tool, &arguments);
-        // Whoever may do everything is refused nothing by a folder's mode.
+        // Root is refused nothing by a folder's mode.
         if outcome.kind == OutcomeKind::Ok {
             std::fs::rename(room.root().join("a/b/g"), closed.join("g")).unwrap();
             std::fs::remove_dir_all(room.root().join("a")).unwrap();
@@ -118,7 +118,7 @@ fn a_move_is_made_once_replaces_nothing_unasked_and_can_be_asked_about() {
     assert_eq!(room.verify("move_file", &away), Verification::NotDone);
     room.ok("move_file", &away);
     assert_eq!(room.text("new/place/a"), "A");
-    // It could be told from a move of nothing by nothing that is on the disk.
+    // Nothing on the disk distinguishes this from a move of a missing file.
     assert_eq!(room.verify("move_file", &away), Verification::Unknown);
     assert_eq!(room.verify("move_file", &json!({"from": "never", "to": "b"})), Verification::Unknown);
     room.ok("move_file", &json!({"from": "new/place/a", "to": "b", "overwrite": true}));

@@ -1,5 +1,5 @@
-//! Whatever a command does to files, and wherever a crash cuts an undo short, undo restores bytes, modes and
-//! links, and an undo of that brings everything back.
+//! Whatever a command does to files, and wherever a crash interrupts an undo, undo restores bytes, modes and
+//! links, and an undo of the undo brings everything back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -16,12 +16,12 @@ use super::{Room, call};
 
 const PATHS: [&str; 9] = ["a", "b", "d", "d/a", "d/e", "d/e/a", "a/b", "a/b/c", "b/a"];
 
-/// One thing that a command does; what can't be done is not.
+/// One step of a command; impossible steps are skipped.
 #[derive(Clone, Debug)]
 enum Deed {
     Write(&'static str, &'static str),
     Move(&'static str, &'static str),
-    /// Moves what is there into a folder that takes its place.
+    /// Moves a file into a folder that takes its place.
     Sink(&'static str, &'static str),
     Link(&'static str, &'static str),
     Name(&'static str, &'static str),
@@ -66,7 +66,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// What is at a path: kind, permissions, bytes or target.
+/// The entry at each path: kind, permissions, bytes or target.
 type Tree = BTreeMap<String, (char, u32, Vec<u8>)>;
 
 fn tree(root: &Path, folder: &Path, tree: &mut Tree) {
@@ -103,7 +103,7 @@ fn furnish(room: &Room) {
 
 type Contents = HashMap<Hash, Arc<[u8]>>;
 
-/// Restores, dying before the n-th change, and restores again as whoever comes next.
+/// Restores, crashing before the n-th change, and restores again as the next process would.
 fn restore(room: &Room, changes: &Changes, contents: &Contents, mark: &str, death: Option<u64>) {
     let steps = AtomicU64::new(0);
     let dying = room.workspace().on_restore(move || {
@@ -117,8 +117,8 @@ fn restore(room: &Room, changes: &Changes, contents: &Contents, mark: &str, deat
     assert_eq!(left, BTreeMap::new(), "{changes:#?}");
 }
 
-/// As it is recorded: folders that a command made or moved are told by their permissions, and below a link that
-/// it made there is nothing.
+/// Returns a state as it is recorded: folders that a command created or moved are compared by their permissions only,
+/// and paths below a symlink that it created count as absent.
 fn recorded(state: &FileState) -> FileState {
     match state {
         FileState::Folder { .. } => state.clone().without_inode(),

@@ -1,4 +1,4 @@
-//! A folder that is exchanged for a link while files are looked at or put back: the link is not followed.
+//! A folder is replaced by a symlink while files are read or restored: the symlink is not followed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use windlass_vocab::Change;
 
 use super::*;
 
-/// A workspace in which `open` is exchanged for a link to `guarded` right before the n-th opening.
+/// A workspace in which `open` is replaced by a symlink to `guarded` right before the n-th opening.
 fn exchanging(room: &Room, nth: usize) -> Workspace {
     let (left, root) = (AtomicUsize::new(nth), room.path().to_owned());
     room.workspace().on_open(move || {

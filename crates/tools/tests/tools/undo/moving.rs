@@ -1,4 +1,4 @@
-//! Commands that move files about, and an undo of them.
+//! Commands that move files, and their undo.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{Room, call, inode};
 
 type LeftAlone = BTreeMap<String, String>;
 
-/// Files longer than this are not kept.
+/// Contents of larger files are not stored.
 const LARGE: u64 = 8;
 const CONTENT: &str = "longer than is kept";
 
@@ -19,7 +19,7 @@ fn shell(room: &Room, script: &str) {
     assert!(status.success(), "{script}");
 }
 
-/// What takes back a command, and the contents it needs.
+/// The changes that undo a command, and the contents they need.
 struct Back {
     changes: Changes,
     contents: HashMap<Hash, Arc<[u8]>>,
@@ -43,7 +43,7 @@ impl Back {
         workspace.restore(&self.changes, &self.contents, &Secrets::default(), "t")
     }
 
-    /// Twice, as after a crash.
+    /// Restores twice, as after a crash.
     fn done(&self, room: &Room) -> LeftAlone {
         let left = self.restore(&room.workspace());
         assert_eq!(self.restore(&room.workspace()), left, "again is no harm");
@@ -51,7 +51,7 @@ impl Back {
     }
 }
 
-/// Names of everything at the top.
+/// Returns the names of all top-level entries.
 fn names(room: &Room) -> Vec<String> {
     let entries = std::fs::read_dir(room.path()).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -59,7 +59,7 @@ fn names(room: &Room) -> Vec<String> {
     names
 }
 
-// proves T9: what was moved into a folder that took its place comes back, kept or not, and the folder goes
+// proves T9: a file moved into a folder that took its place comes back, stored or not, and the folder is removed
 #[test]
 fn a_file_that_was_moved_below_its_own_name_comes_back() {
     for content in ["short", CONTENT] {
@@ -82,7 +82,7 @@ fn a_file_that_was_moved_below_its_own_name_comes_back() {
     }
 }
 
-// proves T9: nothing is taken away before it is where it belongs
+// proves T9: no file is removed before it is at its destination
 #[test]
 fn a_moved_file_whose_place_is_not_free_stays_where_it_is() {
     for content in ["short", CONTENT] {
@@ -107,7 +107,7 @@ fn a_moved_file_whose_place_is_not_free_stays_where_it_is() {
     }
 }
 
-// proves T9: names that were passed on, or exchanged, are given back to the very files that had them
+// proves T9: names that were passed on or swapped go back to the same files that had them
 #[test]
 fn files_that_took_each_others_names_get_their_own_back() {
     for script in ["mv b a; mv c b", "mv b t; mv c b; mv t c", "mv b t; mv c b; echo n > c", "mv b c; echo n > b"] {
@@ -124,7 +124,7 @@ fn files_that_took_each_others_names_get_their_own_back() {
     }
 }
 
-// proves T9: a link that a folder stood for is a link again, and what was in the folder is gone with it
+// proves T9: a symlink that was replaced by a folder is restored, and the folder's content is removed
 #[test]
 fn a_link_that_became_a_folder_is_a_link_again() {
     let room = Room::new();
@@ -135,7 +135,7 @@ fn a_link_that_became_a_folder_is_a_link_again() {
     assert_eq!(names(&room), ["l"]);
 }
 
-// proves T9: another file may get the number of one that is gone
+// proves T9: another file may get the inode number of a removed one
 #[test]
 fn a_file_is_not_taken_for_one_whose_number_it_got() {
     let unkept = |modified| FileState::Unkept { size: 20, modified, inode: 7 };
@@ -148,7 +148,7 @@ fn a_file_is_not_taken_for_one_whose_number_it_got() {
     assert_eq!(left["a"], "its content was not kept");
 }
 
-// proves T9: what can't be looked at is neither said to be changed nor to be behind a link
+// proves T9: a path that can't be read is reported neither as changed nor as behind a symlink
 #[test]
 fn what_can_not_be_looked_at_is_left_alone_and_said_to_be() {
     let (room, path) = (Room::new(), "x".repeat(300));

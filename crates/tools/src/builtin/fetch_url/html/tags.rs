@@ -1,10 +1,10 @@
-//! HTML taken apart into text and tags. What browsers don't show (scripts, styles, comments) is gone.
+//! Splits HTML into text and tags. Drops what browsers don't display (scripts, styles, comments).
 
 use std::borrow::Cow;
 
 /// A part of a page.
 pub(super) enum HtmlPiece<'a> {
-    /// Text, with its entities read.
+    /// Text, with its entities decoded.
     Text(Cow<'a, str>),
     Tag(HtmlTag<'a>),
 }
@@ -16,7 +16,7 @@ pub(super) enum HtmlTag<'a> {
 }
 
 impl HtmlTag<'_> {
-    /// The value of an attribute of an opening tag.
+    /// Returns the value of an attribute of an opening tag.
     pub(super) fn attribute(&self, wanted: &str) -> Option<String> {
         let Self::Open { attributes, .. } = self else { return None };
         let mut rest = *attributes;
@@ -36,7 +36,7 @@ impl HtmlTag<'_> {
     }
 }
 
-/// The value behind a name, if an equals sign follows, and what stands behind it.
+/// Splits off the value of an attribute, if an equals sign follows; returns it and the rest.
 fn value(text: &str) -> (&str, &str) {
     let Some(text) = text.trim_ascii_start().strip_prefix('=') else { return ("", text) };
     let text = text.trim_ascii_start();
@@ -46,11 +46,11 @@ fn value(text: &str) -> (&str, &str) {
     }
 }
 
-/// Elements whose content nobody reads.
+/// Elements whose content is skipped.
 const SKIPPED_ELEMENTS: &[&str] =
     &["script", "style", "template", "svg", "math", "iframe", "object", "canvas", "select"];
 
-/// Takes a page apart.
+/// Splits a page.
 pub(super) fn pieces(html: &str) -> HtmlPieces<'_> {
     HtmlPieces { rest: html }
 }
@@ -77,7 +77,7 @@ impl<'a> Iterator for HtmlPieces<'a> {
 }
 
 impl<'a> HtmlPieces<'a> {
-    /// The text up to the next tag.
+    /// Returns the text up to the next tag.
     fn text(&mut self) -> &'a str {
         let (mut end, bytes) = (0, self.rest.as_bytes());
         while let Some(at) = self.rest[end..].find('<') {
@@ -97,16 +97,16 @@ impl<'a> HtmlPieces<'a> {
         taken
     }
 
-    /// Goes on behind the next `end`; without one the page is over.
+    /// Skips to after the next `end`; without one the page ends.
     fn skip_past(&mut self, end: &str) {
         self.rest = self.rest.find(end).map_or("", |at| &self.rest[at + end.len()..]);
     }
 
-    /// What begins with `<` here; `None` for what is not shown.
+    /// Returns the tag that begins with `<` here; `None` if it is not displayed.
     fn markup(&mut self) -> Option<HtmlTag<'a>> {
         if let Some(comment) = self.rest.strip_prefix("<!--") {
             self.rest = comment;
-            // `<!-->` is a whole comment.
+            // `<!-->` is a complete comment.
             if let Some(after) = comment.strip_prefix('>').or_else(|| comment.strip_prefix("->")) {
                 self.rest = after;
             } else {
@@ -138,7 +138,7 @@ impl<'a> HtmlPieces<'a> {
         Some(HtmlTag::Open { name, attributes: &after[..end] })
     }
 
-    /// Goes on behind the closing tag of this name; without one the page is over.
+    /// Skips to after the closing tag of this name; without one the page ends.
     fn skip_element(&mut self, name: &str) {
         loop {
             self.skip_past("</");
@@ -154,13 +154,13 @@ impl<'a> HtmlPieces<'a> {
     }
 }
 
-/// Where the tag ends whose attributes these are: the first `>` outside of quotes.
+/// Returns the end of the tag with these attributes: the first `>` outside of quotes.
 fn tag_end(attributes: &str) -> Option<usize> {
     let (mut quote, mut before) = (None, b' ');
     for (at, byte) in attributes.bytes().enumerate() {
         match (quote, byte) {
             (None, b'>') => return Some(at),
-            // A quote counts only where a value begins.
+            // A quote counts only at the beginning of a value.
             (None, b'"' | b'\'') if before == b'=' => quote = Some(byte),
             (Some(open), close) if open == close => quote = None,
             (None | Some(_), _) => {}
@@ -229,10 +229,10 @@ const ENTITIES: &[(&str, &str)] = &[
     ("plusmn", "±"),
     ("frac12", "½"),
 ];
-/// No entity is longer.
+/// The length of the longest entity.
 const LONGEST_ENTITY: usize = 12;
 
-/// `text` with its entities read; those that are not known stay as they are.
+/// Decodes the entities in `text`; unknown ones stay as they are.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -254,7 +254,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The entity `text` begins with, behind its `&`, and how long it is.
+/// Returns the entity at the beginning of `text`, which follows an `&`, and its length.
 fn entity(text: &str) -> Option<(Cow<'static, str>, usize)> {
     let name =
         text.bytes().take(LONGEST_ENTITY).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
@@ -270,6 +270,6 @@ fn entity(text: &str) -> Option<(Cow<'static, str>, usize)> {
         return Some((letter.to_string().into(), length));
     }
     let found = ENTITIES.iter().find(|(known, _)| *known == name)?;
-    // `&copy` in an address is more often a parameter.
+    // `&copy` in a URL is more often a parameter.
     (closed || matches!(name, "amp" | "lt" | "gt" | "quot")).then_some((found.1.into(), length))
 }
