@@ -1,9 +1,9 @@
-//! The kill matrix with an MCP server in it, on the real binary: SIGKILL around every journal write of a
-//! run that calls a server's tools, in the middle of a call of each effect class, and in a wait for a server
-//! that was never met; and what such waits look like from outside. The server is this program, started again; it
-//! counts every call on disk with the idempotency key it came with.
+//! The kill matrix with an MCP server, on the real binary: SIGKILL around every journal write of a run that calls a
+//! server's tools, during a call of each effect class, and during a wait for a server whose tools are not known
+//! yet; and how such waits are reported. The server is this program, started again; it counts every call on disk
+//! with its idempotency key.
 
-// Where processes are not found in /proc there are no survivors to look for.
+// Without /proc the tests can't look for surviving processes.
 #![cfg(target_os = "linux")]
 #![allow(clippy::expect_used, clippy::panic)]
 
@@ -20,7 +20,7 @@ use support::{Bench, Ran, count, script_under, writes};
 use windlass_testkit::mcp::{FakeTool, McpDiary, McpScript, ToolAction, run_mcp_fake};
 use windlass_testkit::{KillTarget, Script, ScriptStep, count_ways_to_die};
 
-/// Under which key a call carries its effect id (J4).
+/// The `_meta` key under which a call carries its effect id (J4).
 const KEY: &str = "windlass/effect-id";
 
 fn main() -> ExitCode {
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 fn trials() -> Vec<Trial> {
     let named =
         |what: &str, preset: &str| format!("the_kill_matrix_with_an_mcp_{what}_for_{}", preset.replace('-', "_"));
-    // One preset for each way to settle what was cut short.
+    // One preset for each way to settle an interrupted call.
     let whole = ["default", "durable-chat", "operator"].map(|preset| {
         Trial::test(named("server", preset), move || {
             matrix(preset);
@@ -65,7 +65,7 @@ fn trials() -> Vec<Trial> {
     whole.into_iter().chain(in_flight).chain(late).collect()
 }
 
-/// What running a tool twice would mean, as its annotations say.
+/// Whether a tool may run twice, according to its annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     ReadOnly,
@@ -93,7 +93,7 @@ impl Class {
     }
 }
 
-/// What a preset does with a call of class once that was cut short, where nobody can be asked.
+/// What a preset does with an interrupted call of class `Once` when nobody can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Settles {
     RunsAgain,
@@ -109,7 +109,7 @@ fn settles(preset: &str) -> Settles {
     }
 }
 
-/// A bench with a server whose tools do this, and which was met before, so that its tools are known.
+/// A bench with an MCP server. [`Served::new`] connects to it once, so that its tools are known.
 struct Served {
     bench: Bench,
     config: PathBuf,
@@ -124,7 +124,7 @@ impl Served {
         served
     }
 
-    /// A bench with a server that was never met, and starts only once its gate is open.
+    /// A bench with a server that was never connected to, and that starts only once its gate is open.
     fn unmet(script: Script, does: &ToolAction) -> Self {
         let bench = Bench::new(script);
         let tools = CLASSES.map(|class| FakeTool::new(class.tool(), does.clone()).annotated(class.annotations()));
@@ -142,7 +142,7 @@ impl Served {
         std::fs::write(self.bench.dir.path().join("gate"), "").expect("written");
     }
 
-    /// Settings of the person's own.
+    /// Writes the user's settings file.
     fn set(&self, toml: &str) {
         let folder = self.bench.dir.path().join(".config/windlass");
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -161,7 +161,7 @@ impl Served {
         McpDiary::at(&self.bench.dir.path().join("diary"))
     }
 
-    /// The keys of the calls that arrived, in order.
+    /// The idempotency keys of the calls that arrived, in order.
     fn keys(&self, context: &str) -> Vec<String> {
         let key = |meta: &Value| meta[KEY].as_str().map(str::to_owned);
         let calls = self.diary().calls().into_iter();
@@ -206,7 +206,7 @@ fn line(preset: &str) -> Vec<&str> {
     vec!["run", "go", "--preset", preset, "--session", "s", "--message-id", "m", "--mode", "bypass"]
 }
 
-/// Every class, two calls in one reply and one alone.
+/// A script with every class: two calls in one reply and one alone.
 fn script(preset: &str) -> Script {
     let steps = [
         ScriptStep::call(&wire(Class::ReadOnly), json!({"n": 1})).and_call(&wire(Class::Idempotent), json!({"n": 2})),
@@ -216,7 +216,7 @@ fn script(preset: &str) -> Script {
     script_under(preset, steps)
 }
 
-/// Goes on until it is done; answers the question what became of a call with "run it again".
+/// Resumes the run to its end; answers a question about an interrupted call with "run it again".
 fn recover(served: &Served, preset: &str, context: &str) -> Ran {
     let ran = served.run(&line(preset), &[]);
     if ran.code != 6 {
@@ -241,7 +241,7 @@ fn matrix(preset: &str) {
     count_ways_to_die(KillTarget::Binary, &matrix, deaths.len()).expect("as stated");
 }
 
-/// Dies so, and comes to exactly what it must.
+/// Kills a run at this point, and asserts that the resumed run ends exactly as it must.
 fn killed(preset: &str, undisturbed: &Undisturbed, death: Death) {
     let context = format!("{preset}, killed {death}");
     let served = Served::new(script(preset), &ToolAction::Echo);
@@ -263,7 +263,7 @@ fn killed(preset: &str, undisturbed: &Undisturbed, death: Death) {
     served.bench.assert_whole(&context);
 }
 
-/// Killed while the server works on the call, which it has counted.
+/// Kills the process while the server works on the call, which it has counted.
 // proves J4, T7, P3
 fn in_flight(preset: &str, class: Class) {
     let context = format!("{preset}, {class:?} in flight");
@@ -292,17 +292,17 @@ fn in_flight(preset: &str, class: Class) {
     served.bench.assert_whole(&context);
 }
 
-/// What a run does that has to wait for its tools.
+/// A script whose model waits for its tools.
 fn waiting_script() -> Script {
     let calls =
         [ScriptStep::call("wait_for_servers", json!({})), ScriptStep::call(&wire(Class::ReadOnly), json!({"n": 1}))];
     Script::of(calls.into_iter().chain([last("durable-chat")]))
 }
 
-/// Not a moment before the first turn: the model waits itself.
+/// No wait before the first turn: the model calls `wait_for_servers` itself.
 const NO_WAIT: &str = "[policy]\nserver_wait_ms = 0\n";
 
-/// Killed around every write of a run whose server was never met.
+/// Kills the process around every write of a run whose server was never connected to.
 // proves J3, P2, L1
 fn waited_for_matrix() {
     let unmet = || {
@@ -334,7 +334,7 @@ fn waited_for_matrix() {
     count_ways_to_die(KillTarget::Binary, matrix, 2 * writes).expect("as stated");
 }
 
-/// Whether the result of the server's tool was written before the death.
+/// Whether the result of the server's tool was journaled before the process was killed.
 fn was_read_by_the_first_process(served: &Served) -> bool {
     let journal = served.bench.journal("s");
     let read = journal.iter().find(|record| record["body"]["tool"] == "fake.read").expect("the call");
@@ -342,7 +342,7 @@ fn was_read_by_the_first_process(served: &Served) -> bool {
     journal.iter().find(finished).expect("its result")["epoch"] == 1
 }
 
-/// Killed in the middle of the wait, with the server not there before the next process.
+/// Kills the process during the wait; the server starts only before the next process.
 // proves J3, P2
 fn killed_in_a_wait() {
     let served = Served::unmet(waiting_script(), &ToolAction::Echo);
@@ -371,7 +371,7 @@ fn first_turn_waits() {
     for flags in [&[][..], &["--json"]] {
         let script = Script::of([ScriptStep::call(&wire(Class::ReadOnly), json!({"n": 1})), last("durable-chat")]);
         let served = Served::unmet(script, &ToolAction::Echo);
-        // The test clock is a hundred times as fast.
+        // The test clock runs a hundred times as fast.
         served.set("[policy]\nserver_wait_ms = 3000000\n");
         let child = served.bench.spawn(&served.line(&[&line("durable-chat")[..], flags].concat()));
         served.open_gate();
@@ -383,7 +383,7 @@ fn first_turn_waits() {
         let wanted =
             if flags.is_empty() { "waiting for the server fake to start (up to 50 min" } else { "\"Waiting\"" };
         assert_eq!(said.matches(wanted).count(), 1, "{said}");
-        // From the second time on it is known, and nothing waits.
+        // From the second run on the server's tools are known, and nothing waits.
         let again = served.run(&["run", "again", "--preset", "durable-chat", "--mode", "bypass"], &[]);
         assert!(again.code == 0 && !again.stderr.contains("waiting for the server"), "{}", again.stderr);
     }

@@ -1,5 +1,5 @@
-//! Everything that can be wrong with what comes in. Each time: a sentence that says what to do, the
-//! right exit code, nothing lost or half-written, and the next run works.
+//! Bad input of every kind. In each case the binary prints a sentence that says what to do, exits with the right
+//! code, loses nothing and leaves nothing half-written, and the next run works.
 
 mod data_folder;
 mod lost_data;

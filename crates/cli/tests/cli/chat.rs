@@ -1,5 +1,5 @@
-//! The chat on the real binary: what a person sees and types at a terminal, and what a script gets
-//! without one.
+//! The chat on the real binary: with a terminal, what a person sees and types; without one, what a script reads and
+//! writes.
 
 #[cfg(target_os = "linux")]
 mod commands;

@@ -1,5 +1,5 @@
-//! The contract for scripts, on the real binary: what goes in, what comes out, what a repeated line
-//! does, the exit codes, the settings, the permissions, the secrets.
+//! The contract for scripts, on the real binary: input, output, what happens when a command line is repeated, exit
+//! codes, settings, permissions, secrets.
 
 mod access;
 mod command_rules;

@@ -1,6 +1,5 @@
-//! The kill matrix on the real binary, for every preset: SIGKILL before and after every journal write,
-//! in the middle of a command and while a person is asked, counting effects on disk and looking for
-//! survivors.
+//! The kill matrix on the real binary, for every preset: SIGKILL before and after every journal write, during a
+//! command and during a question. Counts effects on disk and looks for surviving processes.
 
 use std::os::unix::process::ExitStatusExt as _;
 
@@ -10,12 +9,12 @@ use crate::support::{Bench, Ran, count, script_under, writes};
 use serde_json::{Value, json};
 use windlass_testkit::{KillTarget, Script, ScriptStep, count_ways_to_die};
 
-/// A command that appends the id of its effect to `effects.log`; it ends in the id of the call.
+/// A command that appends its effect id, which ends in the call's id, to `effects.log`.
 fn effect() -> Value {
     json!({ "command": "echo $WINDLASS_EFFECT_ID >> effects.log" })
 }
 
-/// How a run ends under a preset.
+/// The last step of a run under a preset.
 fn last(preset: &str, text: &str) -> ScriptStep {
     match preset {
         "task" => ScriptStep::call("task_completion", json!({ "result": text })),
@@ -26,7 +25,7 @@ fn last(preset: &str, text: &str) -> ScriptStep {
 /// A job with every class of effect that the built-in tools have.
 fn job(preset: &str) -> Vec<ScriptStep> {
     if preset == "durable-chat" {
-        // It offers the tools of servers alone, and there are none: a run is one model call (L1).
+        // This preset offers only tools of servers, and there are none: a run is one model call (L1).
         return vec![last(preset, "All done.")];
     }
     vec![
@@ -48,13 +47,13 @@ fn asking(preset: &str) -> Vec<ScriptStep> {
     ]
 }
 
-/// The default is killed as people have it, with every write synced; the others are quicker.
+/// The default preset is killed with its normal durability, every write synced; the others run faster without.
 fn bench(preset: &str, steps: Vec<ScriptStep>) -> Bench {
     let bench = Bench::new(script_under(preset, steps));
     if preset == "default" { bench.synced() } else { bench }
 }
 
-/// What the model was offered is in the preset's own dialect.
+/// Asserts that the tools were offered to the model in the preset's own dialect.
 fn assert_dialect(bench: &Bench, preset: &str) {
     for request in bench.server.requests() {
         let text = preset == "task";
@@ -63,7 +62,7 @@ fn assert_dialect(bench: &Bench, preset: &str) {
     }
 }
 
-/// How often each call has taken place, as the files of the workspace tell.
+/// How often each call has taken place, according to the files of the workspace.
 fn seen(bench: &Bench, undisturbed: &Undisturbed) -> Seen {
     let log = bench.read("effects.log").unwrap_or_default();
     let (a, b) = (bench.read("a.txt"), bench.read("b.txt"));
@@ -81,7 +80,7 @@ fn seen(bench: &Bench, undisturbed: &Undisturbed) -> Seen {
     calls.collect()
 }
 
-/// What the workspace and the journal must be in the end, besides what became of each call.
+/// Asserts the final state of the workspace and the journal, except what became of each call.
 fn check(bench: &Bench, journal: &[Value], files: &[(&str, &str)], context: &str) {
     assert_eq!((count(journal, "MessageAccepted"), count(journal, "RunEnded")), (1, 1), "{context}");
     let commands: Vec<&str> = journal
@@ -119,7 +118,7 @@ fn bypassing(preset: &str) -> Vec<&str> {
     [line(preset), vec!["--mode", "bypass"]].concat()
 }
 
-/// Goes on until it is done; answers the question what became of a command with "run it again".
+/// Resumes the run to its end; answers a question about an interrupted command with "run it again".
 fn recover(bench: &Bench, preset: &str) -> (Ran, usize) {
     let ran = bench.run(&bypassing(preset));
     if ran.code != 6 {
@@ -151,7 +150,7 @@ fn matrix(preset: &str) -> usize {
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{context}: {}", ran.stderr);
         let journal = bench.journal("s");
         let questions = check_fates(&bench, &journal, &undisturbed, *death, &at_death, &context);
-        // Where somebody is asked, a second process gets the answer.
+        // If a question was asked, a second process gives the answer.
         assert_eq!(processes, 1 + usize::from(questions > 0), "{context}");
         let opened = undisturbed.has_left(*death, "RunStarted") && !undisturbed.has_left(*death, "RunEnded");
         assert_eq!(count(&journal, "RunResumed"), if opened { processes } else { 0 }, "{context}");
@@ -160,7 +159,7 @@ fn matrix(preset: &str) -> usize {
     deaths.len()
 }
 
-/// Every call came to what it must after this death. Gives how many questions about that had to be asked.
+/// Asserts what became of every call after this death. Returns how many questions about that were asked.
 fn check_fates(
     bench: &Bench,
     journal: &[Value],
@@ -176,8 +175,8 @@ fn check_fates(
     expected.questions()
 }
 
-/// Dies around every write of a run that waits for a person's yes. Where the question was on record it is
-/// answered on the command line; else the person types the line again.
+/// Kills the process around every write of a run that needs approval. If the question was recorded, it is answered
+/// on the command line; otherwise the person repeats the command line.
 fn approvals(preset: &str) -> usize {
     let files = [("a.txt", "one\n")];
     let first = bench(preset, asking(preset));
@@ -209,7 +208,7 @@ fn approvals(preset: &str) -> usize {
     deaths.len() + killed_at_the_question(preset)
 }
 
-/// Dies while the person thinks, twice, and is answered by another process.
+/// Kills the process twice while its question is open; another process gets the answer.
 fn killed_at_the_question(preset: &str) -> usize {
     let bench = bench(preset, asking(preset));
     for _ in 0..2 {
@@ -227,7 +226,7 @@ fn killed_at_the_question(preset: &str) -> usize {
     1
 }
 
-/// The questions for approval that no later process has withdrawn to ask anew.
+/// The number of approval questions, without those that a later process withdrew and asked again.
 fn approvals_that_count(journal: &[Value]) -> usize {
     let withdrawn = |record: &Value| record["body"]["withdrawn"].as_array().map_or(0, Vec::len);
     asked(journal, "approval") - journal.iter().map(withdrawn).sum::<usize>()
@@ -281,7 +280,7 @@ fn the_kill_matrix_on_the_binary_for_durable_chat() {
     print_all("durable-chat");
 }
 
-/// A run whose command changed three files and made a folder.
+/// A bench with a run whose command changed three files and created a folder.
 fn undoable() -> Bench {
     let command = json!({"command": "echo new > a; rm b; mkdir d; echo c > d/c"});
     let bench = Bench::new(Script::of([
@@ -302,7 +301,7 @@ fn is_undone(bench: &Bench) -> bool {
     old("a") && old("b") && !bench.workspace().join("d").exists()
 }
 
-/// How far an undo had come when its process died.
+/// How far an undo had come when its process was killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Undo {
     NotBegun,
@@ -310,7 +309,7 @@ enum Undo {
     Done,
 }
 
-/// Every way for an undo to die that makes these writes, and how far it is then.
+/// Every point at which an undo with these writes can be killed, and how far it has come there.
 fn deaths_of_an_undo(writes: &[Vec<Value>]) -> Vec<(String, Undo)> {
     let after = |kept: usize| {
         let has = |kind: &str| writes[..kept].iter().flatten().any(|record| record["kind"] == kind);
@@ -322,11 +321,11 @@ fn deaths_of_an_undo(writes: &[Vec<Value>]) -> Vec<(String, Undo)> {
     };
     let around =
         (1..=writes.len()).flat_map(|n| [(format!("before:{n}"), after(n - 1)), (format!("after:{n}"), after(n))]);
-    // A file that goes, one replaced, one made, a folder that goes.
+    // The four restore steps: a file removed, one replaced, one created, a folder removed.
     around.chain((1..=4).map(|n| (format!("restore:{n}"), Undo::Begun))).collect()
 }
 
-// proves T9, J3: an undo in progress
+// proves T9, J3: an undo killed in progress
 #[test]
 fn the_kill_matrix_on_the_binary_for_an_undo() {
     let undisturbed = undoable();
@@ -346,10 +345,10 @@ fn the_kill_matrix_on_the_binary_for_an_undo() {
             let begun = usize::from(*reached != Undo::NotBegun);
             assert_eq!(counts, (begun, usize::from(*reached == Undo::Done)), "{context}: left behind");
             let recovered = bench.run(recovery);
-            // What is done is not there to be undone a second time.
+            // A completed undo can't be done a second time.
             let refused = *reached == Undo::Done && recovery[0] == "undo";
             assert_eq!(recovered.code, if refused { 2 } else { 0 }, "{context}: {}", recovered.stderr);
-            // A run takes nothing back by itself; what was begun is brought to its end whoever comes.
+            // A run does not start an undo, but any command on the session completes one that was started.
             let expected = usize::from(*reached != Undo::NotBegun || recovery[0] == "undo");
             let journal = bench.journal("s");
             assert_eq!((count(&journal, "UndoStarted"), count(&journal, "Undone")), (expected, expected), "{context}");
@@ -381,7 +380,7 @@ fn the_kill_matrix_in_the_middle_of_a_command_leaves_no_survivors() {
         bench.assert_nothing_survives(preset);
         let ran = bench.run(&line);
         if ["task", "operator"].contains(&preset) {
-            // Its policy asks a person, and nobody is here.
+            // Its policy asks a person, and nobody is present.
             assert_eq!(ran.code, 6, "{}", ran.stderr);
             let ran = bench.run(&["resume", "s", "--answer", "interrupt"]);
             assert_eq!((ran.code, ran.stdout.as_str()), (0, "Over it.\n"), "{}", ran.stderr);

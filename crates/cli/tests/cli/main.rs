@@ -1,4 +1,4 @@
-//! The binary from outside, in one program: each program more is linked, and kept on the disk, with all it stands on.
+//! Tests of the binary, in one test program: every further program would link all dependencies again and use disk.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +9,7 @@ mod bad_input;
 mod chat;
 mod contract;
 mod first_run;
-// Where processes are not found in /proc there are no survivors to look for.
+// Without /proc the tests can't look for surviving processes.
 #[cfg(target_os = "linux")]
 mod kill_matrix;
 #[cfg(unix)]

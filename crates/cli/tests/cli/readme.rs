@@ -1,5 +1,5 @@
-//! The README's commands, run as they are written, each in the order of the page. Only `cargo` is stood in
-//! for: what it would build is the binary at hand, and what it would check is this very run.
+//! Runs the README's commands as written, in their order on the page. Only `cargo` is replaced: the binary it would
+//! build exists already, and the tests it would run are these.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -19,7 +19,7 @@ case \"$*\" in
 esac
 ";
 
-/// The lines of the page's blocks in one language.
+/// The lines of the page's code blocks in one language.
 fn lines(language: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut inside = false;
@@ -41,7 +41,7 @@ fn bench() -> Bench {
     symlink(env!("CARGO_BIN_EXE_windlass"), bin.join("windlass")).expect("a link");
     fs::write(bin.join("cargo"), CARGO).expect("written");
     fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).expect("a program");
-    // Something for `git diff` to say.
+    // Gives `git diff` something to print.
     let note = bench.workspace().join("note.txt");
     fs::write(&note, "one\n").expect("written");
     let commit = "git init -q . && git add . && git -c user.name=a -c user.email=a@b commit -qm one";
@@ -50,7 +50,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// A line as a person would type it who has a model, with `input` for what it reads.
+/// Runs a line as a person with a configured model would type it, with `input` on standard input.
 fn shell(bench: &Bench, line: &str, input: &str) -> Ran {
     let said = bench.dir.path().join("input");
     fs::write(&said, input).expect("written");
@@ -67,7 +67,7 @@ fn shell(bench: &Bench, line: &str, input: &str) -> Ran {
         .stdin(fs::File::open(said).expect("opened"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // The first command of all is for those who have none.
+    // The README's first command is for people without a model.
     if !line.starts_with("cargo run") {
         command.env("OPENAI_BASE_URL", bench.server.base_url()).env("OPENAI_MODEL", "scripted");
     }
@@ -95,7 +95,7 @@ fn every_command_of_the_readme_works_as_written() {
     assert_renamed_once(bench.dir.path());
 }
 
-/// Every demo's pictures, also those of the one that was killed, were renamed and are there once.
+/// Asserts that the pictures of every demo, including the killed one, were renamed and exist once.
 fn assert_renamed_once(parent: &Path) {
     let folders = fs::read_dir(parent).expect("a folder").map(|entry| entry.expect("an entry").path());
     let demos: Vec<_> = folders.filter(|folder| folder.to_string_lossy().contains("windlass-demo-")).collect();
@@ -111,7 +111,7 @@ fn assert_renamed_once(parent: &Path) {
 #[test]
 fn the_settings_of_the_readme_are_understood() {
     let bench = bench();
-    // The block before it is an embedder's dependencies.
+    // The block before this one lists an embedder's dependencies.
     let settings: Vec<&str> = lines("toml").into_iter().skip_while(|line| !line.starts_with("model =")).collect();
     assert!(!settings.is_empty(), "the README has no settings");
     fs::write(bench.workspace().join("windlass.toml"), settings.join("\n")).expect("written");

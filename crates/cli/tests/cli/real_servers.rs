@@ -1,5 +1,5 @@
-//! `windlass run` with servers other people wrote, as a project's file names them: one that works, one
-//! that is dead and one that hangs.
+//! `windlass run` with real third-party servers from a project's file: one that works, one that is dead and one that
+//! hangs.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use windlass_testkit::{Packages, Script, ScriptStep, node};
 
 use crate::support::Bench;
 
-/// The hanging one may take longer than any test.
+/// Server settings. The hanging server may take longer to start than any test runs.
 fn config(npm: &Path) -> Value {
     let modules = npm.join("node_modules");
     json!({"mcpServers": {
@@ -43,7 +43,7 @@ fn a_run_uses_the_server_that_works_and_waits_neither_for_the_dead_nor_for_the_h
         bench.assert_nothing_survives(session);
     }
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
-    // The second time its tools are known before it is there.
+    // In the second run the tools are known before the server has started.
     let requests = bench.server.requests();
     let (first, second) = (offered(&requests[0].body), offered(&requests[2].body));
     assert!(!first.iter().any(|name| name.starts_with("everything__")), "{first:?}");

@@ -1,4 +1,4 @@
-//! `windlass mcp-serve` on the real binary, spoken to in raw JSON lines: the wire itself is checked.
+//! `windlass mcp-serve` on the real binary. The tests send raw JSON lines, to check the wire format itself.
 
 mod client;
 

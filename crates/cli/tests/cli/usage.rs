@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A `windlass` that sees nothing of this machine's settings.
+/// A `windlass` that is isolated from this machine's settings.
 struct Script {
     home: TempDir,
 }
@@ -23,7 +23,7 @@ impl Script {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         command.env_clear().env("HOME", self.path()).current_dir(self.path()).args(arguments);
-        // No server that happens to run on this machine is found.
+        // Keeps it from finding a model server that happens to run on this machine.
         command.env("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -41,7 +41,7 @@ fn finish(mut command: Command, input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// The exit code and standard error of something that must print nothing else.
+/// The exit code and standard error of a command that must print nothing on standard output.
 fn refusal(output: &Output) -> (Option<i32>, String) {
     assert!(output.stdout.is_empty(), "{output:?}");
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -110,7 +110,7 @@ fn a_wrong_key_in_the_file_of_the_project_ends_with_2_and_its_place() {
     assert!(code == Some(2) && text.ends_with(expected), "{text}");
 }
 
-// proves X1, X2 on the binary: a cloned project can't have the key sent to it
+// proves X1, X2 on the binary: a cloned project's settings can't redirect the key to its own server
 #[test]
 fn a_project_that_names_a_server_elsewhere_ends_with_2_and_how_to_trust_it() {
     let script = Script::new();

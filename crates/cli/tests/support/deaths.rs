@@ -1,19 +1,19 @@
-//! What must be true of a run that was killed around one of its journal writes, worked out from the journal of
-//! the same run undisturbed (J2, J3, J4).
+//! Derives what must be true of a run that was killed around one of its journal writes from the journal of the same
+//! run undisturbed (J2, J3, J4).
 //!
-//! A call can start once its `CallStarted` is written, and, where its former files are kept, its `SnapshotTaken`
-//! too: call that write its *start*. The process dies inside a write, before or after it takes effect, so nothing
+//! A call can start once its `CallStarted` is written, and, if its former files are kept, its `SnapshotTaken` too:
+//! call that write its *start*. The process is killed inside a write, before or after it takes effect, so nothing
 //! that the write allows has begun. Hence, for a call that runs alone:
 //!
 //! | death | the call | took place | after the resume |
 //! |---|---|---|---|
-//! | before its start | not started | 0 times | runs as if nothing had been |
+//! | before its start | not started | 0 times | runs normally |
 //! | after its start | in flight | 0 times | settled |
 //! | before its `CallFinished` | in flight | once | settled |
 //! | after its `CallFinished` | finished | once | not run again |
 //!
-//! Between start and end of a call only calls beside it are written. Then whether it took place yet is a race,
-//! and is looked up on the disk at the moment of death; what follows from it is exact again.
+//! Between the start and the end of a call only concurrent calls write. Then it is a race whether the call took
+//! place already, and the disk is read right after the kill; what follows from that is exact again.
 
 use std::collections::BTreeMap;
 
@@ -21,11 +21,11 @@ use serde_json::Value;
 
 use super::{Bench, writes};
 
-/// A way to die: before or after the n-th write of the process.
+/// A point at which the process is killed: before or after its n-th write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Death {
     pub(crate) side: Side,
-    /// From 1.
+    /// The number of the write, from 1.
     pub(crate) write: usize,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Side {
 }
 
 impl std::fmt::Display for Death {
-    /// As `WINDLASS_TEST_DIE` takes it.
+    /// In the format of `WINDLASS_TEST_DIE`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let side = match self.side {
             Side::Before => "before",
@@ -47,7 +47,7 @@ impl std::fmt::Display for Death {
 }
 
 impl Death {
-    /// How many writes are in the journal.
+    /// How many writes the journal has after the kill.
     fn kept(self) -> usize {
         match self.side {
             Side::Before => self.write - 1,
@@ -56,7 +56,7 @@ impl Death {
     }
 }
 
-/// What a preset does with a call cut short that can't be repeated blindly (J4): its row in the table of presets.
+/// What a preset does with an interrupted call that can't be repeated blindly (J4): its row in the table of presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     RunAgain,
@@ -65,21 +65,21 @@ pub(crate) enum Row {
     AskOrInterrupt,
 }
 
-/// Whether somebody is there when the run is taken up again.
+/// Whether a person is present when the run is resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Person {
     There,
     Away,
 }
 
-/// Whether calls of one reply that are not read-only may run side by side.
+/// Whether calls of one reply that are not read-only may run concurrently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Calls {
     OneByOne,
     Together,
 }
 
-/// What decides a call's fate besides its class: two rows of the preset, and who is there.
+/// What decides a call's fate besides its class: two rows of the preset, and whether a person is present.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     row: Row,
@@ -101,15 +101,15 @@ impl Rules {
     }
 }
 
-/// What running a call twice would mean.
+/// What running a call twice would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Class {
     ReadOnly,
     Idempotent,
-    /// It can be asked whether it took place, and knows.
+    /// The tool can verify whether the call took place.
     Verifiable,
-    /// It can be asked, and knows only that it did not: a file that is gone may have been moved, or never have
-    /// been there.
+    /// The tool can verify only that the call did not take place: a missing file may have been moved, or may never
+    /// have existed.
     VerifiableBefore,
     Once,
 }
@@ -125,7 +125,7 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// As the tools that the matrices call declare it.
+    /// The class that the tools called by the matrices declare.
     fn class(&self) -> Class {
         match self.tool.as_str() {
             "local.list_directory" | "local.task_completion" | "fake.read" => Class::ReadOnly,
@@ -137,17 +137,17 @@ impl Course {
         }
     }
 
-    /// Whether each time it takes place leaves a trace of its own. Of a change to a file only the last does.
+    /// Whether every execution leaves a trace of its own. Of changes to a file only the last one does.
     fn is_counted(&self) -> bool {
         !["local.write_file", "local.edit_file", "local.move_file"].contains(&self.tool.as_str())
     }
 
-    /// Whether former files are kept before it may run (T9).
+    /// Whether former files are kept before the call may run (T9).
     fn keeps_files(&self) -> bool {
         ["local.write_file", "local.edit_file", "local.move_file", "local.run_command"].contains(&self.tool.as_str())
     }
 
-    /// How far it had come when a process died that left these writes.
+    /// How far the call had come when the process that left these writes was killed.
     fn reached(&self, left: &[Vec<Value>]) -> Reached {
         let has = |kind: &str| left.iter().flatten().any(|record| is_of(record, kind, &self.call));
         if has("CallFinished") {
@@ -159,7 +159,7 @@ impl Course {
         }
     }
 
-    /// Whether the last of these writes is the one that lets it start.
+    /// Whether the last of these writes is the one that lets the call start.
     fn is_started_by_the_last(&self, left: &[Vec<Value>]) -> bool {
         let before = &left[..left.len() - 1];
         self.reached(left) == Reached::InFlight && self.reached(before) == Reached::NotStarted
@@ -174,22 +174,22 @@ enum Reached {
     Finished,
 }
 
-/// How often each call took place, by its id; a call of which that can't be seen is missing.
+/// How often each call took place, by its id, without the calls that leave no trace.
 pub(crate) type Seen = BTreeMap<String, usize>;
 
 /// What became of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fate {
-    /// How often it took place, where that can be seen.
+    /// How often the call took place, if that can be observed.
     times: Option<usize>,
-    /// The outcomes on record: one.
+    /// The recorded outcomes; there must be one.
     outcomes: Vec<String>,
-    /// How it was settled, one after another; nothing where it was not cut short.
+    /// How the call was settled, step by step; empty if it was not interrupted.
     settled: Vec<String>,
 }
 
 impl Fate {
-    /// J4: the class decides first, then the row. Whoever is asked has the call run again.
+    /// J4: the class decides first, then the row. A person who is asked has the call run again.
     fn after(reached: Reached, class: Class, times: usize, rules: Rules) -> Self {
         let once = match (rules.row, rules.person) {
             (Row::RunAgain, _) => Self::of(times + 1, "ok", &["run_again"]),
@@ -204,7 +204,7 @@ impl Fate {
                 Self::of(1, "ok", &["verify", "run_again"])
             }
             (Reached::InFlight, Class::Verifiable) => Self::of(times, "ok", &["verify"]),
-            // Run again, it finds nothing to do.
+            // The repeated call finds no file to move.
             (Reached::InFlight, Class::VerifiableBefore) => {
                 let outcomes = if once.outcomes == ["ok"] { vec!["not_found".to_owned()] } else { once.outcomes };
                 let settled = [vec!["verify".to_owned()], once.settled].concat();
@@ -225,7 +225,7 @@ impl Fate {
 pub(crate) struct Fates(BTreeMap<String, Fate>);
 
 impl Fates {
-    /// What the journal of a run and the disk say.
+    /// Reads the fates from the journal of a run and the observed counts.
     pub(crate) fn read(journal: &[Value], seen: &Seen) -> Self {
         let requested = journal.iter().filter(|record| record["kind"] == "CallRequested");
         let fate = |requested: &Value| {
@@ -242,13 +242,13 @@ impl Fates {
         Self(requested.map(fate).collect())
     }
 
-    /// How many questions what became of a call are asked.
+    /// How many questions about the fate of a call were asked.
     pub(crate) fn questions(&self) -> usize {
         self.0.values().flat_map(|fate| &fate.settled).filter(|settled| *settled == "ask").count()
     }
 }
 
-/// The writes of a run that nobody disturbed, each with its records.
+/// The writes of an undisturbed run, each with its records.
 pub(crate) struct Undisturbed {
     writes: Vec<Vec<Value>>,
     courses: Vec<Course>,
@@ -262,29 +262,29 @@ impl Undisturbed {
         Self { courses: courses(&writes), writes, rules, requests: bench.server.count() }
     }
 
-    /// Every way to die around a write.
+    /// Every point around a write at which the process can be killed.
     pub(crate) fn deaths(&self) -> Vec<Death> {
         let around = |write| [Side::Before, Side::After].map(|side| Death { side, write });
         (1..=self.writes.len()).flat_map(around).collect()
     }
 
-    /// The calls.
+    /// The calls of the run.
     pub(crate) fn courses(&self) -> &[Course] {
         &self.courses
     }
 
-    /// The writes of the process that died so, out of the journal of the run when it had ended at last.
+    /// The writes of the killed process, taken from the journal of the completed run.
     fn left(&self, death: Death, journal: &[Value], context: &str) -> Vec<Vec<Value>> {
         let mut left = writes(journal.to_vec());
-        // A session that was not there when the process died was made by the next one.
+        // If the killed process had not created the session, the next process created it.
         let first = (death.kept() > 0).then_some(1);
         left.retain(|write| write[0]["epoch"].as_u64() == first);
         self.assert_left(death, &left, context);
         left
     }
 
-    /// The dead process left exactly the writes it had made (J2): the first ones of this run. Where calls run
-    /// together their results come in any order, and what there is of each call is compared.
+    /// Asserts that the killed process left exactly the writes it had made (J2): the first ones of this run. If calls
+    /// run concurrently their results come in any order, so the records are compared call by call.
     fn assert_left(&self, death: Death, left: &[Vec<Value>], context: &str) {
         assert_eq!(left.len(), death.kept(), "{context}: so many writes were left");
         match self.rules.calls {
@@ -301,8 +301,8 @@ impl Undisturbed {
         }
     }
 
-    /// What must become of each call after a death: `seen` is what had taken place when the process was dead. Of
-    /// the journal only what the dead process wrote is looked at.
+    /// What must become of each call after a kill: `seen` is what had taken place when the process was dead. Uses only
+    /// those records of the journal that the killed process wrote.
     pub(crate) fn fates(&self, death: Death, journal: &[Value], seen: &Seen, context: &str) -> Fates {
         let left = self.left(death, journal, context);
         let fate = |course: &Course| {
@@ -321,7 +321,7 @@ impl Undisturbed {
         Fates(self.courses.iter().map(fate).collect())
     }
 
-    /// How often a call had taken place at a death, where the order of writes tells.
+    /// How often a call had taken place at a kill, if the order of writes determines it.
     fn took_place(&self, course: &Course, death: Death, left: &[Vec<Value>]) -> Option<usize> {
         match (course.reached(left), death.side) {
             (Reached::NotStarted, _) => Some(0),
@@ -335,20 +335,20 @@ impl Undisturbed {
         }
     }
 
-    /// Whether another call of the same reply may run beside it. The last number of an id is its place there.
+    /// Whether another call of the same reply may run concurrently. The last number of an id is its place in the reply.
     fn has_company(&self, course: &Course) -> bool {
         let reply = |course: &Course| course.call.rsplit_once('.').map(|(reply, _)| reply.to_owned());
         let siblings = self.courses.iter().filter(|other| reply(other) == reply(course)).count();
         self.rules.calls == Calls::Together && siblings > 1
     }
 
-    /// How often the model must have been asked: once more where its answer was not written any more.
+    /// How often the model must have been asked: once more if its reply was lost with the process.
     pub(crate) fn requests_after(&self, death: Death) -> usize {
         let replied = self.writes[death.write - 1].iter().any(|record| record["kind"] == "ModelReplied");
         self.requests + usize::from(replied && death.side == Side::Before)
     }
 
-    /// Whether a record of this kind is in the journal that a death leaves.
+    /// Whether the journal has a record of this kind after a kill.
     pub(crate) fn has_left(&self, death: Death, kind: &str) -> bool {
         self.writes[..death.kept()].iter().flatten().any(|record| record["kind"] == kind)
     }
@@ -375,7 +375,7 @@ fn courses(writes: &[Vec<Value>]) -> Vec<Course> {
     courses
 }
 
-/// What must agree between a record of one run and the same of another.
+/// The parts of a record that must be equal in two runs.
 #[derive(Debug, PartialEq, Eq)]
 struct Shape {
     kind: String,

@@ -1,4 +1,4 @@
-//! The real binary at a pseudo-terminal: what a person would see, as a terminal shows it.
+//! The real binary at a pseudo-terminal, with an emulated screen that shows what a person would see.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -11,14 +11,14 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::{Bench, pty};
 
-/// Long enough for the slowest machine; nothing waits for it unless the test fails.
+/// Long enough for the slowest machine; a test waits this long only if it fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A terminal with the binary in it.
+/// An emulated terminal that runs the binary.
 pub(crate) struct Glass {
     person: Option<File>,
     screen: vt100::Parser,
-    /// Everything that was shown, as it came.
+    /// All bytes written to the terminal, in order.
     bytes: Vec<u8>,
     pub(crate) child: Child,
 }
@@ -30,8 +30,8 @@ enum Seen {
 }
 
 impl Glass {
-    /// Starts the chat in a terminal of 60 columns and 20 rows. At real time, so that no question
-    /// expires while a slow machine thinks.
+    /// Starts the chat in a terminal of 60 columns and 20 rows. It runs in real time, so that no question expires
+    /// on a slow machine.
     pub(crate) fn chat(bench: &Bench, arguments: &[&str]) -> Self {
         let mut command = bench.command(arguments);
         command.env("WINDLASS_TEST_CLOCK", "1").env("TERM", "xterm").env("LANG", "C.UTF-8");
@@ -48,19 +48,19 @@ impl Glass {
         Self { person: Some(person), screen: vt100::Parser::new(cells(20), cells(60), 1000), bytes: Vec::new(), child }
     }
 
-    /// What is on the screen, without blanks at the ends of lines and without the empty lines below.
+    /// The text on the screen, without trailing blanks of lines and without the empty lines below.
     pub(crate) fn text(&self) -> String {
         let contents = self.screen.screen().contents();
         let lines: Vec<&str> = contents.lines().map(str::trim_end).collect();
         lines.join("\n").trim_end().to_owned()
     }
 
-    /// Everything that was written to the screen, colours and movements included.
+    /// All bytes written to the screen, including escape codes for colours and cursor movements.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until `wanted` holds for the screen's text.
     pub(crate) fn wait(&mut self, what: &str, wanted: impl Fn(&str) -> bool) {
         let begun = Instant::now();
         while !wanted(&self.text()) {
@@ -69,13 +69,13 @@ impl Glass {
         }
     }
 
-    /// Waits for more to be shown, at most so long.
+    /// Waits until the binary writes more, at most for `limit`.
     fn look(&mut self, limit: Duration) -> Seen {
         let Some(person) = &mut self.person else { return Seen::Nothing };
         let limit = Timespec::try_from(limit).expect("a time");
         let ready = poll(&mut [PollFd::new(&*person, PollFlags::IN)], Some(&limit)).expect("polled");
         let mut bytes = [0; 64 * 1024];
-        // Once the binary is gone this is an error.
+        // Reading fails once the binary has exited.
         match if ready == 0 { Ok(0) } else { person.read(&mut bytes) } {
             Ok(read @ 1..) => {
                 self.screen.process(&bytes[..read]);
@@ -86,7 +86,7 @@ impl Glass {
         }
     }
 
-    /// Closes the terminal, as a window is closed.
+    /// Closes the terminal, as closing its window does.
     pub(crate) fn close(&mut self) {
         self.person = None;
     }
@@ -101,8 +101,8 @@ impl Glass {
         self.wait("a prompt", |screen| screen.lines().last() == Some("›"));
     }
 
-    /// The whole screen is exactly this; `$DIR` stands for the bench's folder, and `$SANDBOX` for what this
-    /// machine can hold a command to.
+    /// Asserts that the whole screen is exactly `expected`; `$DIR` stands for the bench's folder, and `$SANDBOX` for
+    /// the line about the sandbox, which depends on this machine.
     pub(crate) fn assert_shows(&self, bench: &Bench, expected: &str) {
         let seen = self.text().replace(&bench.dir.path().display().to_string(), "$DIR");
         let sandbox = |line: &str| line.starts_with("  in the sandbox: ") || line.starts_with("  not in a sandbox: ");
@@ -116,7 +116,7 @@ impl Glass {
         person.write_all(keys.as_bytes()).expect("typed");
     }
 
-    /// Whether a colour or a weight was ever shown.
+    /// Whether a colour or a text attribute such as bold was ever sent.
     pub(crate) fn was_coloured(&self) -> bool {
         let shown = String::from_utf8_lossy(&self.bytes);
         shown
@@ -135,7 +135,7 @@ impl Glass {
         self.press(&format!("{line}\r"));
     }
 
-    /// Another size, and the news of it.
+    /// Resizes the terminal and notifies the binary.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) {
         tcsetwinsize(self.person.as_ref().expect("a terminal"), winsize(columns, rows)).expect("a size");
         self.screen.screen_mut().set_size(cells(rows), cells(columns));
@@ -143,7 +143,7 @@ impl Glass {
         assert!(sent.success());
     }
 
-    /// Waits for the end of the binary, reading what it still says. Gives its exit code.
+    /// Waits until the binary exits, reading its remaining output. Returns its exit code.
     pub(crate) fn end(&mut self) -> i32 {
         let begun = Instant::now();
         loop {

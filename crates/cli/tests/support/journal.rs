@@ -1,4 +1,4 @@
-//! Journals written by hand, beside the binary.
+//! Writes journals directly, without the binary.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ fn store(data: &Path) -> SqliteStore {
     SqliteStore::open(data, SqliteOptions::default()).expect("a store")
 }
 
-/// Appends to a session what `write` makes of the sealed batch.
+/// Appends a record to a session; `write` may change the sealed batch before.
 pub(crate) fn append(data: &Path, key: &str, record: Record, write: impl FnOnce(SealedBatch) -> SealedBatch) {
     block_on(async {
         let store = store(data);
@@ -28,12 +28,12 @@ pub(crate) fn append(data: &Path, key: &str, record: Record, write: impl FnOnce(
     .expect("appended");
 }
 
-/// A record that no version has yet.
+/// A record of a kind that no version knows.
 pub(crate) fn unknown() -> Record {
     Record::Unknown(Unknown { kind: "MoonPhased".into(), body: Json::parse(r#"{"phase":"full"}"#).expect("JSON") })
 }
 
-/// The same batch as a version to come would write it.
+/// The same batch as a future version would write it.
 pub(crate) fn of_version_two(mut sealed: SealedBatch) -> SealedBatch {
     let text = String::from_utf8(sealed.bytes).expect("text").replace(r#"{"v":1,"#, r#"{"v":2,"moon":"full","#);
     sealed.bytes = text.into_bytes();
@@ -43,7 +43,7 @@ pub(crate) fn of_version_two(mut sealed: SealedBatch) -> SealedBatch {
     sealed
 }
 
-/// Writes a session's journal down again under another key, with what `change` makes of each record.
+/// Copies a session's journal to another key, with every record passed through `change`.
 pub(crate) fn rewrite(data: &Path, from: &str, to: &str, mut change: impl FnMut(&mut Envelope)) {
     let session: SessionId = "0198f3a0-0000-7000-8000-000000000009".parse().expect("an id");
     let rewritten = async {

@@ -1,4 +1,4 @@
-//! The real binary at a bench: a scripted model server, a workspace and a data folder of its own.
+//! Runs the real binary with a scripted model server, a workspace and a data folder of its own.
 #![allow(dead_code, clippy::expect_used, clippy::panic)]
 
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ pub(crate) mod person;
 #[cfg(target_os = "linux")]
 mod pty;
 
-/// How one run of the binary came out.
+/// The result of one run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// The exit code, or minus the signal.
+    /// The exit code, or the negated signal number.
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -33,9 +33,9 @@ pub(crate) struct Ran {
 pub(crate) struct Bench {
     pub(crate) server: ModelServer,
     pub(crate) dir: tempfile::TempDir,
-    /// In the environment of everything the binary starts, to find survivors by.
+    /// An environment variable of every process that the binary starts, to find surviving processes.
     mark: String,
-    /// What each write to the journal waits for.
+    /// The durability setting: what each journal write waits for.
     durability: &'static str,
 }
 
@@ -47,8 +47,8 @@ impl Bench {
         Self { server: ModelServer::start(script).expect("a server"), dir, mark, durability: "normal" }
     }
 
-    /// The same with every write synced to the disk, as the binary does unless told otherwise. It is slower,
-    /// and most tests lose processes, never power.
+    /// The same bench with every write synced to the disk, as the binary does by default. It is slower, and most tests
+    /// simulate killed processes, never power loss.
     pub(crate) fn synced(self) -> Self {
         Self { durability: "full", ..self }
     }
@@ -70,7 +70,7 @@ impl Bench {
         self.command_on(&self.data(), arguments)
     }
 
-    /// The same with another data folder.
+    /// The same command with another data folder.
     pub(crate) fn command_on(&self, data: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         let (name, value) = self.mark.split_once('=').expect("a mark");
@@ -108,7 +108,7 @@ impl Bench {
         let mut stdin = child.stdin.take().expect("a pipe");
         let input = input.to_vec();
         let writer = std::thread::spawn(move || {
-            // A binary that refuses its input early closes the pipe.
+            // A binary that refuses its input closes the pipe early, so this may fail.
             let _ = stdin.write_all(&input);
         });
         let ran = ran(child);
@@ -137,7 +137,7 @@ impl Bench {
         }
     }
 
-    /// Waits until the server was asked so many times; fails if the process ends before.
+    /// Waits until the server has received `count` requests; fails if the process ends before.
     pub(crate) fn wait_for_requests(&self, count: usize, child: &mut Child) {
         let begun = Instant::now();
         while self.server.count() < count {
@@ -147,7 +147,7 @@ impl Bench {
         }
     }
 
-    /// The records of a session, as they are exported. A long body stands on a line of its own before.
+    /// The records of a session, as exported. The export writes a long body on a line of its own before its record.
     pub(crate) fn journal(&self, key: &str) -> Vec<Value> {
         let exported = self.run(&["sessions", "export", key]);
         assert_eq!(exported.code, 0, "{}", exported.stderr);
@@ -172,14 +172,14 @@ impl Bench {
         count(&self.journal(key), kind)
     }
 
-    /// The keys of all sessions, the last used first.
+    /// The keys of all sessions, most recently used first.
     pub(crate) fn keys(&self) -> Vec<String> {
         let listed = self.run(&["sessions", "list"]);
         assert_eq!(listed.code, 0, "{}", listed.stderr);
         listed.stdout.lines().filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
     }
 
-    /// The messages of the last request, of one role.
+    /// The messages with this role in the last request.
     pub(crate) fn last_request(&self, role: &str) -> Vec<String> {
         let requests = self.server.requests();
         let messages = requests.last().expect("a request").body["messages"].as_array().expect("messages").clone();
@@ -187,14 +187,14 @@ impl Bench {
         of_role.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// The tools of the last request.
+    /// The names of the tools offered in the last request.
     pub(crate) fn offered(&self) -> Vec<String> {
         let requests = self.server.requests();
         let tools = requests.last().expect("a request").body["tools"].as_array().cloned().unwrap_or_default();
         tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// Nothing was lost or half-written, and every history the model was sent was legal.
+    /// Asserts that nothing was lost or half-written, and that every history sent to the model was valid.
     pub(crate) fn assert_whole(&self, context: &str) {
         let verified = self.run(&["sessions", "verify"]);
         assert_eq!(verified.code, 0, "{context}: {}{}", verified.stdout, verified.stderr);
@@ -202,7 +202,7 @@ impl Bench {
         assert_eq!(self.server.refused(), Vec::<String>::new(), "{context}");
     }
 
-    /// Waits until no process of this bench is left, for as long as a guard may take.
+    /// Waits until no process of this bench is left, as long as the guard process may take to end them.
     pub(crate) fn assert_nothing_survives(&self, context: &str) {
         let begun = Instant::now();
         loop {
@@ -230,8 +230,8 @@ impl Bench {
     }
 }
 
-/// The writes a journal was made by, each with its records: its batches, the first two of which are one write
-/// where the session was made for its first message.
+/// The writes that produced a journal, each with its records. A write is a batch, except that the first two batches
+/// are one write if the session was created for its first message.
 pub(crate) fn writes(journal: Vec<Value>) -> Vec<Vec<Value>> {
     let mut writes: Vec<Vec<Value>> = Vec::new();
     for record in journal {
@@ -249,7 +249,7 @@ pub(crate) fn count(journal: &[Value], kind: &str) -> usize {
     journal.iter().filter(|record| record["kind"] == kind).count()
 }
 
-/// These steps as a model gives them under a preset: `task` has its calls written as `<tool>` blocks.
+/// A script with these steps in the preset's format: under `task`, calls are written as `<tool>` blocks.
 pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = ScriptStep>) -> Script {
     match preset {
         "task" => Script::of(steps.into_iter().flat_map(ScriptStep::in_blocks)),
@@ -257,7 +257,7 @@ pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = ScriptS
     }
 }
 
-/// What Ctrl-C sends.
+/// Sends SIGINT, as Ctrl-C does.
 pub(crate) fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(sent.success());

@@ -1,4 +1,4 @@
-//! A person at a terminal, who is asked and answers.
+//! A person at a terminal who answers questions.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -7,7 +7,7 @@ use std::process::Child;
 
 use super::{Bench, Ran, pty, ran};
 
-/// The binary at work before somebody.
+/// The binary running at a terminal with a person present.
 pub(crate) struct Attended {
     child: Child,
     terminal: File,
@@ -15,8 +15,8 @@ pub(crate) struct Attended {
 }
 
 impl Attended {
-    /// Starts the binary with its input and its standard error at a terminal. At real time, so that no
-    /// question expires while a slow machine thinks.
+    /// Starts the binary with its input and its standard error at a terminal. It runs in real time, so that no
+    /// question expires on a slow machine.
     pub(crate) fn start(bench: &Bench, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let terminal = pty::open();
         let end = || pty::other_end(&terminal);
@@ -26,7 +26,7 @@ impl Attended {
         Self { child, terminal: terminal.into(), seen: String::new() }
     }
 
-    /// Reads the screen until a question stands at its end; none when the binary is gone.
+    /// Reads the screen until it ends in a question; `None` when the binary has exited.
     pub(crate) fn question(&mut self) -> Option<String> {
         let mut bytes = [0; 1024];
         loop {
@@ -34,7 +34,7 @@ impl Attended {
             if last == "? " {
                 return Some(std::mem::take(&mut self.seen));
             }
-            // Once everybody at the other end is gone this is an error.
+            // Reading fails once every process at the other end has exited.
             let read = self.terminal.read(&mut bytes).unwrap_or_default();
             if read == 0 {
                 return None;
@@ -43,7 +43,7 @@ impl Attended {
         }
     }
 
-    /// Reads the screen until this is on it.
+    /// Reads the screen until it contains `text`.
     pub(crate) fn read_until(&mut self, text: &str) -> String {
         let mut bytes = [0; 1024];
         while !self.seen.contains(text) {
@@ -54,18 +54,18 @@ impl Attended {
         std::mem::take(&mut self.seen)
     }
 
-    /// Types this.
+    /// Types `text`.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.terminal.write_all(text.as_bytes()).expect("typed");
     }
 
-    /// Waits until the binary is gone; it asks no more.
+    /// Waits until the binary exits, and asserts that it asks nothing more.
     pub(crate) fn finish(mut self) -> Ran {
         assert_eq!(self.question(), None, "it asks");
         Ran { stderr: self.seen, ..ran(self.child) }
     }
 
-    /// Says yes to whatever may run, and has run again what was cut short, until the binary is gone.
+    /// Approves every call, and has interrupted calls run again, until the binary exits.
     pub(crate) fn say_yes(mut self) -> Ran {
         while let Some(question) = self.question() {
             let answer = if question.contains("[r] run again") { "r\n" } else { "y\n" };
@@ -74,7 +74,7 @@ impl Attended {
         Ran { stderr: self.seen, ..ran(self.child) }
     }
 
-    /// As `kill -9` does.
+    /// Kills the binary with SIGKILL.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("killed");
         assert_eq!(self.child.wait().expect("waited").signal(), Some(9), "it ended before it was killed");

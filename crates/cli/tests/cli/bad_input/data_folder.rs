@@ -1,4 +1,4 @@
-//! Data folders that can't be written, and databases that are not ours or not whole.
+//! Data folders that can't be written, and databases that are foreign, truncated or removed.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn run_on(bench: &Bench, data: &Path, arguments: &[&str]) -> Ran {
 
 const LINES: [&[&str]; 4] = [&["run", "go"], &["sessions", "list"], &["sessions", "verify"], &["resume"]];
 
-/// Every command says the same, with code 5, and touches nothing.
+/// Asserts that every command prints the same one-line error, exits with code 5 and sends the model nothing.
 fn assert_refused(bench: &Bench, data: &Path, said: &[&str], context: &str) {
     for line in LINES {
         let ran = run_on(bench, data, line);
@@ -27,7 +27,7 @@ fn assert_refused(bench: &Bench, data: &Path, said: &[&str], context: &str) {
     assert_eq!(bench.server.count(), 0, "{context}: nothing is asked of a model that can't be written down");
 }
 
-/// A data folder with a session in it, and the name of its database.
+/// Creates a data folder that holds a session, and returns the path of its database.
 fn used(bench: &Bench) -> std::path::PathBuf {
     let ran = bench.run(&["run", "go", "--session", "s"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -53,7 +53,7 @@ fn a_data_folder_that_is_no_folder_is_refused() {
     assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("not a folder"));
 }
 
-// proves J9: a session that can't be read is in nobody's way, and can be removed
+// proves J9: an unreadable session does not affect the others, and can be removed
 #[test]
 fn a_damaged_session_blocks_no_other_and_can_be_removed() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -69,7 +69,7 @@ fn a_damaged_session_blocks_no_other_and_can_be_removed() {
     assert!(!bench.keys().contains(&"s".to_owned()));
 }
 
-// proves J9: somebody else's file is left as it is
+// proves J9: a file that is not a Windlass database is left unchanged
 #[test]
 fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     let name = used(&bench()).file_name().expect("a name").to_owned();
@@ -92,7 +92,7 @@ fn a_file_that_is_not_ours_is_refused_and_left_alone() {
     }
 }
 
-// proves J9: a database that was cut short is refused, whatever is left of it
+// proves J9: a truncated database is refused, however much of it is left
 #[test]
 fn a_database_that_was_cut_short_is_refused() {
     let bench = bench();
@@ -117,7 +117,7 @@ fn a_database_that_was_cut_short_is_refused() {
     bench.assert_whole("beside cut ones");
 }
 
-// proves J9: what can't be found again was not stored, whatever the database says
+// proves J9: a write to a removed database file does not count as stored, even if SQLite reports success
 #[test]
 fn a_run_whose_data_folder_is_removed_by_a_command_ends_and_says_that_its_journal_is_lost() {
     let bench = Bench::new(Script::of([
@@ -125,7 +125,7 @@ fn a_run_whose_data_folder_is_removed_by_a_command_ends_and_says_that_its_journa
         ScriptStep::call("write_file", json!({"path": "a", "content": "x"})),
         ScriptStep::say("All is well."),
     ]));
-    // In the sandbox it would not find the folder.
+    // Inside the sandbox the command would not see the data folder.
     let ran = bench.run(&["run", "go", "--mode", "bypass", "--sandbox", "off"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (5, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("windlass.db is gone") && ran.stderr.contains("journal is lost"), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Stores that lost what was stored last, sessions that do not verify, and backups.
+//! Databases that lost their latest commits, sessions that do not verify, and backups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn copied(from: &Path, to: PathBuf) -> PathBuf {
     to
 }
 
-// proves J9: a lost tail is told, not continued
+// proves J9: lost commits are reported, and nothing is appended after them
 #[test]
 fn an_older_database_that_was_put_back_is_read_and_not_written() {
     let bench = Bench::new(Script::of([ScriptStep::say("One."), ScriptStep::say("Two.")]));
@@ -57,7 +57,7 @@ fn an_older_database_that_was_put_back_is_read_and_not_written() {
     bench.assert_whole("after the loss");
 }
 
-// proves J11, J8: a session that does not verify is refused everywhere, and what is whole of it can be saved
+// proves J11, J8: a session that does not verify is refused everywhere, and its intact part can be salvaged
 #[test]
 fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
     let bench = Bench::new(Script::of([
@@ -102,7 +102,7 @@ fn a_session_that_does_not_verify_is_refused_and_can_be_salvaged() {
     bench.assert_whole("what is left");
 }
 
-// proves J11: what was stored beside a session's records is part of it
+// proves J11: blobs are part of the session whose records refer to them
 #[test]
 fn a_session_that_lost_what_undo_would_put_back_is_refused() {
     let write = ScriptStep::call("write_file", json!({"path": "a", "content": "after"}));
@@ -130,7 +130,7 @@ fn a_session_that_lost_what_undo_would_put_back_is_refused() {
     assert_eq!(bench.run(&["sessions", "salvage", "s"]).code, 0);
 }
 
-// proves J11: a session that the list lost is named by whoever checks the whole store
+// proves J11: checks of the whole store name a session that is missing from the session list
 #[test]
 fn a_session_that_is_stored_and_not_in_the_list_is_told() {
     let bench = Bench::new(Script::of([ScriptStep::say("One."), ScriptStep::say("Two.")]));
@@ -150,7 +150,7 @@ fn a_session_that_is_stored_and_not_in_the_list_is_told() {
     assert!(doctor.stdout.contains("it is not in the list"), "{}", doctor.stdout);
 }
 
-// proves J9: a copy that was made while others wrote is whole, and is a data folder like any other
+// proves J9: a backup made while others write is complete, and usable as a data folder
 #[test]
 fn a_backup_made_while_a_run_goes_on_is_whole_and_can_be_used() {
     let wait =
@@ -170,10 +170,10 @@ fn a_backup_made_while_a_run_goes_on_is_whole_and_can_be_used() {
     assert!(twice.code == 2 && twice.stderr.contains("is not empty"), "{}", twice.stderr);
     fs::write(bench.workspace().join("go"), "").expect("written");
     assert_eq!(ran(child).code, 0);
-    // Used where it is.
+    // The backup can be used in place.
     assert!(run_on(&bench, &folder, &["sessions", "verify"]).stdout.starts_with("s: whole"));
     assert!(run_on(&bench, &folder, &["sessions", "list"]).stdout.contains("cut short"));
-    // Copied back, in place of the folder.
+    // The backup can be copied back to replace the data folder.
     let lost = bench.dir.path().join("lost");
     fs::rename(bench.data(), lost).expect("moved away");
     copied(&folder, bench.data());

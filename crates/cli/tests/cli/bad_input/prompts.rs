@@ -1,4 +1,4 @@
-//! Prompts that are no text, or far too much of it.
+//! Prompts that are not text, or that are very long.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn bytes_that_are_no_text_are_refused_and_nothing_begins() {
     assert_eq!((bench.server.count(), bench.keys().len()), (0, 0));
 }
 
-// proves J1, J9: ten megabytes go to the model and into the journal, and come back from it
+// proves J1, J9: a prompt of ten megabytes reaches the model and the journal, and is read back from it
 #[test]
 fn ten_megabytes_are_sent_kept_and_read_back() {
     let bench = Bench::new(Script::of([ScriptStep::say("Long."), ScriptStep::say("Still long.")]));

@@ -1,4 +1,4 @@
-//! A server that is not there, does not know us, or talks nonsense.
+//! Model servers that are not running, reject the key, or reply with invalid data.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use windlass_testkit::{BodyPoint, FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 
-/// Every answer to "haul" goes wrong; "next" is answered.
+/// A bench on which every request with "haul" fails with `fault`, and one with "next" succeeds.
 fn bench(fault: FaultKind) -> Bench {
     let haul = ScriptStep::say("Never heard, and never heard again.").fault(fault.times(1_000));
     Bench::new(Script::when("haul", [haul]).scene(Scene::when("next", [ScriptStep::say("Next.")])))
@@ -31,7 +31,7 @@ fn a_server_that_asks_for_a_day_ends_the_run_at_once_with_the_time() {
     bench.assert_whole("a day");
 }
 
-// proves M3, J7: no server can make a journal that can't be read
+// proves M3, J7: no server reply can make the journal unreadable
 #[test]
 fn a_wait_beyond_all_times_is_written_so_that_it_can_be_read() {
     let bench = bench(asks_to_wait("999999999999"));
@@ -44,7 +44,7 @@ fn a_wait_beyond_all_times_is_written_so_that_it_can_be_read() {
     }
     waiting.kill().and_then(|()| waiting.wait()).expect("it can be stopped");
     bench.assert_whole("a long wait");
-    // The wait would end after the deadline, so it is not begun.
+    // The retry would come after the deadline, so the run ends without waiting.
     let ran = bench.run(&["run", "haul", "--session", "t", "--deadline", "99h"]);
     assert!(ran.code == 1 && ran.stderr.contains("at 9999-12-31 23:59 UTC"), "{}: {}", ran.code, ran.stderr);
     let deadline = bench.run(&["run", "next", "--session", "t", "--deadline", "99999999h"]);
@@ -91,7 +91,7 @@ fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {
 #[test]
 fn a_server_that_is_not_running_is_said_once_tried_for_a_few_seconds_and_then_named() {
     let bench = bench(FaultKind::Refuse);
-    // A port that was free a moment ago, and that nobody listens on.
+    // A port that was free a moment ago, so nothing listens on it.
     let port = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port();
     let url = format!("http://127.0.0.1:{port}/v1");
     let ran = bench.run(&["run", "haul", "--session", "s", "--base-url", &url]);
@@ -105,7 +105,7 @@ fn a_server_that_is_not_running_is_said_once_tried_for_a_few_seconds_and_then_na
     bench.assert_whole("a dead server");
 }
 
-// proves M4: half a stream is answered by one whole call
+// proves M4: after a stream that breaks off, one non-streaming request gets the reply
 #[test]
 fn half_a_stream_is_asked_for_again_whole() {
     let cut = FaultKind::Cut { after: BodyPoint::Events(3) };

@@ -1,4 +1,4 @@
-//! A disk that is really full, and one that is really read-only.
+//! A full disk and a read-only disk, both real mounts.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn run_on(bench: &Bench, data: &Path, arguments: &[&str]) -> Ran {
     ran(bench.command_on(data, arguments).spawn().expect("the binary starts"))
 }
 
-/// Writes until nothing more fits, then frees `room`.
+/// Fills the disk with the file `ballast`, then frees `room` bytes.
 fn fill(ballast: &Path, room: u64) {
     use std::io::Write as _;
     let mut file = fs::File::create(ballast).expect("a file");
@@ -23,7 +23,7 @@ fn fill(ballast: &Path, room: u64) {
     file.set_len(length.saturating_sub(room)).expect("shorter");
 }
 
-// proves J9: what did not fit is not half there, and the same line goes on once there is room
+// proves J9: a write that did not fit leaves nothing behind, and the same command line continues once there is space
 #[test]
 fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
     let Some(mount) = small_disk(8, module_path!(), "a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room")
@@ -40,7 +40,7 @@ fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
         ScriptStep::say("Again."),
     ]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
-    // Room to begin, not for the reply; then for nothing at all.
+    // First there is space to start the run but not to store the reply; then there is no space at all.
     assert_eq!(run_on(&bench, &data, &["sessions", "list"]).code, 0);
     fill(&ballast, 500_000);
     for room in ["some", "none"] {
@@ -50,7 +50,7 @@ fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
         assert_eq!(bench.read("a"), None, "{room}: what is not written down is not done");
         fill(&ballast, 0);
     }
-    // Whoever has the data folder open keeps room for what SQLite needs to read it.
+    // An open store keeps the files that SQLite needs for reading, so other processes can still read on a full disk.
     fs::remove_file(&ballast).expect("removed");
     let held = SqliteStore::open(&data, SqliteOptions::default()).expect("opened");
     fill(&ballast, 0);
@@ -71,7 +71,7 @@ fn a_full_disk_is_said_and_the_same_line_goes_on_when_there_is_room() {
     assert_eq!(bench.server.refused(), Vec::<String>::new());
 }
 
-// proves J9: what is there can be looked at, and taken elsewhere, though nothing more fits
+// proves J9: stored sessions can be read and exported from a full disk
 #[test]
 fn what_is_on_a_full_disk_can_be_read() {
     let Some(mount) = small_disk(8, module_path!(), "what_is_on_a_full_disk_can_be_read") else {
@@ -117,7 +117,7 @@ fn a_data_folder_that_can_not_be_written_is_said_to_be_so() {
         assert!(ran.stderr.contains("--data-dir"), "{line:?}: {}", ran.stderr);
     }
     assert_eq!(bench.server.count(), 1);
-    // What is there can be looked at, and taken elsewhere.
+    // Stored sessions can be read and exported.
     for (line, shown) in [
         (&["sessions", "list"][..], "s  "),
         (&["sessions", "show", "s"], "Aye."),

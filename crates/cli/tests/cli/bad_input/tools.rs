@@ -1,5 +1,5 @@
-//! Calls that make no sense, reach too far, take too much or never end. The model is told, and the
-//! run goes on.
+//! Tool calls with wrong arguments, paths outside the workspace, too much output or no end. The model gets an error
+//! result, and the run continues.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -13,11 +13,11 @@ struct Case<'a> {
     tool: &'a str,
     arguments: Value,
     outcome: &'a str,
-    /// What the model is told.
+    /// Texts that the result sent to the model must contain.
     told: &'a [&'a str],
 }
 
-/// A workspace with awkward things in it.
+/// Puts unusual files into the workspace.
 fn furnish(bench: &Bench) {
     let (work, outside) = (bench.workspace(), bench.dir.path().join("outside"));
     fs::create_dir(&outside).expect("a folder");
@@ -72,7 +72,7 @@ fn a_call_that_makes_no_sense_is_explained_to_the_model() {
     }
 }
 
-// proves T3: what can only mean one thing is taken as that
+// proves T3: arguments with only one possible meaning are repaired
 #[test]
 fn a_call_with_slips_is_mended_and_run() {
     for (tool, arguments) in [
@@ -86,7 +86,7 @@ fn a_call_with_slips_is_mended_and_run() {
     }
 }
 
-// proves T3: an object written as a string is what was meant
+// proves T3: an object written as a string is parsed
 #[test]
 fn arguments_in_quotes_are_understood() {
     let arguments = json!(json!({"path": "notes.txt"}).to_string()).to_string().into();
@@ -159,21 +159,21 @@ fn commands_that_never_end_flood_or_leave_children_are_ended() {
     }
 }
 
-// proves T6, T7: what is shown is cut, and the rest can be read in parts
+// proves T6, T7: long output is truncated, and the rest can be read in parts
 #[test]
 fn a_flood_of_output_is_cut() {
     let command = json!({"command": "yes haul | head -c 3000000; echo the end"});
     check(Case { tool: "run_command", arguments: command, outcome: "ok", told: &["haul", "truncated", "the end"] });
 }
 
-// proves T7: a flood that never ends is ended
+// proves T7: a command with endless output is killed
 #[test]
 fn an_endless_flood_is_ended() {
     let command = json!({"command": "yes", "timeout_seconds": 60});
     check(Case { tool: "run_command", arguments: command, outcome: "tool_error", told: &["y"] });
 }
 
-// proves T10, J9: the journal is not for tools, even where it lies in the workspace
+// proves T10, J9: tools can't access the journal, even if the data folder is in the workspace
 #[test]
 fn no_tool_touches_the_data_folder_in_the_workspace() {
     let in_data = |name: &str| format!("home/data/{name}");

@@ -1,4 +1,4 @@
-//! What a person tells the chat itself.
+//! Slash commands of the chat.
 
 use windlass_testkit::{AfterSteps, FaultKind, Scene, Script, ScriptStep};
 
@@ -11,7 +11,7 @@ fn chat(bench: &Bench) -> Glass {
     glass
 }
 
-/// Says a line and waits for the next prompt.
+/// Types a line, then waits for `answer` and the next prompt.
 fn say(glass: &mut Glass, line: &str, answer: &str) {
     glass.say(line);
     glass.wait(answer, |screen| screen.contains(answer) && screen.lines().last() == Some("›"));
@@ -74,7 +74,7 @@ fn two_slashes_send_a_line_that_would_be_a_command() {
     let mut glass = chat(&bench);
     say(&mut glass, "//hepl", "Aye.");
     assert_eq!(bench.last_request("user"), ["/hepl"]);
-    // It is kept as it was typed, not as a command.
+    // The history keeps the line as typed, with both slashes.
     glass.press("\u{1b}[A");
     glass.wait("the line again", |screen| screen.lines().last() == Some("› //hepl"));
 }
@@ -96,7 +96,7 @@ fn status_cost_and_sessions_say_what_is_known() {
     assert_eq!(bench.server.count(), 1, "none of it was said to the model");
 }
 
-// proves W6: `/new` points the chat at a new session, and the old one is kept
+// proves W6: `/new` switches the chat to a new session and keeps the old one
 #[test]
 fn new_begins_another_session_and_sessions_goes_back() {
     let bench = talkative();
@@ -160,7 +160,7 @@ fn a_failed_run_is_tried_again() {
     bench.assert_whole("retried");
 }
 
-// proves L8, W6: commands that are always allowed act during a run, the others say why not
+// proves L8, W6: commands that are always allowed act during a run; the others report why they can't
 #[test]
 fn commands_act_during_a_run() {
     let slow = ScriptStep::say("too late").fault(FaultKind::Delay { ms: 3_600_000 }.times(u32::MAX));

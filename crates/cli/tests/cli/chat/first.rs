@@ -1,11 +1,11 @@
-//! The first run: nothing is configured and nothing found.
+//! The first run: no model is configured and no local server is found.
 
 use windlass_testkit::Script;
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-/// A person who has just built it.
+/// Starts the chat without any configuration.
 fn nothing_configured(bench: &Bench, arguments: &[&str]) -> Glass {
     let mut command = bench.command(arguments);
     command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_MODEL");
@@ -21,7 +21,7 @@ fn without_a_model_the_chat_opens_with_a_real_job_and_says_how_to_connect_one() 
     let mut glass = nothing_configured(&bench, &[]);
     glass.wait_for("7 of 7 screenshots");
     glass.wait_for_prompt();
-    // The screen has 20 rows; what was written to it before stands in its bytes.
+    // The screen has 20 rows; lines that have scrolled off are only in the written bytes.
     let seen = glass.written();
     for expected in [
         "scripted one shows a job",
@@ -57,7 +57,7 @@ fn a_named_demo_model_waits_for_what_the_person_says() {
     assert_eq!(glass.end(), 0);
 }
 
-/// The same where a server answers at the usual address.
+/// Starts the chat without any configuration, with a server at `url` as the local default address.
 fn with_a_server(bench: &Bench, url: &str) -> Glass {
     let mut command = bench.command(&[]);
     command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_MODEL");
@@ -66,7 +66,7 @@ fn with_a_server(bench: &Bench, url: &str) -> Glass {
     Glass::start(command)
 }
 
-// proves S5: whoever talks to a server that nobody named sees which it is
+// proves S5: the header names a server that was found and not configured
 #[test]
 fn the_header_names_the_server_of_a_model_that_was_found() {
     let bench = Bench::new(Script::of([]));
@@ -78,7 +78,7 @@ fn the_header_names_the_server_of_a_model_that_was_found() {
     assert_eq!(glass.end(), 0);
 }
 
-// proves S5: a server that may be somebody else's hears nothing before the person agrees
+// proves S5: a server that may belong to somebody else is sent no message before the person agrees
 #[test]
 fn a_server_that_does_not_say_what_it_is_is_asked_about() {
     let list = r#"{"object":"list","data":[{"id":"m"}]}"#;

@@ -1,4 +1,4 @@
-//! Tools that ask the person something in the middle of a call.
+//! Tools that ask the person a question during a call.
 
 use serde_json::json;
 use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, PersonRequest, ToolAction};
@@ -59,7 +59,7 @@ fn a_form_is_filled_in_line_by_line_in_both_worlds() {
     }
 }
 
-// proves P4, J3: a question that the protocol can carry outlives the process
+// proves P4, J3: a question that the protocol can carry survives the end of the process
 #[test]
 fn a_form_is_asked_for_again_after_a_kill() {
     let server = server(McpScript::modern);

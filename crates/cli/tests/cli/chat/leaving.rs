@@ -1,11 +1,11 @@
-//! Stopping, leaving, and coming back.
+//! Stopping a run, leaving the chat, and resuming.
 
 use windlass_testkit::{BodyPoint, FaultKind, ReplyPace, Scene, Script, ScriptStep, WriteSplit};
 
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-/// Says its first words and then nothing, once; the next time it goes through.
+/// A reply that stalls after its first words, the first time only.
 fn stalls(text: &str) -> ScriptStep {
     let pace = ReplyPace { latency_ms: 0, pause_ms: 1, writes: WriteSplit::Events, delta_chars: 6 };
     ScriptStep::say(text).pace(pace).fault(FaultKind::Idle { after: BodyPoint::Events(3) }.times(1))
@@ -41,12 +41,12 @@ fn ctrl_c_stops_the_run_and_the_chat_goes_on() {
     bench.assert_whole("stopped");
 }
 
-// proves J9: there is nothing to go on with
+// proves J9: the chat ends, because there is no session left to resume
 #[test]
 fn a_chat_whose_data_folder_is_removed_ends_and_says_so() {
     let call = ScriptStep::call("run_command", serde_json::json!({"command": "rm -rf ../data"}));
     let bench = Bench::new(Script::of([call, ScriptStep::say("All is well.")]));
-    // In the sandbox no command reaches it.
+    // Inside the sandbox the command could not remove the data folder.
     let mut glass = Glass::chat(&bench, &["--session", "k", "--mode", "bypass", "--sandbox", "off"]);
     glass.wait_for_prompt();
     glass.say("go");
@@ -55,7 +55,7 @@ fn a_chat_whose_data_folder_is_removed_ends_and_says_so() {
     assert_eq!(glass.end(), 5);
 }
 
-// proves L8: twice leaves
+// proves L8: pressing Ctrl-C twice leaves the chat
 #[test]
 fn ctrl_c_twice_leaves() {
     let bench = bench();
@@ -64,7 +64,7 @@ fn ctrl_c_twice_leaves() {
     glass.wait_for_prompt();
     glass.press("\u{3}");
     assert_eq!(glass.end(), 0);
-    // At an empty prompt too; a line that was begun is only cleared.
+    // Twice at an empty prompt leaves too; with text on the line, Ctrl-C only clears it.
     let mut glass = Glass::chat(&bench, &[]);
     glass.wait_for_prompt();
     glass.press("half a line");
@@ -78,7 +78,7 @@ fn ctrl_c_twice_leaves() {
     assert_eq!(glass.end(), 0);
 }
 
-// proves J3: a closed terminal, a killed process and a quit in mid-run lose nothing
+// proves J3: closing the terminal, killing the process or quitting during a run loses nothing
 #[test]
 fn whatever_way_a_run_is_left_it_goes_on_when_it_is_continued() {
     for way in ["close", "kill", "/quit", "hang up"] {

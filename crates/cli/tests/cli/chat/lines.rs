@@ -1,4 +1,4 @@
-//! Without a terminal: each line is a message, answers alone go to standard output.
+//! Without a terminal: each input line is a message, and only answers go to standard output.
 
 use windlass_testkit::{AfterSteps, FaultKind, Scene, Script, ScriptStep};
 
@@ -42,7 +42,7 @@ fn nothing_and_no_text_end_with_2() {
     }
 }
 
-// proves W6: commands count here too; what they say is no answer
+// proves W6: commands work here too; their output does not go to standard output
 #[test]
 fn commands_in_a_pipe_are_obeyed() {
     let bench =
@@ -53,7 +53,7 @@ fn commands_in_a_pipe_are_obeyed() {
     assert_eq!((bench.keys().len(), bench.last_request("user")), (2, vec!["two".to_owned()]));
 }
 
-// proves W6: a script can't mend its line, so it ends there
+// proves W6: a script can't correct an unknown command, so the chat ends there
 #[test]
 fn a_command_that_does_not_exist_ends_a_pipe_with_2_and_two_slashes_send_it() {
     let bench =

@@ -1,4 +1,4 @@
-//! Questions in the middle of a run.
+//! Questions asked during a run.
 
 use serde_json::json;
 use windlass_testkit::{Scene, Script, ScriptStep};
@@ -14,7 +14,7 @@ fn bench(command: &str) -> Bench {
     Bench::new(Script::of([call(), call(), ScriptStep::say("Aye.")]))
 }
 
-/// A chat that was asked about its first command.
+/// Starts a chat and waits until it asks about its first command.
 fn asked(bench: &Bench) -> Glass {
     let mut glass = Glass::chat(bench, &["--session", "k"]);
     glass.wait_for_prompt();
@@ -24,7 +24,7 @@ fn asked(bench: &Bench) -> Glass {
     glass
 }
 
-/// What is asked about a call as edited.
+/// The options offered for an edited call.
 const AS_EDITED: &str = "[y] run as edited  [e] edit again  [n] back to the question";
 
 fn answer(glass: &mut Glass, line: &str) {
@@ -63,7 +63,7 @@ Run `echo x >> log`
     }
 }
 
-// proves T8, X1: a no with a reason tells the model what to do instead, without the secrets in it
+// proves T8, X1: a no with a reason gives the model that reason, with secrets removed
 #[test]
 fn a_no_that_goes_on_is_told_to_the_model() {
     let bench = bench("npm install");
@@ -82,7 +82,7 @@ fn a_no_that_goes_on_is_told_to_the_model() {
     bench.assert_whole("refused");
 }
 
-// proves T8: what can't be seen can't be agreed to
+// proves T8: a call can be approved only after all of it was displayed
 #[test]
 fn all_of_a_long_write_can_be_read_page_by_page() {
     let content: String = (0..101).map(|n| format!("line {n} of 101\n")).collect();
@@ -116,7 +116,7 @@ fn all_of_a_long_write_can_be_read_page_by_page() {
     assert_eq!(bench.read("long.txt").map(|text| text.lines().count()), Some(101));
 }
 
-// proves T8, X3: where a command runs stands above whatever the model wrote, and what was not shown does not run
+// proves T8, X3: where a command runs is printed above the model's text, and a command not fully displayed does not run
 #[test]
 fn a_long_command_can_not_hide_that_it_leaves_the_sandbox() {
     let command: String = (0..60).map(|n| format!("echo {n}\n")).collect::<String>() + "touch gotcha";
@@ -133,7 +133,7 @@ fn a_long_command_can_not_hide_that_it_leaves_the_sandbox() {
     assert_eq!(bench.read("gotcha"), None);
 }
 
-// proves T8: always is written down with comments kept, and holds in other sessions of the same chat
+// proves T8: "always" writes the rule to the file, keeps its comments, and applies to other sessions of the same chat
 #[test]
 fn always_is_written_to_the_persons_file_and_nobody_is_asked_again() {
     let bench = bench("echo x");
@@ -159,7 +159,7 @@ fn always_is_written_to_the_persons_file_and_nobody_is_asked_again() {
     assert_eq!(glass.end(), 0);
 }
 
-// proves X5: a yes to a command is a yes to what was seen of it
+// proves X5: approving a command approves only commands like the one displayed
 #[test]
 fn a_command_allowed_for_the_session_does_not_allow_what_its_program_can_become() {
     let commands = ["git status", "git status --short", "git -c alias.x='!touch pwned' x"];
@@ -187,7 +187,7 @@ fn a_command_allowed_for_the_session_does_not_allow_what_its_program_can_become(
     bench.assert_whole("granted");
 }
 
-// proves T8: a file that can't be written is left alone, and what to write is said
+// proves T8: a settings file that can't be written is left unchanged, and the rule to add is printed
 #[test]
 fn always_holds_for_the_session_where_it_can_not_be_written() {
     let bench = bench("echo x");
@@ -205,7 +205,7 @@ fn always_holds_for_the_session_where_it_can_not_be_written() {
     assert_eq!(bench.records("k", "QuestionAsked"), 1);
 }
 
-// proves T8: what is forbidden stays forbidden, whoever writes it
+// proves T8: a deny rule also applies to a command that the person edited
 #[test]
 fn an_edited_command_that_a_rule_forbids_is_not_run() {
     let bench = bench("echo x >> log");
@@ -242,7 +242,7 @@ fn an_edit_is_asked_about_with_its_diff() {
     assert_eq!(bench.read("a.txt").as_deref(), Some("one\n2\nthree\n"));
 }
 
-// proves T8: nobody is asked about what can only fail
+// proves T8: a call that can only fail is not asked about
 #[test]
 fn an_edit_whose_text_is_not_there_is_told_to_the_model_and_not_asked_about() {
     let edit = |old: &str| ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": old, "new_text": "2"}));
@@ -258,7 +258,7 @@ fn an_edit_whose_text_is_not_there_is_told_to_the_model_and_not_asked_about() {
     assert!(bench.last_request("tool")[0].contains("old_text does not occur"), "{:?}", bench.last_request("tool"));
 }
 
-// proves T8, J3: killed while it asks, it asks again
+// proves T8, J3: a chat killed during a question asks it again
 #[test]
 fn a_question_outlives_a_kill() {
     let bench = bench("echo x >> log");
@@ -274,7 +274,7 @@ fn a_question_outlives_a_kill() {
     bench.assert_whole("killed");
 }
 
-// proves T8: edit and run; what was edited is shown as it will run, and agreed to
+// proves T8: edit and run; the edited call is displayed as it will run, and needs approval
 #[test]
 fn a_command_is_edited_at_the_prompt_and_run_as_edited_once_that_was_agreed_to() {
     let call = json!({"command": "echo x >> log", "timeout_seconds": 9});
@@ -304,13 +304,13 @@ fn a_command_is_edited_at_the_prompt_and_run_as_edited_once_that_was_agreed_to()
     bench.assert_whole("edited");
 }
 
-// proves T8: what does not fit the tool is not run
+// proves T8: edited arguments that do not fit the tool's schema are not run
 #[test]
 fn arguments_are_edited_in_the_persons_editor_until_they_fit() {
     let call = ScriptStep::call("move_file", json!({"from": "log", "to": "logbook", "overwrite": true}));
     let bench = Bench::new(Script::of([call, ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("log"), "x\n").expect("written");
-    // Writes what does not fit the first time, and what does the second.
+    // An editor that writes invalid arguments the first time and valid ones the second.
     let editor = bench.dir.path().join("editor");
     let script = "#!/bin/sh\nif [ -e seen ]; then sed -i 's/logbook/book/; s/\"soon\"/true/' \"$1\"\n\
                   else touch seen; sed -i 's/: true/: \"soon\"/' \"$1\"; fi\n";
@@ -331,7 +331,7 @@ fn arguments_are_edited_in_the_persons_editor_until_they_fit() {
     assert_eq!(read, [Some("x\n".to_owned()), None, None]);
 }
 
-// proves T8: an editor that goes wrong leaves the question, and says so
+// proves T8: when the editor fails, the chat reports it and the question stays open
 #[test]
 fn an_editor_that_fails_or_empties_the_text_changes_nothing() {
     for (editor, said) in [("false", "false failed (exit status: 1)"), (": >", "nothing is changed")] {
@@ -350,7 +350,7 @@ fn an_editor_that_fails_or_empties_the_text_changes_nothing() {
     }
 }
 
-// proves L8: a stop is seen while a person is being asked
+// proves L8: a stop takes effect while a question is open
 #[test]
 fn a_stop_at_a_question_stops_the_run_and_nothing_ran() {
     for keys in ["\u{3}", "/STOP\r"] {
@@ -364,7 +364,7 @@ fn a_stop_at_a_question_stops_the_run_and_nothing_ran() {
     }
 }
 
-// proves T8: whoever was typing when the question came does not answer it by accident
+// proves T8: text typed before the question appeared does not answer it
 #[test]
 fn what_was_typed_before_the_question_is_kept_for_after_it() {
     let wait = json!({"command": "while [ ! -e go ]; do sleep 0.02; done"});
@@ -385,7 +385,7 @@ fn what_was_typed_before_the_question_is_kept_for_after_it() {
     assert_eq!(bench.read("log"), None);
 }
 
-// proves J3, T8: a question outlives the process and is asked again
+// proves J3, T8: a question survives the end of the process and is asked again
 #[test]
 fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     let bench = bench("echo x >> log");
@@ -404,7 +404,7 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     bench.assert_whole("asked again");
 }
 
-// proves J4: what became of a call that a crash cut short is asked
+// proves J4: the person is asked about a call that a crash interrupted
 #[test]
 fn a_command_cut_short_by_a_crash_is_asked_about() {
     let wait = ScriptStep::call("run_command", json!({"command": "touch begun; while :; do sleep 0.02; done"}));
@@ -425,10 +425,10 @@ fn a_command_cut_short_by_a_crash_is_asked_about() {
     bench.assert_nothing_survives("settled");
 }
 
-/// A person's pause, longer than the bytes of one key are ever apart.
+/// A pause longer than any gap between the bytes of one key's escape sequence.
 const PAUSE: std::time::Duration = std::time::Duration::from_secs(1);
 
-// proves T8: Escape means nothing, and takes no key with it
+// proves T8: Escape does nothing, and does not swallow the next key
 #[test]
 fn escape_swallows_neither_an_answer_nor_ctrl_c() {
     let bench = bench("echo x >> log");
@@ -449,13 +449,13 @@ fn escape_swallows_neither_an_answer_nor_ctrl_c() {
     assert_eq!(bench.read("log"), None);
 }
 
-// proves X4 at the terminal: what would turn the text round is shown as a mark, and is still there after
+// proves X4 at the terminal: a text-direction control is displayed as a replacement character, and kept in the text
 #[test]
 fn what_is_edited_can_not_steer_the_terminal() {
     let bench = bench("echo 'a\u{202e}b' >> log");
     let mut glass = asked(&bench);
     answer(&mut glass, "e");
-    // The mark has no cell on this screen; what was written has it.
+    // The emulated screen has no cell for the replacement character; the written bytes contain it.
     glass.wait_for("edit: echo 'ab' >> log");
     glass.press("s\r");
     glass.wait_for(AS_EDITED);
@@ -469,7 +469,7 @@ fn what_is_edited_can_not_steer_the_terminal() {
     assert_eq!(bench.read("logs").as_deref(), Some("a\u{202e}b\n"));
 }
 
-// proves X5: "this session" is for exactly that path, and there is no "always"
+// proves X5: "this session" allows exactly that path, and "always" is not offered
 #[test]
 fn a_protected_path_is_asked_about_and_a_yes_is_for_that_path_alone() {
     let write = |path: &str| ScriptStep::call("write_file", json!({"path": path, "content": "[core]\n"}));

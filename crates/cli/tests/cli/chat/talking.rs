@@ -1,4 +1,4 @@
-//! Saying something and getting an answer: the first prompt, long messages, steering, resizing.
+//! Messages and answers: the first prompt, long messages, steering, resizing the terminal.
 
 use serde_json::json;
 use windlass_testkit::{BodyPoint, FaultKind, ReplyPace, Scene, Script, ScriptStep, WriteSplit};
@@ -6,10 +6,10 @@ use windlass_testkit::{BodyPoint, FaultKind, ReplyPace, Scene, Script, ScriptSte
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-/// Comes word by word.
+/// Streams the reply in small pieces.
 const SLOW: ReplyPace = ReplyPace { latency_ms: 0, pause_ms: 5, writes: WriteSplit::Events, delta_chars: 6 };
 
-/// Stops after its first words until it is aborted.
+/// A reply that stalls after its first words until the request is aborted.
 fn stalls(text: &str) -> ScriptStep {
     ScriptStep::say(text).pace(SLOW).fault(FaultKind::Idle { after: BodyPoint::Events(3) }.times(u32::MAX))
 }
@@ -49,7 +49,7 @@ fn looking_in_leaves_no_session_behind() {
     assert_eq!(bench.keys(), Vec::<String>::new());
 }
 
-/// A run that works until the file `go` is there.
+/// A bench whose run waits until the file `go` exists.
 fn held(then: [Scene; 1]) -> Bench {
     let wait = json!({"command": "while [ ! -e go ]; do sleep 0.02; done"});
     let begin = Scene::when("begin", [ScriptStep::call("run_command", wait), ScriptStep::say("It was held.")]);
@@ -68,7 +68,7 @@ fn begun(bench: &Bench, arguments: &[&str]) -> Glass {
     glass
 }
 
-// proves L7: what is typed while a run works steers it
+// proves L7: text typed during a run steers it
 #[test]
 fn typing_during_a_run_steers_it() {
     let bench = held([Scene::when("left", [ScriptStep::say("Turning left.")])]);
@@ -85,7 +85,7 @@ fn typing_during_a_run_steers_it() {
     bench.assert_whole("steered");
 }
 
-// proves L7: under a policy that queues, the person is told so, and what is typed is kept for the prompt
+// proves L7: under a policy that queues, the chat reports the wait, and an unfinished line stays at the next prompt
 #[test]
 fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
     let bench = held([Scene::when("then", [ScriptStep::say("Thereafter.")])]);
@@ -100,7 +100,7 @@ fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
     assert_eq!(bench.records("k", "RunStarted"), 2);
 }
 
-// The typed line stays whole below what streams in.
+// The line being typed stays intact below the streamed reply.
 #[test]
 fn what_is_typed_is_not_torn_by_what_is_shown() {
     let words: String = (1..=200).map(|number| format!("word{number} ")).collect();
@@ -158,14 +158,14 @@ fn the_window_may_change_its_size_during_a_run() {
     glass.resize(30, 10);
     let long = "a line that is longer than thirty columns are";
     glass.press(long);
-    // Only the end of it fits, on one row.
+    // Only the end of the line fits, on one row.
     glass.wait("the end of the line", |screen| screen.lines().last() == Some("» er than thirty columns are"));
     glass.press("\u{3}");
     glass.wait("the line at the prompt", |screen| screen.contains("› a line that is longer"));
     bench.assert_whole("resized");
 }
 
-// proves X1: what is a secret is not in the history, nor what begins with a blank
+// proves X1: the history contains no secrets, and no lines that begin with a blank
 #[test]
 fn the_history_is_kept_for_this_person_alone_without_secrets() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -180,7 +180,7 @@ fn the_history_is_kept_for_this_person_alone_without_secrets() {
     }
     glass.say("/cost");
     glass.wait("the cost", |screen| screen.contains("session: ") && screen.lines().last() == Some("›"));
-    // The last line comes back with the arrow.
+    // The up arrow brings the last line back.
     glass.press("\u{1b}[A");
     glass.wait("the line before", |screen| screen.lines().last() == Some("› /cost"));
     let path = bench.data().join("history");
@@ -189,7 +189,7 @@ fn the_history_is_kept_for_this_person_alone_without_secrets() {
     assert_eq!(std::fs::metadata(&path).expect("a file").permissions().mode() & 0o777, 0o600);
 }
 
-// proves L11: what a person says in mid-run may be that a file has changed, so nothing is remembered across it
+// proves L11: a message during a run may say that a file changed, so no read result is reused across it
 #[test]
 fn a_file_that_a_person_says_they_fixed_is_read_again() {
     let read = || ScriptStep::call("read_file", json!({"path": "a.txt"}));
@@ -211,12 +211,12 @@ fn a_file_that_a_person_says_they_fixed_is_read_again() {
     bench.assert_whole("read again");
 }
 
-// proves L8: a stop drops what was typed before it and no model has seen
+// proves L8: a stop drops messages that no model has read yet
 #[test]
 fn what_was_typed_before_a_stop_does_not_go_out_with_the_next_request() {
     let bench = held([Scene::when("afterwards", [ScriptStep::say("Only that.")])]);
     let mut glass = begun(&bench, &[]);
-    // What is said before the first request goes out with it.
+    // A message sent before the first request would be part of it.
     glass.wait("the first request", |_| bench.server.count() > 0);
     glass.say("and delete everything");
     glass.wait_for("the model reads this at its next step");

@@ -1,11 +1,11 @@
-//! A rule holds whichever tool does what it forbids (X5).
+//! A rule about an action applies to every tool that performs the action (X5).
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
-/// A run of these calls in a workspace with a few files in it.
+/// Runs these calls in a workspace with a few files.
 fn run(flags: &[&str], calls: &[(&str, Value)]) -> (Bench, Ran) {
     let steps = calls.iter().map(|(tool, arguments)| ScriptStep::call(tool, arguments.clone()));
     let bench = Bench::new(Script::of(steps.chain([ScriptStep::say("Aye.")])));
@@ -25,7 +25,7 @@ fn run(flags: &[&str], calls: &[(&str, Value)]) -> (Bench, Ran) {
     (bench, ran)
 }
 
-// proves X5: each was a way past the rule
+// proves X5: each of these calls once bypassed the rule
 #[test]
 fn a_file_that_must_not_be_written_is_neither_edited_nor_replaced() {
     for rule in ["write_file(**/.env)", "write(**/.env)", "edit_file(app/.env)", "*(**/.env)"] {
@@ -46,7 +46,7 @@ fn a_file_that_must_not_be_written_is_neither_edited_nor_replaced() {
     }
 }
 
-// proves X5: each was a way past the rule
+// proves X5: each of these calls once bypassed the rule
 #[test]
 fn a_file_that_must_not_be_read_is_neither_found_nor_moved_to_be_read() {
     for rules in [["read_file(secrets/)", "read_file(**/.env)"], ["read(secrets)", "*(**/.env)"]] {
@@ -69,7 +69,7 @@ fn a_file_that_must_not_be_read_is_neither_found_nor_moved_to_be_read() {
     }
 }
 
-// proves X5: the instructions of a project are read for the model, too
+// proves X5: a rule about reading applies to the project's instructions, which are read for the model
 #[test]
 fn instructions_that_must_not_be_read_are_not_sent() {
     for (flags, sent) in [(&[][..], true), (&["--deny", "read(AGENTS.md)"], false)] {
@@ -116,7 +116,7 @@ fn an_undo_does_not_change_what_must_not_be_changed() {
     assert_eq!(bench.read("app/.env").as_deref(), Some("A=treasure\n"));
 }
 
-/// The person's own settings.
+/// Writes the user's settings file.
 fn settings(bench: &Bench, text: &str) {
     let file = bench.dir.path().join(".config/windlass/windlass.toml");
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");

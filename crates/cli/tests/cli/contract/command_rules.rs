@@ -1,4 +1,4 @@
-//! What a rule about a command allows and forbids, whatever the command looks like.
+//! What a rule about a command allows and forbids, however the command is written.
 
 use serde_json::json;
 use windlass_testkit::{Script, ScriptStep};
@@ -14,13 +14,13 @@ fn repository(command: &str) -> Bench {
         assert!(ran.expect("git is there").status.success(), "{arguments:?}");
     };
     git(&["init", "-q"]);
-    // Pushing leaves a trace, whatever comes of it.
+    // The alias `git land` creates a file, which shows that it ran.
     git(&["config", "alias.land", "!touch pwned"]);
     std::fs::write(bench.workspace().join("land"), "").expect("written");
     bench
 }
 
-/// Whether the command had its effect, and what the model was told.
+/// Returns whether the command had its effect, and the tool result that the model got.
 fn landed(command: &str, flags: &[&str]) -> (bool, String) {
     let bench = repository(command);
     let ran = bench.run(&[&["run", "go"], flags].concat());
@@ -28,7 +28,7 @@ fn landed(command: &str, flags: &[&str]) -> (bool, String) {
     (bench.read("pwned").is_some(), bench.last_request("tool").concat())
 }
 
-// proves X5: options that change what a program is are allowed by no star
+// proves X5: a `*` in a rule does not allow options that make a program run another one
 #[test]
 fn a_rule_with_a_star_does_not_let_a_program_become_another() {
     for (rule, command, runs) in [
@@ -54,7 +54,7 @@ fn a_rule_with_a_star_does_not_let_a_program_become_another() {
     }
 }
 
-// proves X5: a deny of a subcommand looks past options, and a pattern that may stand for it is not let through
+// proves X5: a denied subcommand is found behind options, and a shell pattern that may expand to it is not permitted
 #[test]
 fn a_forbidden_subcommand_is_not_run_however_it_is_spelled() {
     let deny = ["--deny", "run_command(git land *)"];

@@ -1,4 +1,4 @@
-//! A second terminal: it stops, answers and follows the run of a process that it did not start.
+//! A second terminal stops, answers and follows a run that another process started.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Child;
@@ -14,12 +14,12 @@ use crate::support::{Bench, ran};
 
 const RUN: [&str; 6] = ["run", "go", "--session", "s", "--preset", "default"];
 
-/// A reply that begins and does not end; asked for again it does.
+/// A reply that stalls after two events when first requested, and is complete when requested again.
 fn stalls() -> ScriptStep {
     ScriptStep::say("These words go on and on").fault(FaultKind::Idle { after: BodyPoint::Events(2) })
 }
 
-/// A run at real time, so that no limit passes while a slow machine thinks.
+/// Starts a run on the real-time clock, so that no timeout expires on a slow machine; waits for its first request.
 fn start(bench: &Bench, line: &[&str]) -> Child {
     let mut child = bench.command(line).env("WINDLASS_TEST_CLOCK", "1").spawn().expect("the binary starts");
     bench.wait_for_requests(1, &mut child);
@@ -31,7 +31,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// Waits until so many commands are left for somebody.
+/// Waits until `count` commands are stored for delivery.
 fn wait_for_commands(bench: &Bench, count: i64) {
     let database = rusqlite::Connection::open(bench.data().join("windlass.db")).expect("a database");
     let begun = Instant::now();
@@ -42,7 +42,7 @@ fn wait_for_commands(bench: &Bench, count: i64) {
     }
 }
 
-// proves L8, W2: from another process a stop acts in the middle of a model call
+// proves L8, W2: a stop from another process acts in the middle of a model call
 #[test]
 fn a_run_is_stopped_from_another_terminal() {
     let bench = Bench::new(Script::of([stalls()]));
@@ -59,7 +59,7 @@ fn a_run_is_stopped_from_another_terminal() {
     bench.assert_whole("stopped");
 }
 
-// proves L8, W2: it overtakes what waits, and says what it dropped
+// proves L8, W2: a stop overtakes waiting messages and reports how many it dropped
 #[test]
 fn a_stop_from_another_terminal_drops_what_waits_in_the_chat() {
     let bench = Bench::new(Script::of([stalls()]));
@@ -82,7 +82,7 @@ fn a_stop_from_another_terminal_drops_what_waits_in_the_chat() {
     bench.assert_whole("stopped in a chat");
 }
 
-// proves T8, W2: the same question, the same words, from another process
+// proves T8, W2: another process displays the same question and accepts the same answers
 #[test]
 fn questions_are_answered_from_another_terminal() {
     let call = || ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
@@ -116,7 +116,7 @@ fn questions_are_answered_from_another_terminal() {
     bench.assert_whole("answered");
 }
 
-// proves T8: the beginning of an answer to the question before is no part of the next one's
+// proves T8: a half-typed answer to one question is not part of the answer to the next one
 #[test]
 fn a_question_that_is_answered_elsewhere_takes_what_was_typed_for_it_along() {
     let call = || ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
@@ -155,7 +155,7 @@ fn what_is_typed_between_two_questions_answers_neither() {
     assert_eq!(bench.read("log"), None);
 }
 
-// proves T8: whoever sits at a chat is told that somebody else answered
+// proves T8: a chat reports that somebody else answered
 #[test]
 fn a_chat_says_what_was_answered_elsewhere() {
     let call = ScriptStep::call("run_command", json!({"command": "echo x >> log"}));
@@ -171,7 +171,7 @@ fn a_chat_says_what_was_answered_elsewhere() {
     assert_eq!(bench.read("log").as_deref(), Some("x\n"));
 }
 
-// proves T8, W2: a second terminal asks as the first does, and a yes counts once all of it was shown
+// proves T8, W2: a second terminal asks as the first does, and accepts a yes only after displaying the whole preview
 #[test]
 fn a_second_terminal_asks_as_the_first_does() {
     let long = format!("echo x >> log\n{}", "# a line\n".repeat(60));
@@ -213,7 +213,7 @@ fn a_second_terminal_asks_as_the_first_does() {
     assert_eq!(bench.read("log").as_deref(), Some("x\n"));
 }
 
-// proves P4, W2: what a form asks for is given as words, a value for each field
+// proves P4, W2: the fields of a form are given as arguments, one value for each field
 #[test]
 fn a_form_is_filled_in_from_another_terminal() {
     let schema = json!({
@@ -244,7 +244,7 @@ fn a_form_is_filled_in_from_another_terminal() {
     assert!(told.contains("36") && told.contains("Ada Lovelace"), "{told}");
 }
 
-// proves E1, W2: another process's records, all of them and in order, and its end as an exit code
+// proves E1, W2: `follow` prints all records of another process in order, and exits with the run's exit code
 #[test]
 fn a_run_is_followed_from_another_terminal() {
     let bench = Bench::new(Script::of([stalls()]));
@@ -274,7 +274,7 @@ fn a_run_is_followed_from_another_terminal() {
     assert_eq!(bench.run(&["follow", &id, "--until-end", "--new"]).stdout, "");
 }
 
-// proves J5: a command dies with the process that it was meant for
+// proves J5: a stored command is dropped when the process it was addressed to dies
 #[test]
 fn a_command_does_not_outlive_the_process_it_was_meant_for() {
     let bench = Bench::new(Script::of([stalls()]));
@@ -300,7 +300,7 @@ fn a_command_does_not_outlive_the_process_it_was_meant_for() {
     bench.assert_whole("killed between command and delivery");
 }
 
-// proves W2: nothing is sent where nobody would get it
+// proves W2: no command is stored for a session that no process has open
 #[test]
 fn a_session_that_is_not_there_or_not_open_is_told_apart() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));

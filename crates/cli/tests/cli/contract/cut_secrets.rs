@@ -1,4 +1,4 @@
-//! No part of a secret is seen, wherever a text is cut, and no variable that holds one reaches a command (X1).
+//! No part of a secret is visible, wherever a text is cut, and commands get no variable that holds a secret (X1).
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran};
 
-/// Letters that no digest and no note has in this order.
+/// A key whose pieces occur by chance in no digest and no note of ours.
 const KEY: &str = "sk-Qz7Xv9Kp3Wm5Yt2R8Lb4";
 
 fn run(bench: &Bench, arguments: &[&str]) -> Ran {
     bench.run_with(arguments, &[("OPENAI_API_KEY", KEY)])
 }
 
-/// A piece of the key of five letters, the beginning that every such key has left aside.
+/// Returns a five-character piece of the key that `text` contains, ignoring the common prefix `sk-`.
 fn piece_in(text: &str) -> Option<&'static str> {
     (3..=KEY.len() - 5).map(|at| &KEY[at..at + 5]).find(|piece| text.contains(piece))
 }
@@ -36,10 +36,10 @@ fn assert_unseen(bench: &Bench, ran: &Ran) {
     }
 }
 
-// proves X1: scrubbed text is what is cut
+// proves X1: secrets are replaced before a text is cut
 #[test]
 fn no_honest_read_shows_a_part_of_the_key() {
-    // Output is kept from both ends, 512 KiB each: the key stands across the first edge.
+    // The first and the last 512 KiB of output are kept: the key crosses the first of these limits.
     let flood = "head -c 524280 /dev/zero | tr '\\0' .; cat leak.txt; head -c 700000 /dev/zero | tr '\\0' .";
     let long = "cat long.txt";
     let steps = [
@@ -62,11 +62,11 @@ fn no_honest_read_shows_a_part_of_the_key() {
     }
 }
 
-/// What is streamed of a command's output is cut too, into pieces.
+/// Asserts that no part of the key is visible, in streamed output either, which is cut into chunks.
 fn assert_no_part_is_seen(script: Script, flags: &[&str]) {
     let bench = Bench::new(script);
     std::fs::write(bench.workspace().join("leak.txt"), format!("pass = {KEY}\n")).expect("written");
-    // A window of read_file ends at 15,000 characters, what is shown of a result at 12,000.
+    // `read_file` returns at most 15,000 characters; a result is cut at 12,000. The key crosses both limits.
     let filler = |length: usize| ".".repeat(length - 12);
     let wide = format!("{}{KEY}{}{KEY}{}x\n", filler(12_000), filler(3_000), filler(9_000));
     std::fs::write(bench.workspace().join("long.txt"), wide).expect("written");
@@ -80,7 +80,7 @@ fn assert_no_part_is_seen(script: Script, flags: &[&str]) {
     bench.assert_whole("cut");
 }
 
-// proves X1: by name and by content
+// proves X1: variables are hidden by name and by content
 #[test]
 fn commands_get_no_variable_that_holds_a_secret() {
     let command = "env; test -n \"$GITHUB_TOKEN\" && echo kept; echo $GITHUB_TOKEN";
@@ -109,7 +109,7 @@ fn commands_get_no_variable_that_holds_a_secret() {
         ("AUTH_METHOD", "kerberos-5"),
         ("GITHUB_TOKEN", "ghp-0123456789"),
     ];
-    // The sandbox takes the way to the agent of keys away as well.
+    // Without the sandbox, which would hide the SSH agent too.
     let flags = ["run", "go", "--mode", "bypass", "--sandbox", "off"];
     let ran = bench.run_with(&flags, &[&hidden[..], &given[..]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -120,12 +120,12 @@ fn commands_get_no_variable_that_holds_a_secret() {
     for (name, value) in &given[..4] {
         assert!(printed.contains(&format!("{name}={value}")), "{name}: {printed}");
     }
-    // What is kept works, and is still not seen.
+    // The command can use a kept variable, and its value is still replaced in the output.
     assert!(printed.contains("\nkept\n⟦secret:GITHUB_TOKEN⟧\n"), "{printed}");
     assert!(!printed.contains("0123456789"), "{printed}");
 }
 
-// proves X1: tool servers get what their entry names and no other secret
+// proves X1: a tool server gets the secrets that its entry names and no others
 #[test]
 fn a_tool_server_gets_the_secrets_of_its_entry_and_no_others() {
     let bench = Bench::new(Script::of([]));
@@ -145,7 +145,7 @@ fn a_tool_server_gets_the_secrets_of_its_entry_and_no_others() {
         ("DATABASE_URL", "postgres://app:s3cr3t-pw@db/x"),
         ("AUTHOR", "somebody"),
     ];
-    // It is no server, and gone at once.
+    // The command is not an MCP server and exits at once.
     assert_eq!(bench.run_with(&["mcp", "test", "hub"], &environment).code, 1);
     let seen = std::fs::read_to_string(seen).expect("what it was given");
     for given in ["HUB_TOKEN=of-the-entry", "A_KEY=handed-over", "AUTHOR=somebody"] {
@@ -156,7 +156,7 @@ fn a_tool_server_gets_the_secrets_of_its_entry_and_no_others() {
     }
 }
 
-// proves X1: the password, and the address with it
+// proves X1: the password alone and the whole URL are both replaced
 #[test]
 fn a_password_in_an_address_is_not_seen() {
     let bench =
@@ -169,7 +169,7 @@ fn a_password_in_an_address_is_not_seen() {
     assert_eq!(bench.last_request("tool"), [format!("A={place}\nB={place}\nC=app\n")]);
 }
 
-// proves X2: a project that nobody trusts only hides
+// proves X2: an untrusted project can hide variables from commands, not keep them
 #[test]
 fn an_untrusted_project_hides_variables_and_keeps_none() {
     let steps = || [ScriptStep::call("run_command", json!({"command": "env"})), ScriptStep::say("Done.")];
@@ -185,7 +185,7 @@ fn an_untrusted_project_hides_variables_and_keeps_none() {
     assert!(!bench.last_request("tool").concat().contains("plain sight"), "{:?}", bench.last_request("tool"));
 }
 
-// proves X1: a key where a name belongs is refused, and not repeated
+// proves X1: a key given in place of a name is refused, and the error does not repeat it
 #[test]
 fn no_setting_takes_the_key_for_a_name() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -205,7 +205,7 @@ fn no_setting_takes_the_key_for_a_name() {
             let ran = run(&bench, arguments);
             let told = format!("{}{}", ran.stdout, ran.stderr);
             assert_eq!(ran.code, 2, "{arguments:?}: {told}");
-            // What is not known and stands where a number belongs can't be told from a typing error.
+            // `pasted` is no known secret: in place of a number it looks like a typing error, which is repeated.
             let is_number = arguments.contains(&"--max-turns") && key == pasted;
             assert!(is_number || !told.contains(&key[8..]), "{arguments:?}: {told}");
         }

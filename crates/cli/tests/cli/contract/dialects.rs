@@ -1,11 +1,11 @@
-//! The preset `task` on the binary, in its own dialect: calls are `<tool>` blocks in the text of a reply.
+//! The preset `task` on the real binary, in its own dialect: calls are `<tool>` blocks in the text of a reply.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
-/// Talks first, then writes a block without the tool's name, then does the job.
+/// A model that first only talks, then writes a block without the tool's name, then completes the task.
 fn mends_itself() -> Script {
     let nameless = "<tool>\n<server_name>local</server_name>\n<arguments>\n{}\n</arguments>\n</tool>";
     Script::of([
@@ -16,7 +16,7 @@ fn mends_itself() -> Script {
     ])
 }
 
-// proves T4, L6: no call is nudged on, a block that lacks a field goes back, and the run ends by a block
+// proves T4, L6: a reply without a call is nudged, a block that lacks a field is rejected, and a block ends the run
 #[test]
 fn a_task_is_done_in_blocks_that_the_model_writes() {
     let bench = Bench::new(mends_itself());

@@ -1,5 +1,5 @@
-//! How the process leaves: 0 done, 1 failed, 3 cap or unfinished, 4 cancelled, 5 busy, 6 waiting. That
-//! wrong use leaves with 2 is proved in usage.rs.
+//! Exit codes: 0 done, 1 failed, 3 cap or unfinished, 4 cancelled, 5 busy, 6 waiting. `usage.rs` proves code 2,
+//! wrong use.
 
 use serde_json::json;
 use windlass_testkit::{AfterSteps, BodyPoint, CountFrom, FaultKind, Scene, Script, ScriptStep};
@@ -10,13 +10,13 @@ fn tireless_call() -> ScriptStep {
     ScriptStep::call("write_file", json!({"path": "a", "content": "$STEP"}))
 }
 
-/// A model that never stops writing calls as text. It is never told that it may not.
+/// A model that writes calls as text in every reply. No request tells it that tools are gone.
 fn tireless_in_blocks() -> Script {
     let calls = Scene { steps: tireless_call().in_blocks(), then: AfterSteps::RepeatLast, ..Scene::default() };
     Script::default().scene(calls.counting(CountFrom::Whole))
 }
 
-/// A model that never stops calling, unless it may not call.
+/// A model that calls a tool in every reply, except to a request without tools.
 fn tireless() -> Script {
     let calls = tireless_call();
     Script::default()
@@ -49,14 +49,14 @@ fn every_end_has_its_code_and_its_words() {
     }
 }
 
-/// Half a reply that then hangs, the first time it is asked for.
+/// A model whose reply hangs halfway the first time it is requested.
 fn hangs() -> Script {
     let half = FaultKind::Idle { after: BodyPoint::Events(2) };
     Script::when("haul", [ScriptStep::say("Heave, and heave again, and once more.").fault(half)])
         .scene(Scene::when("next", [ScriptStep::say("Next.")]))
 }
 
-/// A command that would run for ever, with descendants that do not listen.
+/// A command that runs for five minutes, with descendants that ignore signals or start their own session.
 fn runs_for_ever() -> Script {
     let command = "(trap '' TERM INT; sleep 300) & setsid sleep 300 & touch started; sleep 300";
     let calls =
@@ -75,13 +75,13 @@ fn assert_cancelled(bench: &Bench, ran: &crate::support::Ran, context: &str) {
     bench.assert_whole(context);
 }
 
-// proves L8: a deadline is seen inside a model call and inside a command
+// proves L8: a deadline interrupts a model call and a command
 #[test]
 fn a_deadline_stops_a_model_call_and_a_command() {
     for (context, script) in [("a model call", hangs()), ("a command", runs_for_ever())] {
         let bench = Bench::new(script);
         let begun = std::time::Instant::now();
-        // On the scaled clock: a second. Before the stream counts as idle.
+        // One second on the scaled test clock, less than the idle timeout of the stream.
         let ran = bench.run(&[&HAUL[..], &["--deadline", "100s"]].concat());
         assert!(begun.elapsed().as_secs() < 20, "{context}: {:?}", begun.elapsed());
         assert!(ran.stderr.contains("deadline"), "{context}: {}", ran.stderr);
@@ -89,7 +89,7 @@ fn a_deadline_stops_a_model_call_and_a_command() {
     }
 }
 
-// proves L8: a person's stop is seen inside a model call, and what was streamed is kept
+// proves L8: Ctrl-C interrupts a model call, and the text streamed so far is kept
 #[test]
 fn ctrl_c_stops_a_model_call_and_keeps_what_was_said() {
     let bench = Bench::new(hangs());
@@ -111,7 +111,7 @@ fn ctrl_c_stops_a_model_call_and_keeps_what_was_said() {
     assert!(partial[0]["body"]["parts"][0]["text"].as_str().is_some_and(|text| text.starts_with("Heave")));
 }
 
-// proves L8, T7: a person's stop is seen inside a command, and nothing of it survives
+// proves L8, T7: Ctrl-C interrupts a command, and none of its processes survives
 #[test]
 fn ctrl_c_stops_a_command_and_all_it_started() {
     let bench = Bench::new(runs_for_ever());
@@ -150,7 +150,7 @@ fn a_session_in_use_is_busy_and_the_other_process_is_not_disturbed() {
     bench.assert_whole("busy");
 }
 
-// proves J4: what a killed command did can't be known, so a person is asked
+// proves J4: the effect of a killed command is unknown, so a person is asked
 #[test]
 fn a_command_cut_short_waits_for_a_person_under_the_task_preset() {
     let steps = [
@@ -166,7 +166,7 @@ fn a_command_cut_short_waits_for_a_person_under_the_task_preset() {
     bench.wait_for_file("started", &mut child);
     child.kill().expect("killed");
     child.wait().expect("waited");
-    // However often it is asked: waiting is not being stuck.
+    // Repeated attempts keep waiting for the person; they do not count as a stuck run.
     for line in [line.as_slice(), &["resume", "my work"], &line, &line, &line] {
         let ran = bench.run(line);
         assert_eq!((ran.code, ran.stdout.as_str()), (6, ""), "{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! A command that failed is shown as one, wherever a call is shown.
+//! Every view of a call marks a failed command as failed.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};

@@ -1,4 +1,4 @@
-//! Another way from some record on.
+//! `windlass fork`: a new session that continues from a record of another one.
 
 use serde_json::json;
 use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
@@ -9,7 +9,7 @@ fn done(ran: &Ran, stdout: &str) {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, stdout), "{}", ran.stderr);
 }
 
-/// The number of the first record of a kind.
+/// Returns the sequence number of the first record of a kind.
 fn number(bench: &Bench, key: &str, kind: &str) -> String {
     let journal = bench.journal(key);
     let record = journal.iter().find(|record| record["kind"] == kind).expect("a record");
@@ -45,7 +45,7 @@ fn a_fork_goes_its_own_way_and_the_origin_its_own() {
     bench.assert_whole("forked");
 }
 
-// proves J8: in mid-run the open calls are interrupted and the run is over
+// proves J8: a fork in mid-run interrupts the open calls and ends the run
 #[test]
 fn a_fork_in_mid_run_can_be_told_something_else_or_tried_again() {
     let bench = Bench::new(Script::of([
@@ -72,7 +72,7 @@ fn a_fork_in_mid_run_can_be_told_something_else_or_tried_again() {
     bench.assert_whole("forked in mid-run");
 }
 
-// proves J8: what is stored is enough, whoever has the session
+// proves J8: a fork needs only the stored records, so another process may have the session open
 #[test]
 fn a_session_at_work_can_be_forked() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -87,7 +87,7 @@ fn a_session_at_work_can_be_forked() {
     bench.assert_whole("forked at work");
 }
 
-// proves J8, T6: contents outlive the session they were made in
+// proves J8, T6: stored contents outlive the session that created them
 #[test]
 fn a_fork_keeps_its_contents_when_the_origin_is_removed() {
     let bench = Bench::new(Script::of([

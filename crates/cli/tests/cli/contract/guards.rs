@@ -1,4 +1,4 @@
-//! Progress guards on the real binary (L11): a run that makes progress is left alone, whatever its replies are made of.
+//! Progress guards on the real binary (L11): they leave a run that makes progress alone, whatever its replies contain.
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, ToolAction};

@@ -1,5 +1,5 @@
-//! A session from elsewhere brings words, and no authority: what it was allowed, where it worked and what it was
-//! about to do stays where it came from. What is resumed here is judged by the rules of today.
+//! An imported session brings its conversation and no authority: its grants, its workspace and its open calls do not
+//! count here. A resumed call is checked against the current rules.
 
 use std::path::PathBuf;
 
@@ -11,8 +11,8 @@ use crate::support::{Bench, Ran, journal, ran};
 
 const COMMAND: &str = "echo x >> ran";
 
-/// A bench at which a run died with an allowed command that had not run yet, and a data folder and a folder of
-/// somebody else.
+/// A bench whose run died before its permitted command started, the exported session, and another person's data
+/// folder and workspace.
 struct Scene {
     bench: Bench,
     exported: String,
@@ -32,7 +32,7 @@ impl Scene {
         self.bench.dir.path().join("mine")
     }
 
-    /// Runs the binary on the other data folder, in the other folder.
+    /// Runs the binary on the other data folder, in the other workspace.
     fn run(&self, arguments: &[&str]) -> Ran {
         let mut command = self.bench.command_on(&self.bench.dir.path().join("other"), arguments);
         ran(command.current_dir(self.mine()).spawn().expect("the binary starts"))
@@ -46,14 +46,14 @@ impl Scene {
         imported
     }
 
-    /// The command has not run, neither where the file says nor here.
+    /// Asserts that the command ran neither in the original workspace nor in this one.
     fn nothing_ran(&self, after: &str) {
         let ran = |folder: PathBuf| folder.join("ran").exists();
         assert!(!ran(self.bench.workspace()) && !ran(self.mine()), "{after}: the command ran");
     }
 }
 
-/// A run that dies right before its command, which a flag allows, is started.
+/// Starts a run that dies right before it starts its command, which a flag allows.
 fn cut_short(bench: &Bench) {
     let line = ["run", "go", "--session", "s", "--allow", "run_command"];
     let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:3")]);
@@ -63,7 +63,7 @@ fn cut_short(bench: &Bench) {
     assert!(kinds.contains(&"CallStarted") && !kinds.contains(&"CallFinished"), "{kinds:?}");
 }
 
-// proves X6: the attack as it is made: a file, and a person who goes on with it
+// proves X6: the real attack: a person imports a prepared file and continues the session
 #[test]
 fn a_command_that_an_imported_session_was_about_to_run_does_not_run() {
     let lines: [&[&str]; 8] = [
@@ -96,7 +96,7 @@ fn a_command_that_an_imported_session_was_about_to_run_does_not_run() {
     }
 }
 
-// proves X6: the record that says so is in the way of nobody who forks before it
+// proves X6: a fork from before the import record gets no authority either
 #[test]
 fn a_fork_of_an_imported_session_has_no_more_authority() {
     let scene = Scene::new([ScriptStep::say("Well."), ScriptStep::say("Well.")]);
@@ -118,7 +118,7 @@ fn a_fork_of_an_imported_session_has_no_more_authority() {
     }
 }
 
-// proves X6: a grant in a file is nobody's here, and neither is a record that it was imported before
+// proves X6: a grant in an imported file does not count, even after a forged import record
 #[test]
 fn what_an_imported_session_was_granted_is_asked_about_again() {
     let call = || ScriptStep::call("run_command", json!({"command": COMMAND}));
@@ -151,7 +151,7 @@ fn what_an_imported_session_was_granted_is_asked_about_again() {
     assert!(!scene.run(&["audit"]).stdout.contains("Did it"), "what was called elsewhere is no call of here");
 }
 
-// proves X6, J3: what was allowed by a flag of a process that is gone is judged by the flags of today
+// proves X6, J3: a call that a flag of a dead process allowed is checked against the current flags
 #[test]
 fn a_call_that_is_taken_up_is_judged_by_the_rules_of_today() {
     for (flags, runs) in [
@@ -177,13 +177,13 @@ fn a_call_that_is_taken_up_is_judged_by_the_rules_of_today() {
     }
 }
 
-// proves X6, J4: a deny holds whatever a crash left open
+// proves X6, J4: a deny rule also applies to a call that a crash left open
 #[test]
 fn a_call_that_may_have_run_is_denied_by_a_rule_of_today() {
     let call = ScriptStep::call("edit_file", json!({"path": "a", "old_text": "x", "new_text": "y"}));
     let bench = Bench::new(Script::of([call, ScriptStep::say("Well.")]));
     std::fs::write(bench.workspace().join("a"), "x").expect("written");
-    // Its files are kept, so it may have run.
+    // The snapshot of its files is stored, so the call may have run.
     let died = bench.run_with(&["run", "go", "--session", "s"], &[("WINDLASS_TEST_DIE", "after:4")]);
     assert_eq!((died.code, bench.records("s", "SnapshotTaken")), (-9, 1), "{}", died.stderr);
     let before = bench.read("a");
@@ -195,7 +195,7 @@ fn a_call_that_may_have_run_is_denied_by_a_rule_of_today() {
     assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
 }
 
-// proves X6, T8: at a terminal the person is asked, and their word is kept by the journal that holds it
+// proves X6, T8: at a terminal the person is asked, and the journal keeps their answer
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_that_is_taken_up_is_asked_about_at_a_terminal() {
@@ -214,7 +214,7 @@ fn a_call_that_is_taken_up_is_asked_about_at_a_terminal() {
     bench.assert_whole("asked again");
 }
 
-// proves X6: times are whatever a file says they are
+// proves X6: the timestamps of an imported file are not trusted
 #[test]
 fn a_session_from_the_future_is_not_the_last_one_used_for_ever() {
     let scene = Scene::new([ScriptStep::say("One."), ScriptStep::say("Two.")]);

@@ -1,4 +1,4 @@
-//! What `windlass mcp` says while it waits, of what is left out, and of what a person typed wrong.
+//! What `windlass mcp` prints while it waits, about tools it leaves out, and about typing errors.
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{FakeTool, ListingStyle, McpHttpServer, McpScript, ToolAction};
@@ -8,7 +8,7 @@ use crate::support::Bench;
 #[cfg(target_os = "linux")]
 use crate::support::glass::Glass;
 
-/// A bench, and a file with these servers.
+/// Returns a bench and the path of a file with these servers.
 fn bench(servers: &Value) -> (Bench, String) {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
     let file = bench.dir.path().join("servers.json");
@@ -16,7 +16,7 @@ fn bench(servers: &Value) -> (Bench, String) {
     (bench, file.to_str().expect("a path").to_owned())
 }
 
-// proves P4: what can't be offered is named, with its reason
+// proves P4: the list names each tool that can't be offered, with the reason
 #[test]
 fn a_list_names_the_tools_that_are_left_out_and_why() {
     let object = json!({"type": "object"});
@@ -49,7 +49,7 @@ fn a_list_names_the_tools_that_are_left_out_and_why() {
     assert!(text.ends_with("  left out: 2 more; `windlass mcp test hub` names them\n"), "{text}");
 }
 
-// proves P2, W2: whoever waits sees for what
+// proves P2, W2: while it waits, the list names the servers it waits for
 #[cfg(target_os = "linux")]
 #[test]
 fn a_list_says_whom_it_waits_for_and_shows_who_is_there_meanwhile() {
@@ -67,7 +67,7 @@ fn a_list_says_whom_it_waits_for_and_shows_who_is_there_meanwhile() {
     bench.assert_nothing_survives("a list");
 }
 
-// proves P4: a flood of progress is not a flood of lines
+// proves P4: many progress notifications are printed as a few lines
 #[test]
 fn a_call_by_hand_shows_a_flood_of_progress_as_a_few_lines() {
     let flood = McpScript::with([FakeTool::new("flood", ToolAction::Progresses(5_000))]);
@@ -81,7 +81,7 @@ fn a_call_by_hand_shows_a_flood_of_progress_as_a_few_lines() {
     assert!(ran.stderr.lines().last().is_some_and(|last| last.contains("5000")), "the last is shown: {}", ran.stderr);
 }
 
-// proves W2: what was typed wrong is said with what would be right
+// proves W2: the error for a typing error names the correction
 #[test]
 fn a_wrong_word_is_answered_with_the_right_one() {
     let server = McpHttpServer::start(McpScript::echo()).expect("a server");

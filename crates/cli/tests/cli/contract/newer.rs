@@ -1,5 +1,4 @@
-//! A session that a version to come has written: it can be looked at and carried elsewhere, and nothing
-//! here writes to it.
+//! A session that a newer version has written: this version displays and exports it, and never writes to it.
 
 use windlass_testkit::{Script, ScriptStep};
 use windlass_vocab::{MessageAccepted, Record};
@@ -12,7 +11,7 @@ fn bench() -> Bench {
     bench
 }
 
-/// What holds whatever is newer about it.
+/// Asserts that the session is read-only because of a newer record of this kind.
 fn is_read_only(bench: &Bench, kind: &str) {
     let before = bench.journal("s");
     let last = before.len();
@@ -54,7 +53,7 @@ fn a_session_with_a_record_of_an_unknown_kind_is_read_only() {
     is_read_only(&bench, "MoonPhased");
 }
 
-// proves J7: a known kind may have come to mean something else
+// proves J7: a known kind may have a different meaning in a newer version
 #[test]
 fn a_session_with_a_record_of_a_newer_version_is_read_only() {
     let bench = bench();
@@ -63,7 +62,7 @@ fn a_session_with_a_record_of_a_newer_version_is_read_only() {
     is_read_only(&bench, "MessageAccepted");
 }
 
-// proves J7, X6: what is open in it can't be ended here, so it is not brought in
+// proves J7, X6: this version can't end an open run of such a session, so it refuses the import
 #[test]
 fn a_session_of_a_newer_version_is_exported_and_not_imported() {
     let bench = bench();

@@ -1,4 +1,4 @@
-//! Text from outside that turns up in a call to the network or a protected path is asked about (X4).
+//! A call that carries text from outside to the network or to a protected path needs approval (X4).
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::support::Bench;
 
 const TEXT: &str = "the-whole-of-the-customer-list-in-one-line-0123456789";
 
-/// What the model hears of a second call that carries what the first has read.
+/// Returns the tool result of the second call, which carries text that the first call read.
 fn heard(bench: &Bench, flags: &[&str]) -> String {
     let ran = bench.run(&[&["run", "go", "--allow", "fetch_url", "--fetch-private", "127.0.0.1"], flags].concat());
     assert_eq!(ran.code, 0, "{flags:?}: {}", ran.stderr);
@@ -18,7 +18,7 @@ fn heard(bench: &Bench, flags: &[&str]) -> String {
 }
 
 fn bench(read: (&str, Value), carried: &str) -> Bench {
-    // Nobody listens at this port: who gets so far is told so.
+    // No server listens on this port: a permitted fetch reports a failed connection.
     let fetch = json!({"url": format!("http://127.0.0.1:1/?q={carried}")});
     let bench = Bench::new(Script::of([
         ScriptStep::call(read.0, read.1),
@@ -44,7 +44,7 @@ fn a_page_is_not_asked_for_with_text_of_a_file_nobody_keeps() {
     }
 }
 
-// proves X4: whoever had the network may have fetched what it prints
+// proves X4: a command that had the network may have fetched the text it prints
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_command_with_the_network_prints_is_text_from_outside() {
@@ -59,7 +59,7 @@ fn what_a_command_with_the_network_prints_is_text_from_outside() {
     assert!(!told.contains("it carries text from"), "{told}");
 }
 
-// proves X4: what is the person's own work, what is short, and what a person has switched off
+// proves X4: short text, text of files under version control, and a check that the person switched off
 #[test]
 fn other_text_is_not_asked_about() {
     let refused = |told: &str| told.contains("it carries text from");

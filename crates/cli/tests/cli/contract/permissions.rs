@@ -1,5 +1,5 @@
-//! What may run where nobody can be asked. The model is told why something may not; the person, which rule would allow
-//! it.
+//! Which calls may run where nobody can be asked. The model gets the reason for a refusal; the person, the rule that
+//! would allow the call.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
@@ -9,19 +9,19 @@ use crate::support::Bench;
 struct Case {
     flags: &'static [&'static str],
     command: &'static str,
-    /// The files it leaves behind, of `keep` and `made`.
+    /// Which of the files `keep` and `made` exist after the command.
     files: &'static [&'static str],
-    /// What the model is told.
+    /// Text that the tool result contains.
     told: &'static str,
 }
 
-/// The files of the workspace after a run with one call, and what the model was told of it.
+/// Runs one call and returns the files of the workspace and the tool result.
 fn call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String) {
     let (files, heard, _) = told_call(flags, tool, arguments);
     (files, heard)
 }
 
-/// The same, and what the person was told.
+/// Like `call`, and returns standard error as well.
 fn told_call(flags: &[&str], tool: &str, arguments: Value) -> (Vec<String>, String, String) {
     let bench = Bench::new(Script::of([ScriptStep::call(tool, arguments), ScriptStep::say("Aye.")]));
     std::fs::write(bench.workspace().join("keep"), "").expect("written");
@@ -77,7 +77,7 @@ fn a_command_runs_only_under_a_rule_that_covers_all_of_it() {
     }
 }
 
-// proves T8: the person is told what to copy, and the model is not
+// proves T8: the person gets a rule to copy, and the model does not
 #[test]
 fn the_rule_that_would_allow_a_call_is_named_to_the_person() {
     let (_, heard, told) = told_call(&[], "run_command", json!({"command": "touch made"}));
@@ -103,7 +103,7 @@ fn strict_asks_before_every_change_and_default_does_not() {
     assert!(files == ["keep"] && heard.contains("the rule `write_file` forbids it"), "{files:?} {heard}");
 }
 
-// proves T8: a rule about a path protects it, however it is written
+// proves T8: a rule about a path protects it, however the path is written
 #[test]
 fn a_path_is_forbidden_however_the_rule_writes_it() {
     let write = |flags: &[&str]| call(flags, "write_file", json!({"path": "./.env", "content": "x"}));
@@ -116,7 +116,7 @@ fn a_path_is_forbidden_however_the_rule_writes_it() {
     assert_eq!(write(&["--deny", "write_file(sub/)"]).0, [".env", "keep"]);
 }
 
-// proves T8: a rule of a file is not told as a flag that nobody gave
+// proves T8: a rule from a settings file is not reported as a flag
 #[test]
 fn a_rule_of_a_file_protects_a_path_by_its_whole_name() {
     for (key, told) in [("deny", "the rule `write_file("), ("ask", "nobody is there")] {
@@ -134,7 +134,7 @@ fn a_rule_of_a_file_protects_a_path_by_its_whole_name() {
     }
 }
 
-// proves T8: nobody relies on a sign that stands for nothing
+// proves T8: unsupported wildcards in paths are refused, so that nobody relies on them
 #[test]
 fn a_path_with_a_sign_that_stands_for_nothing_is_refused_before_anything_starts() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -171,7 +171,7 @@ fn a_rule_that_is_none_is_refused_before_anything_starts() {
     assert_eq!(bench.server.count(), 0);
 }
 
-// proves T8: nobody can have said yes to a question that was not asked yet
+// proves T8: an answer given before its question was asked is refused
 #[test]
 fn an_answer_is_not_kept_for_the_next_question() {
     let call = ScriptStep::call("run_command", json!({"command": "touch made"}));
@@ -187,7 +187,7 @@ fn an_answer_is_not_kept_for_the_next_question() {
     bench.assert_whole("answered too early");
 }
 
-// proves T8: a misspelt rule is never silently accepted, and nothing is begun under one that forbids nothing
+// proves T8: a misspelt rule is always reported, and no run starts if it is a deny or ask rule
 #[test]
 fn a_rule_about_a_tool_that_is_not_there_is_told() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -222,7 +222,7 @@ fn page() -> String {
     address
 }
 
-// proves T8, T10: fetching asks, and this machine is not fetched from unless it was named
+// proves T8, T10: a fetch needs approval, and a local address must also be named by a flag
 #[test]
 fn a_page_is_fetched_only_where_a_person_agreed() {
     let address = page();

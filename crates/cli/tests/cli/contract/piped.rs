@@ -9,8 +9,8 @@ use crate::support::{Bench, ran};
 
 const JOINED: &str = "Why?\n\nStandard input (data for the request above):\n```\none\ntwo\n```";
 
-/// What standard error says, but that the input is being read: the clock of tests goes a hundred times as fast, so
-/// any pipe may seem slow.
+/// Returns standard error without the notice that input is being read: the test clock runs 100 times as fast, so any
+/// pipe may seem slow.
 fn told(stderr: &str) -> String {
     stderr.lines().filter(|line| !line.starts_with("windlass: reading standard input")).collect()
 }
@@ -24,7 +24,7 @@ fn piped_text_is_joined_to_the_prompt() {
     assert_eq!(bench.last_request("user"), [JOINED]);
 }
 
-// proves J5: the words of a message are its prompt and what was piped
+// proves J5: the text of a message is its prompt and the piped text
 #[test]
 fn a_repeated_line_with_a_message_id_gets_its_answer_again_and_is_told_when_the_pipe_differs() {
     let bench = Bench::new(Script::of([ScriptStep::say("So.")]));
@@ -51,7 +51,7 @@ fn an_empty_pipe_and_no_input_leave_the_prompt_alone_and_bytes_that_are_no_text_
     assert_eq!(bench.server.count(), 2);
 }
 
-// proves W2: a hang explains itself
+// proves W2: a process that waits for input says so
 #[test]
 fn a_pipe_that_stays_open_and_silent_is_told_and_read_once_it_ends() {
     let bench = Bench::new(Script::of([ScriptStep::say("So.")]));

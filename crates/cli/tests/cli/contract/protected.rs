@@ -1,11 +1,11 @@
-//! What runs by itself is asked for, and denied where nobody can answer (X5).
+//! Writing a file that runs by convention needs approval, and is denied where nobody can answer (X5).
 
 use serde_json::json;
 use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::Bench;
 
-/// Files that run, or instruct, by convention, and how protected paths write them.
+/// Files that programs run or agents obey by convention, and the protected pattern that covers each.
 const CONVENTIONAL: [(&str, &str); 27] = [
     (".git/hooks/pre-commit", "**/.git/"),
     (".git/config", "**/.git/"),
@@ -61,7 +61,7 @@ fn files_that_run_by_convention_are_not_written_unasked_whatever_allows_it() {
     }
 }
 
-// proves X5: each was a way past the list, and past a deny
+// proves X5: each of these symlinks and settings once bypassed the protected paths or a deny rule
 #[test]
 fn what_a_protected_or_denied_link_leads_to_is_neither_written_nor_read() {
     let write = |path: &str| ScriptStep::call("write_file", json!({"path": path, "content": "evil"}));
@@ -106,7 +106,7 @@ fn what_a_protected_or_denied_link_leads_to_is_neither_written_nor_read() {
     assert!(!at("gen").exists() && !at("ci/workflows").exists() && !at("tools").exists());
 }
 
-// proves X5: each was a way to have a program run at the person's next git command
+// proves X5: each of these calls would have made the person's next git command run a program
 #[test]
 fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {
     let steps = [
@@ -135,7 +135,7 @@ fn a_git_hook_is_not_made_and_the_settings_of_git_are_not_edited() {
     );
 }
 
-// proves X5: a folder of ordinary names becomes a repository whose config git obeys
+// proves X5: files with ordinary names can form a bare repository whose config git obeys
 #[test]
 fn a_bare_repository_is_not_made_of_ordinary_names() {
     let write = |path: &str, content: &str| ScriptStep::call("write_file", json!({"path": path, "content": content}));

@@ -1,11 +1,11 @@
-//! The same line again: nothing is said or done twice, and what was cut short goes on.
+//! Repeating a command line: no message or call is repeated, and an interrupted run continues.
 
 use serde_json::json;
 use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::{Bench, Ran, ran};
 
-/// The folder's last session is found by time, so these runs need the real clock.
+/// The folder's last session is found by its time, so these runs need the real-time clock.
 const REAL_TIME: (&str, &str) = ("WINDLASS_TEST_CLOCK", "1");
 
 fn at_real_time(bench: &Bench, arguments: &[&str]) -> Ran {
@@ -35,7 +35,7 @@ fn a_finished_message_is_answered_again_without_asking_the_model() {
     bench.assert_whole("repeated");
 }
 
-// proves J6: an id is taken for good, and whoever gives it other words hears that
+// proves J6: a message id is never reused; a different text under a known id is reported
 #[test]
 fn other_words_under_a_known_id_are_said_to_go_nowhere() {
     let key = [("SECRET_KEY", "open-sesame-1234")];
@@ -44,7 +44,7 @@ fn other_words_under_a_known_id_are_said_to_go_nowhere() {
     let line = |words| ["run", words, "--session", "s", "--message-id", "m"];
     let die = [key[0], ("WINDLASS_TEST_DIE", "after:4")];
     assert_eq!(bench.run_with(&line("go open-sesame-1234"), &die).code, -9);
-    // Unfinished, then finished.
+    // The first repetition finds the run unfinished, the second finished.
     for context in ["unfinished", "finished"] {
         let other = bench.run_with(&line("halt"), &key);
         assert_eq!((other.code, other.stdout.as_str()), (0, "Done.\n"), "{context}: {}", other.stderr);
@@ -55,7 +55,7 @@ fn other_words_under_a_known_id_are_said_to_go_nowhere() {
     assert!(!same.stderr.contains("other words"), "{}", same.stderr);
 }
 
-// proves J6: without a session the id holds for the data folder, wherever the line is typed
+// proves J6: without a session the id is unique in the data folder, whatever the working directory
 #[test]
 fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
     let bench = Bench::new(Script::of([ScriptStep::say("Once.")]));
@@ -69,7 +69,7 @@ fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
     assert_eq!((bench.server.count(), bench.keys().len()), (1, 1));
 }
 
-// proves J6: a failed run stays failed for the same id, and is tried again when asked to
+// proves J6: a failed run stays failed for the same id, and only `retry` tries it again
 #[test]
 fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
     let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::status(401))]));
@@ -90,14 +90,14 @@ fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
     assert!(nothing.stderr.contains("nothing to retry in session `s`"), "{}", nothing.stderr);
 }
 
-// proves J6, J3: whoever repeats a message wants the end of its newest try
+// proves J6, J3: a repeated message is answered with the end of its newest try
 #[test]
 fn a_message_that_was_tried_again_is_answered_with_the_newest_try() {
     let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::status(401))]));
     let line = ["run", "go", "--session", "s", "--message-id", "m"];
     assert_eq!(bench.run(&line).code, 1);
     assert_eq!(bench.run_with(&["retry", "s"], &[("WINDLASS_TEST_DIE", "after:3")]).code, -9);
-    // The try was cut short: the line goes on with it, and then answers with its end.
+    // The retry was interrupted: the first repetition continues it, the second prints its answer.
     for context in ["cut short", "over"] {
         let ran = bench.run(&line);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "At last.\n"), "{context}: {}", ran.stderr);
@@ -124,12 +124,12 @@ fn an_unfinished_message_goes_on_under_its_id() {
     }
 }
 
-// proves J5, J6: lines that name no session have nothing to do with each other
+// proves J5, J6: processes that name no session do not affect each other
 #[test]
 fn the_same_line_several_times_at_once_is_so_many_runs() {
     let bench =
         Bench::new(Script::when("go", [ScriptStep::say("Gone.").fault(FaultKind::Delay { ms: 50 }.times(u32::MAX))]));
-    // One was cut short: exactly one of the lines goes on with it.
+    // One run was interrupted: exactly one of the processes continues it.
     assert_eq!(bench.run_with(&["run", "go"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]).code, -9);
     let lines: Vec<_> = (0..6).map(|_| bench.spawn(&["run", "go"])).collect();
     for line in lines {
@@ -140,7 +140,7 @@ fn the_same_line_several_times_at_once_is_so_many_runs() {
     bench.assert_whole("side by side");
 }
 
-// proves J6, L8: what was stopped stays so for its message, and says what tries it again
+// proves J6, L8: a repeated message does not restart its stopped run, and names the command that retries it
 #[test]
 fn a_message_that_was_stopped_says_what_tries_it_again() {
     let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::Delay { ms: 120_000 })]));
@@ -154,7 +154,7 @@ fn a_message_that_was_stopped_says_what_tries_it_again() {
     assert_eq!((retried.code, retried.stdout.as_str()), (0, "At last.\n"), "{}", retried.stderr);
 }
 
-// proves J3: the plain line, killed and typed again
+// proves J3: a plain `run` that is killed and repeated
 #[test]
 fn the_same_line_after_a_kill_goes_on_and_another_begins_anew() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -181,7 +181,7 @@ fn the_same_line_after_a_kill_goes_on_and_another_begins_anew() {
     bench.assert_whole("killed and typed again");
 }
 
-// proves J3: other words do not go to a run that was cut short, and it is not forgotten
+// proves J3: a different prompt does not go to an interrupted run, which can still be resumed
 #[test]
 fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
     let bench = Bench::new(
@@ -200,7 +200,7 @@ fn another_prompt_after_a_kill_leaves_the_cut_run_to_resume() {
     bench.assert_whole("resumed");
 }
 
-// proves J3: the last session of the folder is not the only one that can have been cut short
+// proves J3: an interrupted session is found even if it is not the last one of the folder
 #[test]
 fn the_same_line_finds_its_run_behind_later_sessions() {
     let bench = Bench::new(
@@ -218,7 +218,7 @@ fn the_same_line_finds_its_run_behind_later_sessions() {
     bench.assert_whole("found");
 }
 
-/// Starts a line and kills it once the model was asked `requests` times in all.
+/// Starts a command and kills it once the model server has received `requests` requests in all.
 fn killed_at_the_model(bench: &Bench, line: &[&str], requests: usize) {
     let mut child = bench.spawn(line);
     bench.wait_for_requests(requests, &mut child);
@@ -226,7 +226,7 @@ fn killed_at_the_model(bench: &Bench, line: &[&str], requests: usize) {
     child.wait().expect("waited");
 }
 
-// proves J3, J6: every message of the run counts, and those that wait
+// proves J3, J6: a repeated text is compared with every message of the run and with waiting messages
 #[test]
 fn the_same_words_to_a_run_with_more_messages_are_not_said_again() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -236,7 +236,7 @@ fn the_same_words_to_a_run_with_more_messages_are_not_said_again() {
         ScriptStep::say("Lowered."),
     ]));
     let (haul, lower) = (["run", "haul", "--session", "s"], ["run", "lower", "--session", "s"]);
-    // The first begins the run, the second waits; typed again, the run takes it up at its next turn.
+    // The first message starts the run, the second waits; when repeated, the run reads it at its next turn.
     for (line, requests) in [(haul, 1), (lower, 2), (lower, 4)] {
         killed_at_the_model(&bench, &line, requests);
     }
@@ -250,7 +250,7 @@ fn the_same_words_to_a_run_with_more_messages_are_not_said_again() {
     bench.assert_whole("not said again");
 }
 
-// proves J6: a finished message is answered whoever has the session, and moves nothing
+// proves J6: a finished message is answered although another process has the session, and nothing is written
 #[test]
 fn a_finished_message_is_answered_while_another_run_is_open() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -276,7 +276,7 @@ fn a_finished_message_is_answered_while_another_run_is_open() {
     bench.assert_whole("answered meanwhile");
 }
 
-// proves J3: trying again is for what is over
+// proves J3: only a run that has ended can be retried
 #[test]
 fn retry_leaves_an_open_run_alone() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));

@@ -1,4 +1,4 @@
-//! A session again, from its journal alone.
+//! `windlass replay`: a session displayed again from its journal alone.
 
 use std::io::{BufRead as _, BufReader};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn bench() -> Bench {
     ]))
 }
 
-// proves J8: the same view
+// proves J8: a replay prints the same output as the run
 #[test]
 fn a_replay_shows_what_the_run_showed() {
     let bench = bench();
@@ -42,7 +42,7 @@ fn a_replay_as_json_gives_every_record() {
     assert_eq!((replayed.code, replayed.stderr.as_str()), (0, ""));
 }
 
-// proves J8: whoever was asked, and what they said, is shown too
+// proves J8: a replay prints questions and their answers too
 #[test]
 fn a_replay_shows_questions_and_answers() {
     let bench = Bench::new(Script::of([
@@ -88,7 +88,7 @@ fn a_check_names_the_first_difference() {
     assert_eq!(differs.stdout, expected);
 }
 
-/// A session whose batches are this far apart.
+/// Stores a session `slow` whose records are `apart_ms` apart.
 fn slow_session(bench: &Bench, apart_ms: u64) {
     assert_eq!(bench.run(&["run", "look", "--session", "s"]).code, 0);
     journal::rewrite(&bench.data(), "s", "slow", |envelope| {
@@ -101,7 +101,7 @@ fn a_replay_in_real_time_takes_its_time_but_not_for_ever() {
     let bench = Bench::new(Script::of([ScriptStep::say("Done.")]));
     slow_session(&bench, 3_600_000);
     let batches = u32::try_from(bench.batches("slow").len()).expect("few");
-    // Hours are five seconds each, and those a hundredth here.
+    // A pause of an hour is cut to five seconds, which are 50 ms on the scaled test clock.
     let begun = Instant::now();
     let replayed = bench.run(&["replay", "slow", "--real-time"]);
     assert_eq!((replayed.code, replayed.stdout.as_str()), (0, "Done.\n"), "{}", replayed.stderr);

@@ -1,4 +1,4 @@
-//! A question that was left open, and who takes the session up under other rules: it is judged again, and asked anew.
+//! A question left open, in a session that is resumed under other rules: the call is checked and asked about again.
 
 use serde_json::json;
 use windlass_testkit::{Script, ScriptStep};
@@ -8,7 +8,7 @@ use crate::support::person::Attended;
 
 const COMMAND: &str = "echo x >> ran";
 
-/// A bench at which a person was asked whether the command may run, and left; and what they were shown.
+/// Returns a bench whose person left the question whether the command may run, and the text of the question.
 fn left_open() -> (Bench, String) {
     let call = ScriptStep::call("run_command", json!({"command": COMMAND}));
     let bench = Bench::new(Script::of([call, ScriptStep::say("Well.")]));
@@ -19,7 +19,7 @@ fn left_open() -> (Bench, String) {
     (bench, question)
 }
 
-/// What is said of the call and its reach.
+/// Returns the part of a question that describes the call and its sandbox use.
 fn shown(question: &str) -> &str {
     let from = question.find("Run `").unwrap_or_else(|| panic!("no preview: {question}"));
     let to = question.rfind('[').unwrap_or(question.len());
@@ -34,7 +34,7 @@ fn is_whole(bench: &Bench, settlements: usize) {
     bench.assert_whole("judged again");
 }
 
-// proves X6, T8: a yes is for what the person sees, and what runs is what they see
+// proves X6, T8: a yes permits only what the question displays, and exactly that runs
 #[test]
 fn a_question_left_open_is_asked_anew_under_the_sandbox_of_who_resumes() {
     let (bench, before) = left_open();
@@ -48,7 +48,7 @@ fn a_question_left_open_is_asked_anew_under_the_sandbox_of_who_resumes() {
     is_whole(&bench, 0);
 }
 
-// proves X6, T8: left and taken up as it was, it is the same question
+// proves X6, T8: resumed under the same rules, the question is the same
 #[test]
 fn a_question_left_open_is_asked_again_in_the_same_words_and_its_call_runs_once() {
     let (bench, before) = left_open();
@@ -65,7 +65,7 @@ fn a_question_left_open_is_asked_again_in_the_same_words_and_its_call_runs_once(
     is_whole(&bench, 0);
 }
 
-// proves X6: the rules of today may allow it, or forbid it, and then nobody is asked
+// proves X6: if a current rule allows or forbids the call, nobody is asked
 #[test]
 fn a_question_left_open_is_not_asked_where_a_rule_of_today_answers_it() {
     for (flags, runs) in [(["--allow", "run_command"], true), (["--deny", "run_command"], false)] {
@@ -79,7 +79,7 @@ fn a_question_left_open_is_not_asked_where_a_rule_of_today_answers_it() {
     }
 }
 
-// proves X6, T8: an answer on the command line is for the question that was seen
+// proves X6, T8: an answer on the command line counts only for the question that was displayed
 #[test]
 fn an_answer_given_with_resume_is_not_for_a_question_that_shows_something_else() {
     let (bench, _) = left_open();
@@ -96,7 +96,7 @@ fn an_answer_given_with_resume_is_not_for_a_question_that_shows_something_else()
     is_whole(&bench, 0);
 }
 
-// proves X6, T8: a no on the command line is heard before any rule
+// proves X6, T8: a no on the command line takes precedence over any rule
 #[test]
 fn a_no_given_with_resume_counts_whatever_the_rules_of_today_allow() {
     let (bench, _) = left_open();
@@ -105,12 +105,12 @@ fn a_no_given_with_resume_counts_whatever_the_rules_of_today_allow() {
     is_whole(&bench, 0);
 }
 
-// proves X6, J4: a yes was for what was shown: with less of a sandbox it is asked for again, else it counts
+// proves X6, J4: a stored yes counts if the question would be the same; with a weaker sandbox it is asked again
 #[test]
 fn a_yes_to_a_process_that_died_counts_where_the_same_would_be_shown() {
     for (flags, asked) in [(&[][..], 1), (&["--sandbox", "off"], 2)] {
         let (bench, _) = left_open();
-        // The snapshot is stored after the answer; so the call had been let run, and had not.
+        // The process dies after it stored the answer and before the snapshot: the call is permitted and has not run.
         let died = Attended::start(&bench, &["resume", "s"], &[("WINDLASS_TEST_DIE", "after:4")]).say_yes();
         assert_eq!((died.code, bench.read("ran")), (-9, None), "{}", died.stderr);
         assert_eq!((bench.records("s", "QuestionAnswered"), bench.records("s", "SnapshotTaken")), (1, 0));

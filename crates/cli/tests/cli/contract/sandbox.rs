@@ -1,5 +1,5 @@
-//! The sandbox, on the real binary: what a command can't do, what the model and the person are told, and how
-//! the network and the way outside are granted.
+//! The sandbox on the real binary: what a command can't do, what is reported to the model and the person, and how
+//! the network and running outside the sandbox are granted.
 
 use std::net::TcpListener;
 
@@ -9,7 +9,7 @@ use windlass_testkit::{Script, ScriptStep};
 use crate::support::Bench;
 use crate::support::glass::Glass;
 
-/// Whether this machine has namespaces, as `doctor` says; if not, says that the test is skipped.
+/// Whether `doctor` reports namespaces on this machine; if not, prints that the test is skipped.
 pub(super) fn holds(bench: &Bench) -> bool {
     let report = bench.run(&["doctor", "--json"]).stdout;
     let report: Value = serde_json::from_str(&report).expect("JSON");
@@ -22,7 +22,7 @@ pub(super) fn holds(bench: &Bench) -> bool {
     holds
 }
 
-/// What the model is told of one command, run with these flags.
+/// Runs the command with these flags and returns its tool result.
 fn told(bench: &Bench, flags: &[&str]) -> String {
     let ran = bench.run(&[&["run", "go"], flags].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -33,7 +33,7 @@ fn bench_with(arguments: Value) -> Bench {
     Bench::new(Script::of([ScriptStep::call("run_command", arguments), ScriptStep::say("Aye.")]))
 }
 
-/// Where no command of a test may write. (The workspace of a test is in `/tmp`, of which commands have their own.)
+/// A folder that sandboxed commands must not write to. It is not in `/tmp`, because commands have their own `/tmp`.
 struct Outside(tempfile::TempDir);
 
 impl Outside {
@@ -52,7 +52,7 @@ impl Outside {
 
 const BYPASS: &[&str] = &["--mode", "bypass"];
 
-// proves X3: what git leaves half switched is told to the model and the person
+// proves X3: a half-done checkout is reported to the model and the person
 #[test]
 fn a_checkout_that_could_not_replace_a_protected_file_does_not_pass_for_done() {
     let bench = bench_with(json!({"command": "git checkout other"}));
@@ -85,7 +85,7 @@ fn a_checkout_that_could_not_replace_a_protected_file_does_not_pass_for_done() {
     assert_eq!((bench.read("AGENTS.md").as_deref(), bench.read("x").as_deref()), (Some("one"), Some("two")));
 }
 
-// proves X3: bypass asks nothing, and the sandbox holds all the same
+// proves X3: mode bypass asks nothing, and the sandbox still applies
 #[test]
 fn a_command_that_nobody_was_asked_about_writes_in_the_workspace_only() {
     let outside = Outside::new();
@@ -142,14 +142,14 @@ fn the_network_is_granted_by_a_rule_about_it_and_not_by_one_about_the_command() 
         if !holds(&bench) {
             return;
         }
-        // Without a sandbox there is nothing to ask the network of.
+        // Without a sandbox a call does not ask for the network.
         let bench = if flags.contains(&"off") { bench_with(json!({"command": line})) } else { bench };
         let heard = told(&bench, &flags);
         assert!(heard.contains(want), "{flags:?} {network}: {heard}");
     }
 }
 
-// proves X3: nobody leaves the sandbox unasked, in any mode
+// proves X3: running outside the sandbox needs approval in every mode
 #[test]
 fn leaving_the_sandbox_is_asked_about_even_where_nothing_is() {
     for flags in [BYPASS, &["--allow", "run_command(touch *)"]] {
@@ -202,7 +202,7 @@ fn an_untrusted_project_does_not_open_the_sandbox() {
     }
 }
 
-// proves X3, X2: a project's server that was agreed to in the sandbox alone, and one whose entry asks for it
+// proves X3, X2: a project's server that was approved for the sandbox only, and one whose entry asks for it
 #[test]
 fn a_tool_server_runs_in_the_sandbox_where_it_was_agreed_to_so() {
     for (entry, consent, held) in [
@@ -219,14 +219,14 @@ fn a_tool_server_runs_in_the_sandbox_where_it_was_agreed_to_so() {
         let block = json!({"mcpServers": {"hub": server}}).to_string();
         std::fs::write(bench.workspace().join(".mcp.json"), block).expect("written");
         assert_eq!(bench.run(consent).code, 0);
-        // It is no server, so this fails; what it did before is seen.
+        // The command is not an MCP server, so this fails; the files it wrote before show its isolation.
         assert_eq!(bench.run(&["mcp", "test", "hub"]).code, 1);
         assert_eq!(bench.read("ran").as_deref(), Some("x\n"));
         assert_eq!(outside.is_written(), !held, "{consent:?} {server}");
     }
 }
 
-// proves X3, T8: what is held less than usual is said before anything happens
+// proves X3, T8: weaker isolation or fewer questions than usual are reported before the run starts
 #[test]
 fn a_run_without_a_sandbox_or_without_questions_says_so() {
     let (no_sandbox, no_questions) = ("commands run without a sandbox", "calls run without asking (mode bypass)");

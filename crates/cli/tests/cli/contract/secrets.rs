@@ -1,4 +1,4 @@
-//! The key in use is sent in one header and seen nowhere else (X1).
+//! The API key is sent in one header and appears nowhere else (X1).
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ fn run(bench: &Bench, arguments: &[&str]) -> Ran {
     bench.run_with(arguments, &[("OPENAI_API_KEY", KEY)])
 }
 
-/// Every file below a folder that holds the key.
+/// Returns every file below `folder` that contains the key.
 fn files_with_the_key(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    // What is refused before anything starts makes no folder.
+    // The folder does not exist if the command was refused before it started anything.
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -40,7 +40,7 @@ fn assert_unseen(bench: &Bench, ran: &Ran) {
     assert_eq!(files_with_the_key(&bench.data()), Vec::<String>::new());
 }
 
-// proves X1: names are recorded as they are, so none may tell it
+// proves X1: names are recorded unchanged, so a name must not contain the key
 #[test]
 fn a_name_with_the_key_in_it_is_refused() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -86,7 +86,7 @@ fn the_key_is_seen_in_its_header_alone() {
     }
 }
 
-// proves X1: a server that quotes the key in its error
+// proves X1: a key that a server quotes in its error is replaced
 #[test]
 fn a_key_that_a_server_quotes_is_not_shown() {
     let body = json!({"error": {"message": format!("Incorrect API key provided: {KEY}.")}}).to_string();
@@ -97,7 +97,7 @@ fn a_key_that_a_server_quotes_is_not_shown() {
     assert_unseen(&bench, &ran);
 }
 
-// proves X1: the placeholder is not the secret, and must not be written as if it were
+// proves X1: the placeholder is not the secret, so it must not be written in its place
 #[test]
 fn a_placeholder_is_not_written_to_a_file() {
     let write = ScriptStep::call("write_file", json!({"path": "env", "content": format!("KEY={SHOWN}")}));

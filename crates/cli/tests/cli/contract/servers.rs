@@ -1,4 +1,4 @@
-//! MCP servers from the command line: where they come from, what a person agrees to, what each says.
+//! MCP servers on the command line: where they are configured, what a person approves, what each reports.
 
 use serde_json::{Value, json};
 use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, ToolAction};
@@ -80,7 +80,7 @@ fn a_projects_servers_are_used_once_a_person_agrees_to_exactly_them() {
     assert!(said.contains("windlass mcp approve"), "another content is another question: {said}");
 }
 
-// proves T3: a server that died, or that nobody agreed to, is not stood in for by another
+// proves T3: no other server replaces one that died or that nobody approved
 #[test]
 fn a_call_that_names_one_server_runs_on_no_other() {
     for tool in ["prod__echo", "pj__echo", "off.echo"] {
@@ -91,7 +91,7 @@ fn a_call_that_names_one_server_runs_on_no_other() {
         std::fs::write(&file, block(&servers)).expect("written");
         let project = json!({"pj": {"command": "false"}});
         std::fs::write(bench.workspace().join(".mcp.json"), block(&project)).expect("written");
-        // So that what it offers is known when the run begins.
+        // Connects once, so that the server's tools are known when the run starts.
         let file = file.to_str().expect("a path");
         ok(&bench.run(&["mcp", "test", "env1", "--mcp-config", file]));
         ok(&bench.run(&["run", "go", "--mcp-config", file, "--allow", "*"]));
@@ -102,7 +102,7 @@ fn a_call_that_names_one_server_runs_on_no_other() {
     }
 }
 
-// proves P2: one that hangs or dies never holds up a prompt
+// proves P2: a server that hangs or dies never delays a prompt
 #[test]
 fn servers_that_hang_or_die_hold_up_nobody() {
     let (bench, server) = (calling("hub__echo"), echo());
@@ -152,7 +152,7 @@ fn tags_and_hidden_tools_are_chosen_on_the_command_line_and_in_the_file() {
     assert!(!other.contains(&"hub__echo".to_owned()) && other.contains(&"read_file".to_owned()), "{other:?}");
 }
 
-// proves P1: a list may be empty
+// proves P1: an empty list is no error
 #[test]
 fn without_a_server_the_list_is_empty_and_no_error() {
     let bench = Bench::new(Script::of([]));
@@ -161,7 +161,7 @@ fn without_a_server_the_list_is_empty_and_no_error() {
     assert_eq!(bench.run(&["mcp", "test", "hub"]).code, 2);
 }
 
-// proves P1: what can't be sent is refused at once, what means nothing is told
+// proves P1: an invalid header is refused at once, an unknown key is reported
 #[test]
 fn a_header_that_is_none_is_refused_and_a_key_that_is_none_is_told() {
     let bench = Bench::new(Script::of([]));
@@ -176,7 +176,7 @@ fn a_header_that_is_none_is_refused_and_a_key_that_is_none_is_told() {
     }
 }
 
-// proves X4: what a server says is shown, at a terminal and through a pipe, and steers nothing
+// proves X4: a server's text is printed without its control codes, at a terminal and through a pipe
 #[cfg(target_os = "linux")]
 #[test]
 fn a_servers_answer_can_not_steer_the_terminal() {

@@ -1,4 +1,4 @@
-//! What is stored can be looked at, carried elsewhere, checked and removed.
+//! Stored sessions can be displayed, exported, imported, verified and removed.
 
 use std::process::{Command, Stdio};
 
@@ -44,7 +44,7 @@ fn sessions_are_listed_and_shown() {
     assert_eq!(bench.keys(), Vec::<String>::new());
 }
 
-// proves L4, J5: what a dead process left is told from what is being worked on
+// proves L4, J5: a session that a dead process left is distinguished from one that a process has open
 #[test]
 fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -57,7 +57,7 @@ fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
     child.wait().expect("gone");
     let hint = listed();
     let line = hint.split_once("  go  (cut short: `windlass ").and_then(|(_, rest)| rest.strip_suffix("` goes on)\n"));
-    // As it stands, in a shell.
+    // Runs the printed command unchanged in a shell.
     let script = format!("exec \"$0\" {}", line.expect("a line that goes on"));
     let typed = bench.command(&[]);
     let mut shell = Command::new("sh");
@@ -68,7 +68,7 @@ fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
     assert!(listed().ends_with("  go\n"), "{}", listed());
 }
 
-// proves J8, J11: a session carried elsewhere is the same and goes on
+// proves J8, J11: an exported session is the same after its import and can be continued
 #[test]
 fn an_exported_session_goes_on_in_another_data_folder() {
     let bench = bench();
@@ -89,7 +89,7 @@ fn an_exported_session_goes_on_in_another_data_folder() {
     bench.assert_whole("carried elsewhere");
 }
 
-// proves J11: a changed byte is found, and nothing of it comes in
+// proves J11: a changed byte is detected, and nothing of the file is imported
 #[test]
 fn a_changed_copy_is_refused_with_the_line() {
     let bench = bench();
@@ -134,7 +134,7 @@ fn a_folder_without_a_session_has_nothing_to_resume_or_retry() {
     }
 }
 
-// proves J3: a session's files are where it was begun, wherever it is continued
+// proves J3: a session keeps the workspace it started in, whatever the working directory later is
 #[test]
 fn a_session_goes_on_in_its_own_folder_wherever_the_line_is_typed() {
     let write = |name: &str| ScriptStep::call("write_file", json!({"path": name, "content": "x"}));
@@ -176,7 +176,7 @@ fn a_session_goes_on_in_its_own_folder_wherever_the_line_is_typed() {
     assert!(gone.code == 2 && gone.stderr.contains("--workspace"), "{}", gone.stderr);
 }
 
-// proves J1, J7: however a model lays out its arguments, the journal stays one that can be read
+// proves J1, J7: the journal stays readable however a model formats its arguments
 #[test]
 fn arguments_over_several_lines_leave_the_journal_whole() {
     let laid_out = "{\r\n  \"path\": \"a\",\n  \"content\": \"x\\ny\"\n}\n";

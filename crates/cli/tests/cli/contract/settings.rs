@@ -1,4 +1,4 @@
-//! Flags before the environment, before the project's file, before the user's, before the defaults.
+//! Precedence of settings: flags, environment, the project's file, the user's file, defaults.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ fn user_file(bench: &Bench) -> PathBuf {
     folder.join("windlass.toml")
 }
 
-/// Runs with no model but those given.
+/// Runs without `OPENAI_MODEL`, so that only the given sources name a model.
 fn run(bench: &Bench, flags: &[&str], environment: &[(&str, &str)]) -> Ran {
     let mut command = bench.command(&[&["run", "go"], flags].concat());
     command.env_remove("OPENAI_MODEL").envs(environment.iter().copied());
@@ -46,7 +46,7 @@ fn the_nearest_source_that_names_a_model_counts() {
     assert_eq!(run(&bench, &[], &[]).code, 0);
     assert_eq!(bench.server.requests().last().expect("a request").body["model"], "of-user");
     std::fs::remove_file(user_file(&bench)).expect("removed");
-    // The server is on this machine and has one: that is taken, and said.
+    // No source names a model: the model of the local server is used, and reported.
     let found = run(&bench, &[], &[]);
     let taken = bench.server.requests().last().expect("a request").body["model"].clone();
     let taken = taken.as_str().expect("a name");
@@ -98,7 +98,7 @@ fn a_wrong_file_is_refused_with_line_column_and_the_nearest_name() {
     assert_eq!(bench.server.count(), 0);
 }
 
-// proves X1: what was said to a server on this machine does not go to a default far away
+// proves X1: a conversation with a local server is not sent to the remote default server
 #[test]
 fn a_session_goes_on_at_its_server_or_says_that_nobody_named_another() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("More.")]));
@@ -118,7 +118,7 @@ fn a_session_goes_on_at_its_server_or_says_that_nobody_named_another() {
     assert_eq!((named.code, named.stdout.as_str()), (0, "More.\n"), "{}", named.stderr);
 }
 
-// proves X2: what comes with a clone can lower a limit, never raise one
+// proves X2: the settings of a cloned project can lower a limit, never raise one
 #[test]
 fn a_project_that_nobody_trusts_loosens_no_limit() {
     let bench = bench();
@@ -148,7 +148,7 @@ fn a_project_that_nobody_trusts_loosens_no_limit() {
     assert!(refused.code == 2 && refused.stderr.contains("a base_url is not taken"), "{}", refused.stderr);
 }
 
-// proves X2: what stands where anybody can write is nobody's settings
+// proves X2: a settings file in a folder that others can write to is not used
 #[test]
 fn a_file_that_anybody_may_have_put_there_is_not_used() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! What is shown can't steer a terminal or pass for something else, through a pipe either (X4); what failed leaves
+//! Printed text can't control a terminal or imitate other output, through a pipe either (X4); a failed write leaves
 //! nothing behind.
 
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::support::Bench;
 
 const CODES: &str = "a\u{1b}[2Jb\u{9b}31mc\u{7}";
 
-// proves X4: what is piped may end on a screen
+// proves X4: piped output may end up on a terminal
 #[test]
 fn no_escape_code_of_a_model_or_a_tool_reaches_a_pipe() {
     for json in [&[][..], &["--json"]] {
@@ -34,7 +34,7 @@ fn no_escape_code_of_a_model_or_a_tool_reaches_a_pipe() {
     }
 }
 
-// proves X4: a name can't pass for two, and the model can give it back as it was shown
+// proves X4: a file name can't look like two, and the model can pass it back as it was printed
 #[test]
 fn a_file_name_with_a_line_break_is_listed_on_one_line() {
     let name = "two\nlines\u{1b}[2J";
@@ -62,13 +62,13 @@ fn a_file_name_with_a_line_break_is_listed_on_one_line() {
     let undone = bench.run(&["undo", "s"]);
     let told = format!("{}{}", undone.stdout, undone.stderr);
     assert!(told.contains(r#""a\nb""#) && told.contains(r#""two\nlines\u001b[2J""#), "{told}");
-    // The model is told in words of ours, which a name must not lengthen by a line of its own.
+    // The note to the model is our own text: a file name must not add a line to it.
     assert_eq!(bench.run(&["run", "more", "--session", "s"]).code, 0);
     let heard = bench.last_request("user").concat();
     assert!(heard.contains(r#"again: "a\nb", "two\nlines\u001b[2J"."#), "{heard}");
 }
 
-// proves T10: what was refused, failed or denied has done nothing
+// proves T10: a refused, failed or denied call changes nothing
 #[test]
 fn a_write_that_comes_to_nothing_leaves_no_folder_behind() {
     let long = "n".repeat(300);
@@ -89,7 +89,7 @@ fn a_write_that_comes_to_nothing_leaves_no_folder_behind() {
     }
 }
 
-// proves T8: what is changed unasked is seen by whoever watches
+// proves T8: a change made without asking is displayed in the progress output
 #[test]
 fn an_edit_that_needs_no_answer_shows_its_change_and_one_that_fails_shows_none() {
     let edit = |old: &str| json!({"path": "src/f", "old_text": old, "new_text": "two\nthree\n"});
@@ -104,7 +104,7 @@ fn an_edit_that_needs_no_answer_shows_its_change_and_one_that_fails_shows_none()
     let ran = bench.run(&["run", "go"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let lines: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.starts_with("edit_file")).collect();
-    // However long it took: "12 ms", "1.2 s".
+    // The line ends with the duration: "12 ms" or "1.2 s".
     assert!(lines[0].starts_with("edit_file src/f ") && lines[0].ends_with('s'), "{}", ran.stderr);
     assert_eq!(lines[1..4], ["  -one", "  +two", "  +three"]);
     assert!(lines[4].starts_with("edit_file src/f ") && lines[4].contains("not found"), "{}", ran.stderr);

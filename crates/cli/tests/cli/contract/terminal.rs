@@ -1,4 +1,4 @@
-//! At a terminal a person is asked. What comes from the model can't steer the screen.
+//! At a terminal a person is asked. Text from the model can't control the screen.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -11,18 +11,18 @@ use windlass_testkit::{Script, ScriptStep};
 
 use crate::support::{Bench, Ran, interrupt, ran};
 
-/// What stands before an answer.
+/// The prompt for an answer.
 const PROMPT: &str = "\n? ";
 
-/// A keyboard and a screen.
+/// The controlling side of a pseudo-terminal, and the output not yet consumed.
 struct Terminal {
     person: File,
     seen: String,
 }
 
 impl Terminal {
-    /// Starts the binary with its input and its standard error at a terminal. At real time, so that no
-    /// question expires while a slow machine thinks.
+    /// Starts the binary with standard input and standard error at a terminal, on the real-time clock, so that
+    /// no question expires on a slow machine.
     fn start(bench: &Bench) -> (Self, Child) {
         Self::start_at(bench, "1")
     }
@@ -38,7 +38,7 @@ impl Terminal {
         (Self { person: person.into(), seen: String::new() }, child)
     }
 
-    /// Reads the screen until `text` is on it, and forgets what came up to there.
+    /// Reads output until `text` appears; returns and discards the output up to its end.
     fn wait_for(&mut self, text: &str) -> String {
         let mut bytes = [0; 1024];
         loop {
@@ -46,14 +46,14 @@ impl Terminal {
                 let rest = self.seen.split_off(at + text.len());
                 return std::mem::replace(&mut self.seen, rest);
             }
-            // Once the binary is gone this is an error.
+            // The read fails once the binary has exited.
             let read = self.person.read(&mut bytes).unwrap_or_default();
             assert!(read > 0, "{text:?} never came: {}", self.seen);
             self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
         }
     }
 
-    /// The same for whichever comes first.
+    /// Like `wait_for`, for the first of several texts that appears.
     fn wait_for_any(&mut self, texts: &[&str]) -> String {
         let mut bytes = [0; 1024];
         loop {
@@ -83,7 +83,7 @@ fn assert_done(bench: &Bench, ran: &Ran) {
     bench.assert_whole("asked");
 }
 
-// proves T8: a terminal of another encoding
+// proves T8: an answer that is not UTF-8, from a terminal with another encoding
 #[test]
 fn what_is_typed_and_is_no_text_is_asked_for_again() {
     let bench = bench("echo x >> log");
@@ -113,7 +113,7 @@ fn each_call_is_asked_about_and_the_answer_counts() {
     }
 }
 
-// proves T8: whoever leaves a question has not answered it, and stops nothing
+// proves T8: leaving a question neither answers it nor stops the run
 #[test]
 fn ctrl_c_at_a_question_leaves_the_run_waiting() {
     let bench = bench("echo x >> log");
@@ -129,14 +129,14 @@ fn ctrl_c_at_a_question_leaves_the_run_waiting() {
     assert_eq!(bench.read("log").as_deref(), Some("x\n"), "{}", resumed.stderr);
 }
 
-// proves T8: a question that nobody answers in time is answered with no
+// proves T8: a question that nobody answers in time counts as answered with no
 #[test]
 fn a_question_expires() {
     let bench = Bench::new(Script::of([
         ScriptStep::call("run_command", json!({"command": "echo x >> log"})),
         ScriptStep::say("Aye."),
     ]));
-    // Five minutes are a second here.
+    // The clock runs 300 times as fast: five minutes pass in one second.
     let (mut terminal, child) = Terminal::start_at(&bench, "300");
     terminal.wait_for(PROMPT);
     terminal.wait_for("Nobody answered in time");
@@ -159,7 +159,7 @@ fn a_command_can_not_hide_behind_escape_codes() {
     assert_done(&bench, &ran(child));
 }
 
-// proves T8: whoever says yes has seen every line
+// proves T8: the question displays every line before a yes is possible
 #[test]
 fn every_line_of_a_command_is_shown() {
     let bench = bench("echo rm -r keep; ls\nrm -r keep\n\nls\necho");
@@ -172,7 +172,7 @@ fn every_line_of_a_command_is_shown() {
     assert_done(&bench, &ran(child));
 }
 
-/// A run that wants to write a file of 1,001 lines, in the mode that asks.
+/// A bench whose run writes a file of 1,001 lines, in mode strict, which asks.
 fn long_write() -> Bench {
     let content: String = (0..1001).map(|n| format!("line {n} of 1001\n")).collect();
     let bench = Bench::new(Script::of([
@@ -185,7 +185,7 @@ fn long_write() -> Bench {
     bench
 }
 
-// proves T8: what can't be seen can't be agreed to
+// proves T8: a call can be approved only after all of it was displayed
 #[test]
 fn all_of_a_long_write_can_be_read_before_it_is_agreed_to() {
     let bench = long_write();
@@ -217,7 +217,7 @@ fn all_of_a_long_write_can_be_read_before_it_is_agreed_to() {
     assert_eq!(bench.read("long.txt").map(|text| text.lines().count()), Some(1001));
 }
 
-// proves T8: always is written down, and nobody is asked again, in whatever session
+// proves T8: the answer "always" is stored in the user's settings, and no session asks again
 #[test]
 fn always_is_written_to_the_persons_file_and_holds_from_then_on() {
     let bench = bench("echo x >> log");
@@ -233,7 +233,7 @@ fn always_is_written_to_the_persons_file_and_holds_from_then_on() {
     assert_eq!(again.code, 0, "{}", again.stderr);
 }
 
-// proves T8, J3: the wait is durable
+// proves T8, J3: an open question survives a killed process
 #[test]
 fn a_question_outlives_a_kill_and_is_asked_again() {
     let bench = bench("echo x >> log");

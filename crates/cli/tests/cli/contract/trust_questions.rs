@@ -1,5 +1,5 @@
-//! What a person agrees to when they are asked to trust a project or to use its servers: everything the answer covers is
-//! shown, and what is exchanged while they read is not agreed to.
+//! The questions whether to trust a project or to use its servers: they display everything that a yes covers, and a
+//! yes does not cover files that change while the person reads.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::person::Attended;
 const ASKED: &str = "go on without all that: ";
 const EXCHANGED: &str = "touch exchanged\n";
 
-// proves X2: a flag or a variable holds for one command, a yes for all that follow
+// proves X2: a flag or a variable applies to one command, a yes to all later ones
 #[test]
 fn the_question_lists_what_flags_and_variables_override_now() {
     let bench = untrusting();
@@ -60,7 +60,7 @@ fn the_question_lists_what_flags_and_variables_override_now() {
     }
 }
 
-// proves X2: what is not shown is not agreed to
+// proves X2: the question displays everything that a yes covers
 #[test]
 fn the_question_shows_the_files_whole_and_what_can_not_be_watched() {
     let bench = untrusting();
@@ -89,7 +89,7 @@ fn the_question_shows_the_files_whole_and_what_can_not_be_watched() {
     asked.kill();
 }
 
-// proves X2: two servers of one name are both shown and watched, whichever of them is started
+// proves X2: two servers with one name are both displayed and watched, whichever of them starts
 #[test]
 fn a_server_does_not_hide_behind_another_of_its_name() {
     let bench = untrusting();
@@ -108,7 +108,7 @@ fn a_server_does_not_hide_behind_another_of_its_name() {
     assert_eq!(bench.read("exchanged"), None);
 }
 
-/// Asks for a run, exchanges the script while the question stands, says yes, and lets no command run.
+/// Starts a run, replaces the script while the question is open, answers yes, and denies every command.
 fn exchange_while_asked(bench: &Bench, question: &str) -> String {
     let mut asked = Attended::start(bench, &["run", "go"], &[]);
     asked.read_until(question);
@@ -129,7 +129,7 @@ fn never_ran(bench: &Bench) {
     assert_eq!(bench.read("exchanged"), None);
 }
 
-// proves X2: trust is in what was there when the question was shown
+// proves X2: trust covers the files as they were when the question was displayed
 #[test]
 fn a_script_exchanged_while_a_person_reads_a_difference_is_not_trusted() {
     let bench = bench();
@@ -145,7 +145,7 @@ fn a_script_exchanged_while_a_person_reads_a_difference_is_not_trusted() {
     assert!(later.stderr.contains("tools/server.sh has changed since you trusted it"), "{}", later.stderr);
 }
 
-// proves X2: nor is one exchanged during the first question
+// proves X2: trust does not cover a script replaced during the first question
 #[test]
 fn a_script_exchanged_while_a_new_project_is_asked_about_is_not_trusted() {
     let bench = untrusting();
@@ -165,7 +165,7 @@ fn a_script_exchanged_while_a_new_project_is_asked_about_is_not_trusted() {
     never_ran(&bench);
 }
 
-// proves X2: consent is to what was there when the question was shown
+// proves X2: consent covers the files as they were when the question was displayed
 #[test]
 fn a_script_exchanged_while_consent_is_asked_for_is_not_started() {
     let bench = untrusting();
@@ -178,7 +178,7 @@ fn a_script_exchanged_while_consent_is_asked_for_is_not_started() {
     assert!(later.stderr.contains("changed since you last answered: tools/server.sh"), "{}", later.stderr);
 }
 
-// proves X2: a folder is not trusted any more once it holds too much to be watched
+// proves X2: a folder loses its trust once it holds too many files to be watched
 #[test]
 fn a_watched_folder_that_is_filled_up_is_a_change() {
     let bench = bench();

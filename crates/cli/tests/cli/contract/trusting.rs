@@ -1,5 +1,5 @@
-//! Trust in a project, and consent to its servers, are in what its files say. However a file came to say something else,
-//! by a tool, a command or a pull, it gains nothing before the person has seen it.
+//! Trust in a project and consent to its servers cover the content of its files. A file that was changed, by a tool, a
+//! command or a pull, gains nothing before the person has seen the change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::support::{Bench, Ran};
 
 const COMMAND: &str = "echo x >> ran";
 
-/// A bench whose model runs a command whenever it is asked, in a folder that the person trusts.
+/// A bench whose model runs a command at every prompt, in a folder that the person trusts.
 pub(super) fn bench() -> Bench {
     let steps = [ScriptStep::call("run_command", json!({"command": COMMAND})), ScriptStep::say("Well.")];
     let bench = Bench::new(Script::default().scene(Scene::when("", steps).then(AfterSteps::Refuse)));
@@ -36,7 +36,7 @@ pub(super) fn answered(ran: &Ran) {
 const STRICT: &str = "[permissions]\nmode = 'strict'\n";
 const BYPASS: &str = "[permissions]\nmode = 'bypass'\n";
 
-// proves X2: what a model could write to let itself do more is not taken
+// proves X2: settings that a model could write to permit itself more are ignored
 #[test]
 fn a_trusted_project_that_says_something_else_is_not_trusted() {
     let bench = bench();
@@ -67,7 +67,7 @@ fn a_trusted_project_that_says_something_else_is_not_trusted() {
     assert!(!back.stderr.contains("has changed"), "what it said is trusted still: {}", back.stderr);
 }
 
-// proves X2: a file that was not there when the folder was trusted
+// proves X2: a file that did not exist when the folder was trusted is a change
 #[test]
 fn settings_that_appear_in_a_trusted_folder_are_a_change() {
     let bench = bench();
@@ -82,7 +82,7 @@ fn settings_that_appear_in_a_trusted_folder_are_a_change() {
     assert_eq!(bench.read("ran"), None, "a record that can't be read is no first time");
 }
 
-// proves X2: the person sees the difference, and their answer holds until the next
+// proves X2: the person sees the difference, and their answer holds until the next change
 #[cfg(target_os = "linux")]
 #[test]
 fn a_changed_project_is_asked_about_with_its_difference() {
@@ -91,7 +91,7 @@ fn a_changed_project_is_asked_about_with_its_difference() {
     project(&bench, STRICT);
     answered(&bench.run(&["run", "go"]));
     for (answer, runs) in [("n\n", false), ("what?\ny\n", true)] {
-        // A no holds until it changes again.
+        // A no holds until the file changes again, so each round changes it.
         project(&bench, &format!("{BYPASS}# {runs}\n"));
         let mut asked = Attended::start(&bench, &["run", "go"], &[]);
         let seen = asked.read_until("[n] no: ");
@@ -113,7 +113,7 @@ fn a_changed_project_is_asked_about_with_its_difference() {
     assert!(!later.stderr.contains("has changed"), "{}", later.stderr);
 }
 
-/// A bench whose person trusts no folder.
+/// Like `bench`, but the person trusts no folder.
 pub(super) fn untrusting() -> Bench {
     let bench = bench();
     fs::write(config(&bench).join("windlass.toml"), "# mine\n").expect("written");
@@ -122,7 +122,7 @@ pub(super) fn untrusting() -> Bench {
 
 const LOOSE: &str = "[permissions]\nmode = 'bypass'\nallow = ['run_command(*)']\n[sandbox]\nmode = 'off'\n";
 
-// proves X2: whoever clones a project can work in it, under their own settings, and is told what does not count
+// proves X2: a cloned project is usable under the person's own settings, and its ignored settings are reported
 #[test]
 fn what_an_untrusted_project_would_loosen_is_left_out_and_told_at_once() {
     let bench = untrusting();
@@ -139,7 +139,7 @@ fn what_an_untrusted_project_would_loosen_is_left_out_and_told_at_once() {
     assert_eq!(told.count(), 1, "{}", ran.stderr);
 }
 
-// proves X2: at a terminal the person is asked once, and sees all that it would loosen and start
+// proves X2: at a terminal the person is asked once, and sees all that the project would loosen and start
 #[cfg(target_os = "linux")]
 #[test]
 fn a_new_project_that_would_loosen_something_is_asked_about_once() {
@@ -174,7 +174,7 @@ fn a_new_project_that_would_loosen_something_is_asked_about_once() {
     }
 }
 
-// proves X2: a no to a change holds until it changes again, and who only looks is not asked
+// proves X2: a no to a change holds until the next change, and a command that only reads does not ask
 #[cfg(target_os = "linux")]
 #[test]
 fn a_no_to_a_change_is_not_asked_for_again() {
@@ -196,7 +196,7 @@ fn a_no_to_a_change_is_not_asked_for_again() {
     Attended::start(&bench, &["sessions", "list"], &[]).read_until("[n] no: ");
 }
 
-// proves X2: a no can be taken back, and so can a yes; whoever is told how is told what works
+// proves X2: a no can be taken back, and so can a yes; the command that messages name for it works
 #[cfg(target_os = "linux")]
 #[test]
 fn trust_is_asked_for_again_and_taken_back_by_a_command() {
@@ -251,12 +251,12 @@ pub(super) fn servers(bench: &Bench) {
     fs::write(bench.workspace().join(".mcp.json"), block.to_string()).expect("written");
 }
 
-/// Waits until every server has been started and has ended: a run does not wait for one that is of no use.
+/// Waits until every server has started and ended: a run does not wait for a server it does not need.
 fn list_servers(bench: &Bench) {
     let _ = bench.run(&["mcp", "list"]);
 }
 
-// proves X2: whoever agreed to a script agreed to what it did
+// proves X2: consent to a script covers only its content at that time
 #[test]
 fn a_script_behind_an_agreed_server_that_changes_is_asked_about_again() {
     let bench = bench();
@@ -279,7 +279,7 @@ fn a_script_behind_an_agreed_server_that_changes_is_asked_about_again() {
     assert!(bench.read("other").is_some());
 }
 
-// proves X2: whatever way the command names what it runs
+// proves X2: this holds however the command names the file that it runs
 #[test]
 fn a_file_behind_an_agreed_server_that_changes_is_asked_about_again_and_named() {
     for (command, arguments, file, expected) in [
@@ -313,7 +313,7 @@ fn a_file_behind_an_agreed_server_that_changes_is_asked_about_again_and_named() 
     }
 }
 
-// proves X2: nor does trust in a folder cover what its servers' scripts become
+// proves X2: trust in a folder does not cover later changes of its servers' scripts
 #[test]
 fn a_script_behind_a_server_of_a_trusted_project_is_part_of_what_is_trusted() {
     let bench = bench();
@@ -336,7 +336,7 @@ fn a_script_behind_a_server_of_a_trusted_project_is_part_of_what_is_trusted() {
     }
 }
 
-// proves X2: where the workspace is the home folder the person's settings are not for tools
+// proves X2: tools can't access the person's settings, even if the workspace is the home folder
 #[test]
 fn the_persons_settings_are_closed_to_tools() {
     let refused = "keeps its own data or settings";

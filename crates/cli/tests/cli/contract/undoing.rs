@@ -1,4 +1,4 @@
-//! `windlass undo` and `windlass audit`, as a person and a script see them.
+//! The output and effect of `windlass undo` and `windlass audit`.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
@@ -9,7 +9,7 @@ fn edit() -> ScriptStep {
     ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
 }
 
-/// A bench whose run edited a file, moved one over another and ran a command.
+/// A bench whose run edited a file and ran a command that made and removed files.
 fn worked() -> Bench {
     let bench = Bench::new(Script::of([
         edit(),
@@ -62,7 +62,7 @@ fn a_file_changed_since_is_shown_and_left_alone_unless_forced() {
     assert_eq!(bench.read("made").as_deref(), Some("mine\n"), "what was forced away is brought back");
 }
 
-// proves T9: the model hears of it with the next message
+// proves T9: the next message tells the model about the undo
 #[test]
 fn the_next_run_tells_the_model_what_was_undone() {
     let bench = worked();
@@ -99,7 +99,7 @@ fn an_undo_is_refused_while_a_run_is_open_and_says_what_to_do() {
     assert_eq!(bench.run(&["undo", "s"]).stdout, "restored a.txt\n");
 }
 
-// proves T9: Windlass's own data is never part of it
+// proves T9: an undo never changes Windlass's own data
 #[test]
 fn a_data_folder_inside_the_workspace_is_left_alone() {
     let bench = Bench::new(Script::of([
@@ -114,7 +114,7 @@ fn a_data_folder_inside_the_workspace_is_left_alone() {
     assert_eq!(line(&["sessions", "verify", "s"]).code, 0);
 }
 
-// proves T9: a line that is printed to be repeated means the same folders
+// proves T9: a command printed for repetition names the same folders
 #[test]
 fn how_to_have_it_back_is_told_with_the_folders_it_was_told_with() {
     let bench = worked();
@@ -123,7 +123,7 @@ fn how_to_have_it_back_is_told_with_the_folders_it_was_told_with() {
     assert!(undone.code == 0 && undone.stderr.contains(&again), "{}", undone.stderr);
 }
 
-// proves T9: what a pipe was used for is no change to a file
+// proves T9: the use of a named pipe is no change to a file
 #[test]
 fn a_pipe_in_the_workspace_is_in_nobodys_way() {
     let command = "echo x > a.txt; mkfifo made; (echo y > pipe &); cat pipe > /dev/null";
@@ -141,7 +141,7 @@ fn a_pipe_in_the_workspace_is_in_nobodys_way() {
     assert!(undone.stderr.contains("no file, folder or link, and stays: made\n"), "{}", undone.stderr);
 }
 
-// proves T9: a conflict says what is otherwise, permissions too
+// proves T9: a conflict names each difference, of permissions too
 #[test]
 fn a_file_whose_mode_was_changed_since_says_so() {
     let bench = worked();
@@ -158,7 +158,7 @@ fn a_file_whose_mode_was_changed_since_says_so() {
     assert!(refused.stderr.contains("a.txt: mode 0755 would become 0644\n"), "{}", refused.stderr);
 }
 
-// proves T9: only what helps is advised
+// proves T9: `--force` is advised only where it helps
 #[test]
 fn force_is_not_advised_where_it_can_not_help() {
     let bench = worked();
@@ -172,7 +172,7 @@ fn force_is_not_advised_where_it_can_not_help() {
     assert_eq!(bench.run(&["undo", "s", "--force"]).code, 1, "it can not, indeed");
 }
 
-// proves T9: what stands on the way is told as far as it is known
+// proves T9: for an unreachable path the possible obstacles are reported
 #[test]
 fn a_path_that_is_not_reached_any_more_says_what_may_be_on_the_way() {
     let bench = worked();
@@ -184,7 +184,7 @@ fn a_path_that_is_not_reached_any_more_says_what_may_be_on_the_way() {
     assert_eq!(bench.read("moved/y").as_deref(), Some("y\n"));
 }
 
-// proves T9: a file that was moved stays the file it was
+// proves T9: undoing a move keeps the inode of the file
 #[test]
 fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
     use std::os::unix::fs::MetadataExt as _;
@@ -204,7 +204,7 @@ fn a_moved_file_keeps_its_other_names_when_the_move_is_undone() {
     assert_eq!((redone.code, inode("b/c.txt")), (0, inode("same")), "{}", redone.stderr);
 }
 
-/// A bench whose run did this to a large file.
+/// A bench whose run applied `command` to a large file.
 fn moved_about(command: &str) -> Bench {
     let bench = Bench::new(Script::of([
         ScriptStep::call("run_command", json!({"command": command})),
@@ -216,10 +216,10 @@ fn moved_about(command: &str) -> Bench {
     bench
 }
 
-/// More than a checkpoint keeps of a file.
+/// Larger than the largest file that a checkpoint keeps.
 const LARGE: usize = 2 << 20;
 
-// proves T9: what a checkpoint is too small for is undone all the same, if it was only made or moved
+// proves T9: a file too large for a checkpoint can still be undone if it was only made or moved
 #[test]
 fn a_large_file_that_a_command_made_or_moved_is_undone() {
     let size = |bench: &Bench, name: &str| std::fs::metadata(bench.workspace().join(name)).ok().map(|file| file.len());
@@ -239,7 +239,7 @@ fn a_large_file_that_a_command_made_or_moved_is_undone() {
     assert_eq!(bench.read("large").as_deref(), Some("small\n"));
 }
 
-// proves T9: what took the place of a file or a folder gives way to it
+// proves T9: a folder or symlink that replaced a file or a folder is removed to restore it
 #[test]
 fn what_was_moved_into_its_own_place_or_made_a_link_of_is_undone() {
     let bench = moved_about("mv large t; mkdir -p large/d; mv t large/d/large");
@@ -276,7 +276,7 @@ fn an_id_that_means_nothing_says_what_is_wrong_with_it() {
     }
 }
 
-// proves T11: what was never there is a slip, and said to be one
+// proves T11: an unknown name is reported as a mistake, not as an empty result
 #[test]
 fn an_audit_of_an_unknown_session_or_tool_says_so() {
     let bench = worked();
@@ -296,7 +296,7 @@ fn an_audit_of_an_unknown_session_or_tool_says_so() {
     }
 }
 
-// proves T11: one session that can't be read costs the others nothing
+// proves T11: a session that can't be read does not hide the others
 #[test]
 fn an_audit_leaves_a_broken_session_out_and_says_so() {
     let bench = worked();
@@ -371,7 +371,7 @@ fn the_audit_tells_every_call_and_keeps_no_arguments_of_removed_sessions() {
     assert!(!kept.contains("secret-words") && !kept.contains("a.txt") && kept.contains("run_command ["), "{kept}");
 }
 
-// proves T11, X3: an auditor sees what was run and how far it reached, as it ran
+// proves T11, X3: the audit names each command with its network and sandbox use
 #[test]
 fn the_audit_shows_commands_and_paths_and_how_far_a_command_reached() {
     let long = format!("echo {}", "x".repeat(300));

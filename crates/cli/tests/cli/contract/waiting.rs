@@ -1,4 +1,4 @@
-//! Messages that wait: they are shown, nothing begins them only to drop them, and something goes on with them.
+//! Waiting messages: they are listed, no process starts and then abandons one, and a later command answers them.
 
 use serde_json::json;
 use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
@@ -13,7 +13,7 @@ fn script(first: impl IntoIterator<Item = ScriptStep>) -> Script {
     Script::when("first", first).scene(Scene::when("second", [ScriptStep::say("Two.")]))
 }
 
-/// The first message's run, which never gets its reply, and the second behind it.
+/// Starts the run of the first message, which never gets its reply, then sends the second; kills both processes.
 fn cut_both_short(bench: &Bench) {
     for (count, line) in [FIRST, SECOND].into_iter().enumerate() {
         let mut child = bench.spawn(&line);
@@ -26,7 +26,7 @@ fn cut_both_short(bench: &Bench) {
     }
 }
 
-// proves J1, L7: behind a run that waits for a person
+// proves J1, L7: a message that waits behind a run that waits for a person
 #[test]
 fn a_message_behind_a_question_is_shown_and_answered_after_it() {
     let command = json!({"command": "touch started; sleep 300"});
@@ -49,7 +49,7 @@ fn a_message_behind_a_question_is_shown_and_answered_after_it() {
     bench.assert_whole("both answered");
 }
 
-// proves J1, L7, J6: a line answers its own message and leaves the rest to whoever goes on with it
+// proves J1, L7, J6: `run` answers its own message and leaves later ones to the command that continues the session
 #[test]
 fn a_line_leaves_what_waits_behind_its_message_and_says_so() {
     let late = FaultKind::Delay { ms: 120_000 }.times(2);
@@ -68,7 +68,7 @@ fn a_line_leaves_what_waits_behind_its_message_and_says_so() {
     bench.assert_whole("both answered");
 }
 
-// proves J6, L7: another try goes before what waits
+// proves J6, L7: a retry runs before waiting messages
 #[test]
 fn a_retry_comes_before_what_waits_and_both_are_answered() {
     let late = FaultKind::Delay { ms: 120_000 }.times(2);

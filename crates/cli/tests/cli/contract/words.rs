@@ -1,4 +1,4 @@
-//! The prompt in, the answer out, events with `--json`.
+//! How `run` takes the prompt and prints the answer, or events with `--json`.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
@@ -28,7 +28,7 @@ fn progress_and_text_beside_calls_go_to_standard_error() {
     assert!(ran.stderr.contains("Let me look.") && ran.stderr.contains("list_directory ."), "{}", ran.stderr);
 }
 
-// proves S2: an answer that is none, or not whole, is said to be so
+// proves S2: an empty or incomplete answer is reported as such
 #[test]
 fn an_empty_answer_and_one_that_was_cut_off_are_told() {
     let cut = ScriptStep { finish: Some("length".into()), ..ScriptStep::say("Half of") };
@@ -48,7 +48,7 @@ fn an_empty_answer_and_one_that_was_cut_off_are_told() {
     }
 }
 
-// proves E1, E2 on the binary: with --json every record is a line, in order, and as it is stored
+// proves E1, E2 on the binary: with `--json` every record is a line, in order, as stored
 #[test]
 fn with_json_every_record_is_a_line_as_it_is_stored() {
     let steps = [
@@ -79,7 +79,7 @@ fn with_json_a_failure_is_an_event_and_a_sentence_on_standard_error() {
     assert!(ran.stderr.starts_with("windlass: the run failed: "), "{}", ran.stderr);
 }
 
-// proves C1 in part: the project's instructions stand before the conversation
+// proves C1 in part: the project's instructions precede the conversation
 #[test]
 fn the_instructions_of_the_project_are_in_the_system_message() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -98,7 +98,7 @@ fn a_reader_of_standard_output_that_goes_away_is_no_failure() {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         let child = command.stdout(writer).spawn().expect("the binary starts");
-        // The pipe's other end must not stay open here.
+        // `command` holds the pipe's write end, which must not stay open here.
         drop(command);
         let ran = crate::support::ran(child);
         assert_eq!(ran.code, 0, "{}", ran.stderr);

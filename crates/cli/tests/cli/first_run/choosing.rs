@@ -1,4 +1,4 @@
-//! A key, else a server on this machine, else a sentence.
+//! Which model is used: one with a key, else a server on this machine, else an error message.
 
 use super::{bench, fresh, run};
 use crate::support::Ran;
@@ -14,7 +14,7 @@ fn a_server_that_runs_here_is_found_and_used_and_said() {
     bench.assert_whole("found");
 }
 
-// proves S5: a scripted answer comes from no server that may be a stranger's
+// proves S5: a scripted answer does not come from a server that may belong to somebody else
 #[test]
 fn a_server_that_does_not_say_what_it_is_is_not_used_unasked() {
     let list = r#"{"object":"list","data":[{"id":"m","owned_by":"somebody"}]}"#;
@@ -45,7 +45,7 @@ fn the_model_a_session_was_begun_with_is_nearer_than_one_that_is_found() {
     assert_eq!(bench.server.requests().last().expect("a request").body["model"], "mine");
 }
 
-// proves X1: a key of another provider is not sent, and not shown
+// proves X1: another provider's key is neither sent nor printed
 #[test]
 fn a_key_for_the_wrong_provider_is_refused_before_it_is_sent() {
     let bench = bench();
@@ -68,7 +68,7 @@ fn the_demo_model_can_be_asked_for_by_name_and_answers_honestly() {
             ran.stdout
         );
     }
-    // Who has connected a real one since is answered by that.
+    // Once a real model is configured, it answers.
     let ran = bench.run(&["run", "And now?", "--session", "a"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
     bench.assert_whole("demo, then a real model");

@@ -1,5 +1,4 @@
-//! The demo from its first line to its last, and killed in the middle. What is claimed is counted here
-//! once more, on the disk.
+//! The demo, run to its end and killed in the middle. The tests check on disk what the demo claims.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{bench, fresh, run};
 use crate::support::{Bench, Ran, ran};
 
-/// Plays the demo in a folder of the bench.
+/// Runs the demo and returns its output and its folder, which is inside the bench's folder.
 fn demo(bench: &Bench, arguments: &[&str]) -> (Ran, PathBuf) {
     let mut command = fresh(bench, &[&["demo"], arguments].concat());
     command.env("TMPDIR", bench.dir.path());
@@ -23,7 +22,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Seven pictures, each different, under names made from their texts.
+/// Asserts that there are seven different pictures, with names made from their texts.
 fn assert_renamed(folder: &Path) {
     let names = names(folder);
     let pictures: Vec<&String> = names.iter().filter(|name| name.ends_with(".png")).collect();
@@ -45,7 +44,7 @@ fn key(folder: &Path) -> String {
         .to_owned()
 }
 
-// proves S5, S2 on the binary: a real job, labelled, with an empty reply on the way
+// proves S5, S2 on the binary: a real job, labelled as a demo, with one empty reply in it
 #[test]
 fn the_demo_does_a_real_job_and_says_that_its_model_is_scripted() {
     let bench = bench();
@@ -77,7 +76,7 @@ fn each_demo_has_a_folder_of_its_own() {
     assert_renamed(&second);
 }
 
-// proves J3: killed for real, it goes on, and nothing is done twice
+// proves J3: after a real kill it continues, and nothing is done twice
 #[test]
 fn a_demo_that_kills_itself_is_resumed_and_each_file_is_renamed_once() {
     let bench = bench();
@@ -103,7 +102,7 @@ fn a_demo_that_kills_itself_is_resumed_and_each_file_is_renamed_once() {
     bench.assert_whole("killed and resumed");
 }
 
-// proves J3: the demo is resumed by hand as any run is, whatever is configured since
+// proves J3: the demo is resumed by hand like any run, whatever model was configured since
 #[test]
 fn a_demo_that_died_is_taken_up_by_resume() {
     let bench = bench();
@@ -129,7 +128,7 @@ fn a_demo_that_died_is_taken_up_by_resume() {
     assert_eq!(bench.server.count(), 0);
 }
 
-// proves W2: at the pace people see, the first word comes at once
+// proves W2: at normal speed, the first word appears at once
 #[test]
 fn the_demo_model_begins_to_talk_at_once() {
     let bench = bench();
@@ -139,7 +138,7 @@ fn the_demo_model_begins_to_talk_at_once() {
     let mut child = command.spawn().expect("the binary starts");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
     assert!(lines.any(|line| line.expect("a line").contains("\"TextDelta\"")), "it talks");
-    // A quarter of a second on a machine that does nothing else.
+    // It takes a quarter of a second on an idle machine.
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     lines.for_each(drop);
     assert_eq!(ran(child).code, 0);

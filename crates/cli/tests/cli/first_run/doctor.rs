@@ -1,4 +1,4 @@
-//! Doctor against good, wrong and dead servers, and data folders that can't be used.
+//! Doctor with working, wrong and dead servers, and with unusable data folders.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{DEAD, bench, fresh, run};
 use crate::support::{Bench, Ran};
 
-/// The state and the text of each check.
+/// The state and the text of each check, by name.
 fn checks(ran: &Ran) -> BTreeMap<String, (String, String)> {
     let report: Value =
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout, ran.stderr));
@@ -29,7 +29,7 @@ fn states(ran: &Ran) -> Vec<String> {
     checks(ran).into_iter().map(|(name, (state, _))| format!("{name} {state}")).collect()
 }
 
-/// A server that gives every request the same answer.
+/// Starts a server that gives every request the same answer, and returns its URL.
 pub(crate) fn server(status: &'static str, kind: &'static str, body: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
@@ -58,7 +58,7 @@ fn with_everything_in_order_every_check_is_ok() {
     let url =
         server("200 OK", "application/json", r#"{"object":"list","data":[{"id":"scripted","max_model_len":65536}]}"#);
     let ran = doctor_at(&bench, &url);
-    // What a kernel can hold is its own affair; it is looked at.
+    // The sandbox check may be `ok` or `warn`: it depends on the kernel.
     let (sandbox, others): (Vec<_>, Vec<_>) = states(&ran).into_iter().partition(|state| state.starts_with("sandbox"));
     assert!(sandbox == ["sandbox ok"] || sandbox == ["sandbox warn"], "{sandbox:?}");
     assert_eq!(
@@ -112,7 +112,7 @@ fn without_a_model_doctor_says_what_to_set() {
     assert!(state == "fail" && said.contains("OPENAI_API_KEY") && said.contains("Ollama"), "{said}");
 }
 
-// proves J9: a data folder that can't be written is said before a run needs it
+// proves J9: doctor reports an unwritable data folder before a run needs it
 #[test]
 fn a_data_folder_that_can_not_be_used_is_a_failure() {
     let bench = bench();

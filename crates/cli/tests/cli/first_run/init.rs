@@ -1,4 +1,4 @@
-//! Init writes a file that works, once.
+//! Init writes a working settings file, and does not overwrite one.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -28,14 +28,14 @@ fn a_file_that_is_there_is_never_overwritten() {
     let ran = run(fresh(&bench, &["init", "--yes"]));
     assert!(ran.code == 2 && ran.stderr.contains("is there already and is left as it is"), "{}", ran.stderr);
     assert_eq!(std::fs::read_to_string(&path).ok().as_deref(), Some("model = 'mine'\n"));
-    // Nor a link that leads nowhere.
+    // Nor is a dangling symlink overwritten.
     std::fs::remove_file(&path).expect("removed");
     std::os::unix::fs::symlink("nowhere", &path).expect("a link");
     assert_eq!(run(fresh(&bench, &["init", "--yes"])).code, 2);
     assert!(!bench.workspace().join("nowhere").exists());
 }
 
-// proves X1: the key is not written down
+// proves X1: the key is not written to the file
 #[test]
 fn ones_own_file_holds_no_key_and_is_for_nobody_else_to_read() {
     let bench = bench();

@@ -43,7 +43,7 @@ fn the_version_names_the_commit_where_git_knows_it() {
     let version = run_without_data(&bench(), &["--version"]);
     let rest = version.strip_prefix(&format!("windlass {}", env!("CARGO_PKG_VERSION"))).expect("name and number");
     let rest = rest.trim();
-    // Sources without a repository have no commit.
+    // A build from sources without a git repository has no commit.
     let Some(commit) = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
         return assert_eq!(rest, "");
     };

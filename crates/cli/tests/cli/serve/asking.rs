@@ -1,4 +1,4 @@
-//! What only a person can answer: asked of the client where it can ask, denied where it can't.
+//! Questions for a person: sent to a client that can ask, and denied where the client can't.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
@@ -21,7 +21,7 @@ fn accept(words: &str) -> Value {
     json!({"action": "accept", "content": {"answer": words}})
 }
 
-// proves P5, T8: a person behind the client says yes or no in mid-call
+// proves P5, T8: a person behind the client says yes or no during the call
 #[test]
 fn an_approval_is_asked_of_the_client() {
     for (reply, ran) in [
@@ -51,7 +51,7 @@ fn an_approval_is_asked_of_the_client() {
     }
 }
 
-// proves T8: a client that says it can ask and then can't is taken at its default
+// proves T8: when a client that declared elicitation fails to ask, the question's default applies
 #[test]
 fn a_client_that_fails_to_ask_has_said_no() {
     let bench = bench();
@@ -63,7 +63,7 @@ fn a_client_that_fails_to_ask_has_said_no() {
     assert_eq!(bench.read("marks"), None);
 }
 
-// proves T8: where nobody can be asked it is denied at once, with the rule that would allow it
+// proves T8: where nobody can be asked the call is denied at once, and the message names the rule that would allow it
 #[test]
 fn without_anybody_to_ask_it_is_denied_with_the_rule() {
     for inline in [false, true] {
@@ -84,7 +84,7 @@ fn without_anybody_to_ask_it_is_denied_with_the_rule() {
     assert_eq!(bench.read("marks").as_deref(), Some("ran\n"));
 }
 
-// proves P5, L8: a call cancelled while it asks takes its question back
+// proves P5, L8: cancelling a call with an open question withdraws the question
 #[test]
 fn a_cancelled_call_takes_its_question_back() {
     let bench = bench();
@@ -99,7 +99,7 @@ fn a_cancelled_call_takes_its_question_back() {
     bench.assert_whole("taken back");
 }
 
-/// Asks as a client of 2026-07-28 and gives what it must bring back.
+/// Calls `ask` as a client of 2026-07-28 and returns what the client must send back with its answer.
 fn asked_by_result(client: &mut Client) -> (String, String) {
     let result = client.call("ask", ask());
     assert_eq!(result["resultType"], "input_required", "{result}");
@@ -118,7 +118,7 @@ fn with_answer(client: &mut Client, (key, state): &(String, String), reply: &Val
     client.result(id)
 }
 
-// proves P5, T8: from 2026-07-28 on the call is made again with the answers
+// proves P5, T8: from 2026-07-28 on the client repeats the call with the answers
 #[test]
 fn a_newer_client_brings_its_answers_with_the_call_made_again() {
     for (reply, ran) in [(accept("yes, once"), Some("ran\n")), (json!({"action": "decline"}), None)] {
@@ -134,7 +134,7 @@ fn a_newer_client_brings_its_answers_with_the_call_made_again() {
     }
 }
 
-// proves P5, J3: the state a client carries outlives the process that gave it
+// proves P5, J3: the state that a client carries stays valid after the process that issued it has ended
 #[test]
 fn a_question_outlives_the_process_that_asked_it() {
     let bench = bench();
@@ -150,13 +150,13 @@ fn a_question_outlives_the_process_that_asked_it() {
     bench.assert_whole("outlived");
 }
 
-// proves P5: a run that waits for its client can be stopped, and a session with one goes on
+// proves P5: a run that waits for its client can be stopped or resumed
 #[test]
 fn a_run_that_waits_for_its_client_can_be_stopped_or_taken_up() {
     let bench = bench();
     let mut client = Client::inline(&bench, &[], json!({"elicitation": {"form": {}}}));
     let brought = asked_by_result(&mut client);
-    // Taken up by resume it asks the same again.
+    // After `resume` the run asks the same question again.
     let again = client.call("resume", json!({"session": "s"}));
     assert_eq!(
         (&again["resultType"], again["requestState"].as_str()),

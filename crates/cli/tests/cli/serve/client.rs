@@ -1,4 +1,4 @@
-//! A client that writes and reads lines.
+//! An MCP client that writes and reads JSON lines.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
@@ -11,12 +11,12 @@ use crate::support::Bench;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a client speaks.
+/// How a client introduces itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
-    /// An `initialize` handshake came first.
+    /// An `initialize` handshake comes first.
     Handshake,
-    /// Every request says what it must (2026-07-28).
+    /// Every request carries the client's details (2026-07-28).
     Inline,
 }
 
@@ -27,12 +27,12 @@ pub(crate) struct Client {
     speaks: Speaks,
     capabilities: Value,
     next: u64,
-    /// What came meanwhile: notifications, and requests of the server.
+    /// Messages received while waiting for another: notifications, and requests of the server.
     pub(crate) aside: Vec<Value>,
 }
 
 impl Client {
-    /// Starts the binary; says nothing yet.
+    /// Starts the binary without sending anything.
     pub(crate) fn start(bench: &Bench, arguments: &[&str]) -> Self {
         Self::start_with(bench, arguments, &[])
     }
@@ -47,7 +47,7 @@ impl Client {
         std::thread::spawn(move || {
             for line in stdout.lines() {
                 let Ok(line) = line else { return };
-                // Nothing but the protocol may stand on standard output.
+                // Standard output may contain nothing but protocol messages.
                 let message = serde_json::from_str(&line).unwrap_or_else(|_| json!({"not JSON": line}));
                 if sender.send(message).is_err() {
                     return;
@@ -58,7 +58,7 @@ impl Client {
         Self { child, stdin, lines, speaks, capabilities, next: 1, aside: Vec::new() }
     }
 
-    /// A client that shook hands.
+    /// Starts a client and completes the handshake.
     pub(crate) fn shaken(bench: &Bench, arguments: &[&str], capabilities: Value) -> Self {
         let mut client = Self::start(bench, arguments);
         let greeted = client.initialize("2025-06-18", capabilities);
@@ -66,7 +66,7 @@ impl Client {
         client
     }
 
-    /// A client of 2026-07-28.
+    /// Starts a client of 2026-07-28.
     pub(crate) fn inline(bench: &Bench, arguments: &[&str], capabilities: Value) -> Self {
         let mut client = Self::start(bench, arguments);
         client.capabilities = capabilities;
@@ -91,7 +91,7 @@ impl Client {
         stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).expect("written");
     }
 
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -105,7 +105,7 @@ impl Client {
         id
     }
 
-    /// Sends a tool call and gives its id; its progress is wanted.
+    /// Sends a tool call with a progress token and returns its id.
     pub(crate) fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
         let token = format!("progress-{}", self.next);
         let mut params = json!({"name": tool, "_meta": {"progressToken": token}});
@@ -118,20 +118,20 @@ impl Client {
         self.reply(id)
     }
 
-    /// Makes a tool call and gives its result.
+    /// Makes a tool call and returns its result.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.send_call(tool, arguments);
         self.result(id)
     }
 
-    /// The next message, whatever it is.
+    /// Returns the next message, whatever it is.
     pub(crate) fn next(&mut self) -> Value {
         let message = self.lines.recv_timeout(PATIENCE).expect("a message");
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
         message
     }
 
-    /// The answer to a request; what comes before it is put aside.
+    /// Returns the reply to a request; messages before it go to `aside`.
     pub(crate) fn reply(&mut self, id: u64) -> Value {
         loop {
             let message = self.next();
@@ -148,7 +148,7 @@ impl Client {
         reply["result"].clone()
     }
 
-    /// Waits for a message of this method; what comes before it is put aside.
+    /// Waits for a message with this method; messages before it go to `aside`.
     pub(crate) fn wait_for(&mut self, method: &str) -> Value {
         loop {
             let message = self.next();
@@ -159,7 +159,7 @@ impl Client {
         }
     }
 
-    /// The lines of progress that came so far, for one request.
+    /// The progress lines received so far for one request.
     pub(crate) fn progress(&self, id: u64) -> Vec<String> {
         let token = json!(format!("progress-{id}"));
         let of_request = |message: &&Value| {
@@ -169,7 +169,7 @@ impl Client {
         lines.map(|message| message["params"]["message"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// Hangs up, and gives the exit code and the messages that came after.
+    /// Closes the connection; returns the exit code and the messages that arrived afterwards.
     pub(crate) fn hang_up(mut self) -> (Option<i32>, Vec<Value>) {
         drop(self.stdin.take());
         let code = self.child.wait().expect("it ends").code();
@@ -182,7 +182,7 @@ impl Client {
     }
 }
 
-/// Nothing is left running, however a test ends.
+/// Leaves no process running, however a test ends.
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.stdin.take());

@@ -1,4 +1,4 @@
-//! Who may speak to it, and what it says of itself.
+//! Which clients the server accepts, and how it describes itself.
 
 use serde_json::{Value, json};
 use windlass_testkit::{Script, ScriptStep};
@@ -13,7 +13,7 @@ fn names(listed: &Value) -> Vec<&str> {
 
 const TOOLS: [&str; 5] = ["ask", "resume", "stop", "list_sessions", "read_session"];
 
-// proves P5: every revision with a handshake, and an unknown one gets the newest of them
+// proves P5: every revision with a handshake is accepted; an unknown one is answered with the newest of them
 #[test]
 fn clients_of_every_revision_shake_hands() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -50,7 +50,7 @@ fn a_client_without_a_handshake_discovers_and_calls() {
     assert_eq!(client.hang_up(), (Some(0), vec![]));
 }
 
-// proves P5: what is said of the tools is true of them
+// proves P5: the descriptions of the tools are true
 #[test]
 fn the_tools_say_what_they_take_give_and_do() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -66,7 +66,7 @@ fn the_tools_say_what_they_take_give_and_do() {
     }
 }
 
-// proves P5: what is no message is refused, before the handshake and after it, and the server goes on
+// proves P5: invalid messages are refused, before and after the handshake, and the server stays up
 #[test]
 fn garbage_is_refused_and_stops_nothing() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -99,7 +99,7 @@ fn garbage_is_refused_and_stops_nothing() {
     assert_eq!(client.hang_up(), (Some(0), vec![]));
 }
 
-// proves P5: a wrong request is answered as one, and the server stays up
+// proves P5: a wrong request gets an error reply, and the server stays up
 #[test]
 fn a_wrong_request_is_refused_by_its_id() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
@@ -119,7 +119,7 @@ fn a_wrong_request_is_refused_by_its_id() {
     assert_eq!(client.call("ask", json!({"prompt": "go"}))["structuredContent"]["answer"], "Aye.");
 }
 
-// proves W2: it is explained, with the block to paste
+// proves W2: the help explains it, with the configuration block to paste
 #[test]
 fn the_help_shows_how_another_program_names_it() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));

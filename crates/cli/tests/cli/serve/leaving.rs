@@ -1,4 +1,4 @@
-//! However a client or the server goes, nothing is lost and nothing is left running.
+//! However a client or the server ends, nothing is lost and no process is left running.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ fn open(bench: &Bench, key: &str) -> bool {
     bench.records(key, "RunStarted") > bench.records(key, "RunEnded")
 }
 
-// proves P5, T7: a client that hangs up stops nothing for good, and leaves nothing running
+// proves P5, T7: a client that disconnects leaves its run open for a resume, and leaves no process running
 #[test]
 fn a_client_that_hangs_up_leaves_an_open_run_and_no_process() {
     let bench = sleeping();
@@ -41,7 +41,7 @@ fn a_client_that_hangs_up_leaves_an_open_run_and_no_process() {
     bench.assert_whole("hung up");
 }
 
-// proves P5: SIGTERM is the end of the line too
+// proves P5: SIGTERM ends the server like a closed connection
 #[test]
 fn a_terminated_server_closes_its_sessions() {
     let bench = sleeping();
@@ -56,7 +56,7 @@ fn a_terminated_server_closes_its_sessions() {
     bench.assert_whole("terminated");
 }
 
-// proves P5, J3: killed in mid-call, a new process goes on, by resume and by the same message
+// proves P5, J3: after a kill during a call a new process continues the run, by resume and by the same message
 #[test]
 fn a_killed_server_is_followed_by_one_that_goes_on() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -83,7 +83,7 @@ fn a_killed_server_is_followed_by_one_that_goes_on() {
     }
 }
 
-// proves P5: a run that another process left can be stopped without being gone on with
+// proves P5: a run that another process left open can be stopped without being resumed
 #[test]
 fn a_run_that_was_cut_short_can_be_stopped() {
     let bench = sleeping();
@@ -98,7 +98,7 @@ fn a_run_that_was_cut_short_can_be_stopped() {
     assert_eq!((bench.server.count(), another.hang_up()), (1, (Some(0), Vec::<Value>::new())));
 }
 
-// proves P5: whoever never spoke is not waited for
+// proves P5: the server exits at once if its input ends before the first message
 #[test]
 fn a_line_that_ends_before_a_word_ends_quietly() {
     let bench = sleeping();

@@ -1,4 +1,4 @@
-//! The served agent's own servers, of which one is another `windlass mcp-serve`.
+//! MCP servers of the served agent itself, one of which is another `windlass mcp-serve`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use windlass_testkit::{Scene, Script, ScriptStep};
 use super::client::{Client, text};
 use crate::support::Bench;
 
-/// Names the inner server, which counts its starts and keeps its sessions elsewhere.
+/// Writes the settings of the inner server, which counts its starts and has its own data folder.
 fn config(bench: &Bench) -> PathBuf {
     let (program, data) = (env!("CARGO_BIN_EXE_windlass"), bench.dir.path().join("inner"));
     let line = format!(
@@ -22,7 +22,7 @@ fn config(bench: &Bench) -> PathBuf {
     file
 }
 
-// proves P5, P2: the client and the server understand each other, and a server is kept between requests
+// proves P5, P2: our client works with our server, and a server keeps running between requests
 #[test]
 fn an_agent_asks_another_and_keeps_it_at_hand() {
     let call = || ScriptStep::call("inner.ask", json!({"prompt": "inner work", "session": "deep"}));

@@ -1,4 +1,4 @@
-//! Sessions for readers: as tools and as resources.
+//! Reading sessions, through tools and through resources.
 
 use serde_json::json;
 use windlass_testkit::{FaultKind, Script, ScriptStep};
@@ -6,7 +6,7 @@ use windlass_testkit::{FaultKind, Script, ScriptStep};
 use super::client::{Client, text};
 use crate::support::Bench;
 
-// proves P5: what was said and done can be read, in pages, also while a run goes on
+// proves P5: messages and calls can be read, in pages, also during a run
 #[test]
 fn a_session_can_be_listed_and_read() {
     let wait = FaultKind::Delay { ms: 120_000 };
@@ -44,7 +44,7 @@ fn a_session_can_be_listed_and_read() {
     assert_eq!(templates["result"]["resourceTemplates"][0]["uriTemplate"], "windlass://session/{key}");
 }
 
-// proves P5: many sessions come in pages
+// proves P5: many sessions are listed in pages
 #[test]
 fn resources_come_in_pages() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));

@@ -1,4 +1,4 @@
-//! `ask`, `resume` and `stop`: what the agent does for a client.
+//! `ask`, `resume` and `stop`: the agent works for a client.
 
 use serde_json::{Value, json};
 use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
@@ -10,7 +10,7 @@ fn wait() -> FaultKind {
     FaultKind::Delay { ms: 120_000 }
 }
 
-// proves P5: a job with tools, told as it goes, answered with text and with data
+// proves P5: a job with tools reports progress, and is answered with text and with data
 #[test]
 fn a_job_is_done_told_and_answered() {
     let bench = Bench::new(Script::of([
@@ -34,7 +34,7 @@ fn a_job_is_done_told_and_answered() {
     }
     let counts: Vec<&Value> = client.aside.iter().map(|message| &message["params"]["progress"]).collect();
     assert!(counts.windows(2).all(|pair| pair[0].as_f64() < pair[1].as_f64()), "{counts:?}");
-    // Who gave no token is told nothing.
+    // A request without a progress token gets no progress.
     client.aside.clear();
     let id = client.send("tools/call", json!({"name": "ask", "arguments": {"prompt": "and now?"}}));
     assert_eq!(client.result(id)["isError"], false);
@@ -43,7 +43,7 @@ fn a_job_is_done_told_and_answered() {
     bench.assert_whole("served");
 }
 
-// proves P5, J6: the same message is done once, in this process and in the next
+// proves P5, J6: the same message is processed once, in this process and in the next
 #[test]
 fn the_same_message_id_is_answered_again_without_a_second_run() {
     let bench = Bench::new(Script::of([ScriptStep::say("Once.")]));
@@ -64,7 +64,7 @@ fn the_same_message_id_is_answered_again_without_a_second_run() {
     }
 }
 
-// proves P5, J4: a call that names its effect is done once, however often it is tried
+// proves P5, J4: a call with an effect id is done once, however often it is repeated
 #[test]
 fn a_call_tried_again_with_its_effect_id_is_answered_again() {
     let bench = Bench::new(Script::of([ScriptStep::say("Once.")]));
@@ -78,7 +78,7 @@ fn a_call_tried_again_with_its_effect_id_is_answered_again() {
     assert_eq!((text(&results[0]).as_str(), bench.server.count()), ("Once.", 1));
 }
 
-// proves P5, L8: who cancels a call stops its run, as a person
+// proves P5, L8: cancelling a call stops its run, recorded as a stop by a person
 #[test]
 fn a_cancelled_call_stops_its_run() {
     let bench = Bench::new(
@@ -89,7 +89,7 @@ fn a_cancelled_call_stops_its_run() {
     let id = client.send_call("ask", json!({"prompt": "slow", "session": "s"}));
     bench.wait_for_requests(1, &mut client.child);
     client.write(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "enough"}}));
-    // Once the session is free again the stop is recorded.
+    // The stop is recorded once the session is no longer busy.
     let result = loop {
         let result = client.call("ask", json!({"prompt": "quick", "session": "s"}));
         if !text(&result).contains("busy") {
@@ -107,7 +107,7 @@ fn a_cancelled_call_stops_its_run() {
     bench.assert_whole("cancelled");
 }
 
-// proves P5: sessions run side by side, and a busy one says so
+// proves P5: sessions run concurrently, and a busy one is reported as busy
 #[test]
 fn sessions_work_in_parallel_and_a_busy_one_refuses() {
     let bench = Bench::new(
@@ -124,7 +124,7 @@ fn sessions_work_in_parallel_and_a_busy_one_refuses() {
         assert_eq!(refused["isError"], true, "{refused}");
         assert!(text(&refused).starts_with("session `s` is busy with another request"), "{refused}");
     }
-    // Another process is told the same.
+    // Another process gets the same reply.
     let mut another = Client::shaken(&bench, &[], json!({}));
     let refused = another.call("ask", json!({"prompt": "quick", "session": "s"}));
     assert!(text(&refused).starts_with("session `s` is busy with another request"), "{refused}");
@@ -144,7 +144,7 @@ fn sessions_work_in_parallel_and_a_busy_one_refuses() {
     assert_eq!(bench.records("s", "MessageAccepted"), 1, "what was refused left nothing");
 }
 
-// proves P5: what can't be done is said in a sentence, and the server stays up
+// proves P5: an impossible request is answered with a sentence, and the server stays up
 #[test]
 fn what_goes_wrong_is_told_with_what_to_do() {
     let bench = Bench::new(
