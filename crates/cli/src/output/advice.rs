@@ -48,10 +48,13 @@ pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
     match remedy {
         Remedy::Allow { rule } => {
             let (flag, line) = (rule.replace('\'', r"'\''"), in_toml(rule));
-            vec![
-                format!("--allow '{flag}' would let it run;"),
-                format!("for good: allow = [\"{line}\"] under [permissions] in windlass.toml"),
-            ]
+            let settings = format!("allow = [\"{line}\"] under [permissions] in windlass.toml");
+            // Control characters don't survive being printed and pasted; in a settings file they are escaped.
+            if rule.contains(char::is_control) {
+                vec![format!("{settings} would let it run")]
+            } else {
+                vec![format!("--allow '{flag}' would let it run;"), format!("for good: {settings}")]
+            }
         }
         Remedy::Unprotect { path } => {
             let line = in_toml(path);
@@ -159,9 +162,11 @@ mod tests {
         let said = for_call(&Remedy::Allow { rule: "run_command(cargo *)".into() }).join(" ");
         assert!(said.contains("--allow 'run_command(cargo *)'"), "{said}");
         assert!(said.contains("allow = [\"run_command(cargo *)\"] under [permissions] in windlass.toml"), "{said}");
-        let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*\n)".into() }).join(" ");
+        let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*)".into() }).join(" ");
         assert!(said.contains(r#"--allow 'run_command(echo '\''a'\'' "b" \*"#), "{said}");
+        let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*\n)".into() }).join(" ");
         assert!(said.contains(r#"["run_command(echo 'a' \"b\" \\*\u000A)"]"#), "{said}");
+        assert!(!said.contains("--allow"), "a line break can't be pasted: {said}");
     }
 
     // proves X5: with the line that would remove the protection

@@ -5,7 +5,7 @@ mod fields;
 mod subscriber;
 
 use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use windlass_setup::settings::Env;
@@ -32,6 +32,10 @@ pub(crate) fn begin(flag: Option<&Path>, env: &Env, secrets: Secrets) -> Result<
         let text = format!("{named_by}: the log {} can't be written: {problem}", path.display());
         CommandError::new(Exit::Usage, text)
     };
+    // Opening a pipe nobody reads, and writing to a full one, would hold up the work.
+    if path.metadata().is_ok_and(|metadata| metadata.file_type().is_fifo() || metadata.file_type().is_socket()) {
+        return Err(refused(&"it is a pipe or a socket, not a file"));
+    }
     let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(|error| refused(&error))?;
     tracing::subscriber::set_global_default(LogFile::new(file, secrets)).map_err(|error| refused(&error))
 }

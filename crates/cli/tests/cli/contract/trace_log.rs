@@ -1,4 +1,4 @@
-//! `--log` and `WINDLASS_LOG`: what is done and how long it takes, and no word of what is said (0020).
+//! `--log` and `WINDLASS_LOG` record actions and their durations, and no content (0020).
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -10,7 +10,7 @@ use crate::support::Bench;
 
 const KEY: &str = "sk-test-4f8a91c2d7e6b35a";
 
-/// Words that are said, read, called with and answered.
+/// Content that must not be logged: of the prompt, the arguments, the file, the answer; and the key.
 const WORDS: [&str; 5] = ["marlinspike", "bowsprit", "halyard", "taffrail", KEY];
 
 fn bench() -> Bench {
@@ -80,12 +80,16 @@ fn a_server_that_is_connected_is_told_by_its_name() {
     assert!(!log.contains(&server.url()), "what the libraries below us trace is left out: {log}");
 }
 
-// proves W2: before anything runs
+// proves W2: the error comes before anything runs
 #[test]
 fn a_log_that_cannot_be_written_is_wrong_use() {
     let bench = bench();
+    let pipe = bench.workspace().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
     for (arguments, variables, named) in [
         (&["run", "go", "--log", "none/log"][..], &[][..], "--log: the log none/log can't be written"),
+        (&["run", "go", "--log", "pipe"], &[], "--log: the log pipe can't be written: it is a pipe"),
         (&["sessions", "list"], &[("WINDLASS_LOG", ".")], "WINDLASS_LOG: the log . can't be written"),
     ] {
         let ran = bench.run_with(arguments, variables);
