@@ -46,7 +46,7 @@ impl<D, O> Clone for Agent<D, O> {
 
 impl<D, O> std::fmt::Debug for Agent<D, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Agent").field("terms", &self.settings).field("owner", &self.owner).finish_non_exhaustive()
+        f.debug_struct("Agent").field("settings", &self.settings).field("owner", &self.owner).finish_non_exhaustive()
     }
 }
 
@@ -128,7 +128,7 @@ impl<D, O> Agent<D, O> {
     }
 
     /// Like `open`, with a subscription to every event from the very first.
-    pub async fn session_followed(&self, key: &str) -> Result<(Session, Subscription), OpenError> {
+    pub async fn open_followed(&self, key: &str) -> Result<(Session, Subscription), OpenError> {
         self.hub.open_followed(self.opening(key), self.settings.clone()).await
     }
 
@@ -143,7 +143,7 @@ impl<D, O> Agent<D, O> {
     }
 
     /// Opens a session to retry its last run; returns `None` when that run did not fail.
-    pub async fn retrying(&self, session: SessionId) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
+    pub async fn open_to_retry(&self, session: SessionId) -> Result<Option<(Session, Subscription, RunId)>, OpenError> {
         self.hub.open_retrying(session, self.settings.clone()).await
     }
 
@@ -153,7 +153,7 @@ impl<D, O> Agent<D, O> {
 
     /// Opens a session and sends a message in it. Returns the events that `interest` selects, and the end to await.
     /// When the awaited run is over, messages queued behind it stay in the inbox, unless another message is sent.
-    pub async fn session_saying(
+    pub async fn open_and_send(
         &self,
         key: &str,
         message_id: MessageId,

@@ -62,7 +62,7 @@ pub(crate) struct AgentParts {
     pub(crate) whole_policy: Option<Policy>,
     pub(crate) patches: Vec<PolicyPatch>,
     pub(crate) workspace: Option<PathBuf>,
-    pub(crate) keeping: JournalPlace,
+    pub(crate) journal_place: JournalPlace,
     #[cfg(feature = "sqlite")]
     pub(crate) sqlite: SqliteOptions,
     pub(crate) tools: Vec<BoundTool>,
@@ -130,7 +130,7 @@ impl Default for AgentParts {
             whole_policy: None,
             patches: Vec::new(),
             workspace: None,
-            keeping: JournalPlace::Default,
+            journal_place: JournalPlace::Default,
             #[cfg(feature = "sqlite")]
             sqlite: SqliteOptions::default(),
             tools: Vec::new(),
@@ -224,7 +224,7 @@ impl AgentParts {
     }
 
     pub(crate) fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {
-        Ok(match &self.keeping {
+        Ok(match &self.journal_place {
             #[cfg(feature = "sqlite")]
             JournalPlace::Default => self.folder(Path::new(DEFAULT_FOLDER))?,
             #[cfg(not(feature = "sqlite"))]
@@ -356,8 +356,8 @@ mod tests {
     #[test]
     fn an_attended_agent_waits_for_no_server_unless_it_is_told_to() {
         let wait = |attendance, patch: PolicyPatch| {
-            let mut gathered = AgentParts { attendance, patches: vec![patch], ..AgentParts::default() };
-            gathered.take_policy().map(|policy| policy.server_wait_ms).ok()
+            let mut parts = AgentParts { attendance, patches: vec![patch], ..AgentParts::default() };
+            parts.take_policy().map(|policy| policy.server_wait_ms).ok()
         };
         let told = PolicyPatch { server_wait_ms: Some(7), ..PolicyPatch::default() };
         assert_eq!(wait(Attendance::Unattended, PolicyPatch::default()), Some(5_000));

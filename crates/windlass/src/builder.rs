@@ -33,26 +33,26 @@ use crate::typed::IntoTool;
 
 /// Gathers what an agent needs, then builds it.
 pub struct Builder<Deps = (), Output = String> {
-    gathered: AgentParts,
+    parts: AgentParts,
     deps: Arc<Deps>,
     output: PhantomData<fn() -> Output>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
-        Self { gathered: AgentParts::default(), deps: Arc::new(()), output: PhantomData }
+        Self { parts: AgentParts::default(), deps: Arc::new(()), output: PhantomData }
     }
 }
 
 impl<D, O> Clone for Builder<D, O> {
     fn clone(&self) -> Self {
-        Self { gathered: self.gathered.clone(), deps: Arc::clone(&self.deps), output: PhantomData }
+        Self { parts: self.parts.clone(), deps: Arc::clone(&self.deps), output: PhantomData }
     }
 }
 
 impl<D, O> std::fmt::Debug for Builder<D, O> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let AgentParts { name, model, .. } = &self.gathered;
+        let AgentParts { name, model, .. } = &self.parts;
         f.debug_struct("Builder").field("name", name).field("model", model).finish_non_exhaustive()
     }
 }
@@ -74,12 +74,12 @@ impl Builder {
     fn in_environment(mut self, environment: Environment) -> Self {
         #[cfg(feature = "sqlite")]
         if let Some(dir) = &environment.data_dir {
-            self.gathered.keeping = JournalPlace::Folder(dir.clone());
+            self.parts.journal_place = JournalPlace::Folder(dir.clone());
         }
         let keys = [("api_key", &environment.api_key), ("openai_api_key", &environment.openai_key)];
         let keys = keys.into_iter().filter_map(|(name, key)| Some((name.to_owned(), key.clone()?)));
-        self.gathered.secrets.extend(keys);
-        self.gathered.environment = environment;
+        self.parts.secrets.extend(keys);
+        self.parts.environment = environment;
         self
     }
 }
@@ -88,14 +88,14 @@ impl<D, O> Builder<D, O> {
     /// Sets the agent's name, which the model is told.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.gathered.name = name.into();
+        self.parts.name = name.into();
         self
     }
 
     /// Sets the address of an OpenAI-compatible server, e.g. `http://127.0.0.1:11434/v1`.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.gathered.model.base_url = Some(url.into());
+        self.parts.model.base_url = Some(url.into());
         self
     }
 
@@ -103,15 +103,15 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn api_key(mut self, key: impl Into<String>) -> Self {
         let key = key.into();
-        self.gathered.secrets.push(("api_key".to_owned(), key.clone()));
-        self.gathered.model.key = (!key.trim().is_empty()).then(|| Secret::new(&key));
+        self.parts.secrets.push(("api_key".to_owned(), key.clone()));
+        self.parts.model.key = (!key.trim().is_empty()).then(|| Secret::new(&key));
         self
     }
 
     /// Sets the key for that server without adding it to the known secrets; see [`secrets`](Self::secrets).
     #[must_use]
     pub fn server_key(mut self, key: Secret) -> Self {
-        self.gathered.model.key = Some(key);
+        self.parts.model.key = Some(key);
         self
     }
 
@@ -121,56 +121,56 @@ impl<D, O> Builder<D, O> {
     /// `https://llm.example/v1#big`. If [`base_url`](Self::base_url) sets the address, this is the bare id.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
-        self.gathered.model.name = Some(name.into());
+        self.parts.model.name = Some(name.into());
         self
     }
 
     /// Uses your own model implementation in place of one behind a server.
     #[must_use]
     pub fn custom_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
-        self.gathered.custom_model = Some((name.into(), model));
+        self.parts.custom_model = Some((name.into(), model));
         self
     }
 
     /// Adds your own model implementation beside the server's models: runs that name it use it.
     #[must_use]
     pub fn named_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
-        self.gathered.named_models.insert(name.into(), model);
+        self.parts.named_models.insert(name.into(), model);
         self
     }
 
     /// Sets the preset to start from; `default` if not called.
     #[must_use]
     pub fn preset(mut self, name: impl Into<String>) -> Self {
-        self.gathered.preset = name.into();
+        self.parts.preset = name.into();
         self
     }
 
     /// Sets a whole, already resolved policy in place of a preset.
     #[must_use]
     pub fn whole_policy(mut self, policy: Policy) -> Self {
-        self.gathered.whole_policy = Some(policy);
+        self.parts.whole_policy = Some(policy);
         self
     }
 
     /// Overrides settings of the preset; later calls override earlier ones.
     #[must_use]
     pub fn policy(mut self, patch: PolicyPatch) -> Self {
-        self.gathered.patches.push(patch);
+        self.parts.patches.push(patch);
         self
     }
 
     /// Sets the folder that file tools and commands work in. Without one they are not offered.
     #[must_use]
     pub fn workspace(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.gathered.workspace = Some(dir.into());
+        self.parts.workspace = Some(dir.into());
         self
     }
 
     /// Adds folders and files that tools may not access, besides the journal folder: no path into them can be used.
     #[must_use]
     pub fn closed(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        self.gathered.closed.extend(paths);
+        self.parts.closed.extend(paths);
         self
     }
 
@@ -178,7 +178,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn data_dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.gathered.keeping = JournalPlace::Folder(dir.into());
+        self.parts.journal_place = JournalPlace::Folder(dir.into());
         self
     }
 
@@ -186,21 +186,21 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn sqlite(mut self, options: SqliteOptions) -> Self {
-        self.gathered.sqlite = options;
+        self.parts.sqlite = options;
         self
     }
 
     /// Keeps journals in memory only: sessions are lost with the agent.
     #[must_use]
     pub fn in_memory(mut self) -> Self {
-        self.gathered.keeping = JournalPlace::Memory;
+        self.parts.journal_place = JournalPlace::Memory;
         self
     }
 
     /// Uses your own store; the guards of commands keep their lock files in `dir`.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>, dir: impl Into<PathBuf>) -> Self {
-        self.gathered.keeping = JournalPlace::Store(store, dir.into());
+        self.parts.journal_place = JournalPlace::Store(store, dir.into());
         self
     }
 
@@ -209,7 +209,7 @@ impl<D, O> Builder<D, O> {
     /// program that adds its own tool means it to be used. Rules that deny or ask still apply.
     #[must_use]
     pub fn tool(mut self, tool: impl IntoTool<D>) -> Self {
-        self.gathered.tools.push(tool.into_tool(&self.deps));
+        self.parts.tools.push(tool.into_tool(&self.deps));
         self
     }
 
@@ -226,7 +226,7 @@ impl<D, O> Builder<D, O> {
         args: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
         let config = mcp_servers::program(command.into(), args.into_iter().map(Into::into).collect());
-        self.gathered.mcp_servers.push((name.into(), config));
+        self.parts.mcp_servers.push((name.into(), config));
         self
     }
 
@@ -234,7 +234,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "mcp")]
     #[must_use]
     pub fn mcp_server_at(mut self, name: impl Into<String>, url: impl Into<String>) -> Self {
-        self.gathered.mcp_servers.push((name.into(), ServerConfig::http(url)));
+        self.parts.mcp_servers.push((name.into(), ServerConfig::http(url)));
         self
     }
 
@@ -242,7 +242,7 @@ impl<D, O> Builder<D, O> {
     /// never listed before, unless the run is attended; see [`server_wait`](Self::server_wait).
     #[must_use]
     pub fn tool_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
-        self.gathered.servers = Some(servers);
+        self.parts.servers = Some(servers);
         self
     }
 
@@ -258,13 +258,13 @@ impl<D, O> Builder<D, O> {
     /// schema. An answer that does not fit goes back to it, as often as the policy's `output_corrections` says.
     #[must_use]
     pub fn output<T: Output>(self) -> Builder<D, T> {
-        Builder { gathered: self.gathered, deps: self.deps, output: PhantomData }
+        Builder { parts: self.parts, deps: self.deps, output: PhantomData }
     }
 
     /// Sets when the output's schema is sent to the server, in case the default for this server does not fit.
     #[must_use]
     pub fn response_format(mut self, when: ResponseFormat) -> Self {
-        self.gathered.response_format = Some(when);
+        self.parts.response_format = Some(when);
         self
     }
 
@@ -272,28 +272,28 @@ impl<D, O> Builder<D, O> {
     /// working with them follow; those about files only if file tools are offered.
     #[must_use]
     pub fn system(mut self, text: impl Into<String>) -> Self {
-        self.gathered.system = Some(text.into());
+        self.parts.system = Some(text.into());
         self
     }
 
     /// Sets all permissions at once.
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
-        self.gathered.permissions = permissions;
+        self.parts.permissions = permissions;
         self
     }
 
     /// Allows calls that match the rule to run without asking, e.g. `run_command(cargo *)`.
     #[must_use]
     pub fn allow(mut self, rule: impl Into<String>) -> Self {
-        self.gathered.rules.push((PermissionSide::Allow, rule.into()));
+        self.parts.rules.push((PermissionSide::Allow, rule.into()));
         self
     }
 
     /// Forbids calls that match the rule.
     #[must_use]
     pub fn deny(mut self, rule: impl Into<String>) -> Self {
-        self.gathered.rules.push((PermissionSide::Deny, rule.into()));
+        self.parts.rules.push((PermissionSide::Deny, rule.into()));
         self
     }
 
@@ -301,7 +301,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn sandbox(mut self, surroundings: Surroundings) -> Self {
-        self.gathered.sandbox = Some(surroundings);
+        self.parts.sandbox = Some(surroundings);
         self
     }
 
@@ -309,14 +309,14 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "fetch")]
     #[must_use]
     pub fn fetch_private(mut self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
-        self.gathered.fetch_private.extend(hosts);
+        self.parts.fetch_private.extend(hosts);
         self
     }
 
     /// Adds secrets, by name and value, that must never reach the model, the journal, a command or an error.
     #[must_use]
     pub fn secrets(mut self, secrets: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.gathered.secrets.extend(secrets);
+        self.parts.secrets.extend(secrets);
         self
     }
 
@@ -324,7 +324,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn hide_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
-        self.gathered.hide_env.extend(names);
+        self.parts.hide_env.extend(names);
         self
     }
 
@@ -332,7 +332,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn keep_env(mut self, names: impl IntoIterator<Item = String>) -> Self {
-        self.gathered.keep_env.extend(names);
+        self.parts.keep_env.extend(names);
         self
     }
 
@@ -340,7 +340,7 @@ impl<D, O> Builder<D, O> {
     #[cfg(feature = "commands")]
     #[must_use]
     pub fn guard(mut self, guard: GuardProgram) -> Self {
-        self.gathered.guard = Some(guard);
+        self.parts.guard = Some(guard);
         self
     }
 
@@ -365,7 +365,7 @@ impl<D, O> Builder<D, O> {
     where
         Answering: Future<Output: Into<Answer>> + Send + 'static,
     {
-        self.gathered.on_question = Some(Arc::new(move |question| {
+        self.parts.on_question = Some(Arc::new(move |question| {
             let answering = handler(question);
             Box::pin(async move { answering.await.into() })
         }));
@@ -375,14 +375,14 @@ impl<D, O> Builder<D, O> {
     /// Sets whether somebody answers questions.
     #[must_use]
     pub fn attendance(mut self, attendance: Attendance) -> Self {
-        self.gathered.attendance = attendance;
+        self.parts.attendance = attendance;
         self
     }
 
     /// Sets how long a run may take, in milliseconds.
     #[must_use]
     pub fn deadline_ms(mut self, ms: Option<u64>) -> Self {
-        self.gathered.deadline_ms = ms;
+        self.parts.deadline_ms = ms;
         self
     }
 
@@ -395,14 +395,14 @@ impl<D, O> Builder<D, O> {
     /// Sets the owner of the sessions; `local` if not called.
     #[must_use]
     pub fn owner(mut self, owner: impl Into<String>) -> Self {
-        self.gathered.owner = owner.into();
+        self.parts.owner = owner.into();
         self
     }
 
     /// Sets another clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.gathered.clock = clock;
+        self.parts.clock = clock;
         self
     }
 }
@@ -411,47 +411,46 @@ impl<O> Builder<(), O> {
     /// Sets the state that the agent's tools share. Call it before adding tools that need it.
     #[must_use]
     pub fn deps<D: Send + Sync + 'static>(self, deps: D) -> Builder<D, O> {
-        Builder { gathered: self.gathered, deps: Arc::new(deps), output: PhantomData }
+        Builder { parts: self.parts, deps: Arc::new(deps), output: PhantomData }
     }
 }
 
 impl<D, O: Output> Builder<D, O> {
     /// Builds the agent.
     pub fn build(self) -> Result<Agent<D, O>, BuildError> {
-        let Self { mut gathered, deps, .. } = self;
+        let Self { mut parts, deps, .. } = self;
         let output = expected::<O>();
-        let policy = gathered.take_policy()?;
+        let policy = parts.take_policy()?;
         if let Some(expected) = &output {
             OutputSchema::new(&expected.spec.schema).map_err(|problem| BuildError::Output { problem })?;
             if policy.ends_by == EndsBy::EndingTool || policy.tools.contains(&ToolSource::Ending) {
                 return Err(BuildError::OutputByTool);
             }
         }
-        let ChosenModels { name: model_name, models, server } = gathered.take_models()?;
+        let ChosenModels { name: model_name, models, server } = parts.take_models()?;
         // An address that contains credentials must not be recorded.
         let server = server.filter(|url| !url.contains('@'));
-        let secrets = Arc::new(Secrets::new(std::mem::take(&mut gathered.secrets)));
-        let (store, data_dir) = gathered.open_store()?;
+        let secrets = Arc::new(Secrets::new(std::mem::take(&mut parts.secrets)));
+        let (store, data_dir) = parts.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
-        let (permissions, attendance) = (gathered.take_permissions()?, gathered.attendance_of_runs());
-        let (registry, folder) =
-            gathered.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
+        let (permissions, attendance) = (parts.take_permissions()?, parts.attendance_of_runs());
+        let (registry, folder) = parts.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
         let services =
-            Services { store, models, registry, secrets, clock: gathered.clock, guard_locks, workspace: folder };
-        let workspace = gathered.workspace.as_ref().map(|dir| dir.display().to_string());
+            Services { store, models, registry, secrets, clock: parts.clock, guard_locks, workspace: folder };
+        let workspace = parts.workspace.as_ref().map(|dir| dir.display().to_string());
         let settings = windlass_runtime::AgentSettings {
-            name: gathered.name,
+            name: parts.name,
             policy,
             chain: vec![model_name],
-            instructions: Instructions { system: gathered.system, workspace: gathered.workspace },
+            instructions: Instructions { system: parts.system, workspace: parts.workspace },
             permissions: Arc::new(permissions),
-            deadline_ms: gathered.deadline_ms,
+            deadline_ms: parts.deadline_ms,
             attendance,
             output,
             server,
         };
         let hub = Hub::new(services);
-        let (owner, on_question) = (gathered.owner, gathered.on_question);
+        let (owner, on_question) = (parts.owner, parts.on_question);
         Ok(Agent { hub, settings, owner, workspace, deps, on_question, output: PhantomData })
     }
 }

@@ -17,6 +17,14 @@ pub enum AwaitedEnd {
 }
 
 impl AwaitedEnd {
+    /// Returns the run whose end is awaited, once it is known.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        match self {
+            Self::Run(run) => Some(*run),
+            Self::Message(_) => None,
+        }
+    }
+
     /// Returns what to await after a message was sent.
     #[must_use]
     pub fn after(sent: SendOutcome, message: MessageId) -> Self {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use windlass_store::{ReverseRecords, Store, StoreError};
-use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, Record, RunEnded, SessionId};
+use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, Record, RunEnded, RunId, SessionId};
 
 use crate::follow_error::FollowError;
 
@@ -130,11 +130,13 @@ impl RunErrorReason {
     }
 }
 
-/// Returns the model's last text in the newest run of a session.
-pub(crate) async fn text_so_far(store: &dyn Store, session: SessionId) -> Result<String, StoreError> {
+/// Returns the model's last text in a run.
+pub(crate) async fn text_so_far(store: &dyn Store, session: SessionId, run: RunId) -> Result<String, StoreError> {
     let said = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
-        Record::ModelReplied(replied) => Some(words(&replied.parts)).filter(|words| !words.is_empty()),
-        Record::RunStarted(_) => Some(String::new()),
+        Record::ModelReplied(replied) if envelope.run == Some(run) => {
+            Some(words(&replied.parts)).filter(|words| !words.is_empty())
+        }
+        Record::RunStarted(started) if started.run == run => Some(String::new()),
         _ => None,
     });
     Ok(said.await?.unwrap_or_default())

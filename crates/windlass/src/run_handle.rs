@@ -86,7 +86,10 @@ impl<O> RunHandle<O> {
     }
 
     async fn error(&self, reason: RunErrorReason) -> RunError {
-        let text = text_so_far(self.run_wait.store().as_ref(), self.session.id()).await.unwrap_or_default();
+        let text = match self.run_wait.run() {
+            Some(run) => text_so_far(self.run_wait.store().as_ref(), self.session.id(), run).await.unwrap_or_default(),
+            None => String::new(),
+        };
         RunError { reason, text, session: self.key.clone() }
     }
 }

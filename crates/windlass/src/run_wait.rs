@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_runtime::{Session, SessionActivity, SessionClosed, Subscription};
 use windlass_store::{Store, StoreError};
-use windlass_vocab::{Event, Record, RunEnded};
+use windlass_vocab::{Event, Record, RunEnded, RunId};
 
 use crate::asking::{HandlerOutcome, QuestionAnswering, QuestionHandler};
 use crate::ended::{AwaitedEnd, end_awaited};
@@ -51,6 +51,11 @@ impl RunWait {
     /// Waits with the handler, if there is one, answering questions.
     pub(crate) fn answering(store: Arc<dyn Store>, awaited: AwaitedEnd, handler: Option<QuestionHandler>) -> Self {
         Self { store, awaited, begins: None, stage: WaitStage::Fresh, asking: QuestionAnswering::new(handler) }
+    }
+
+    /// Returns the run whose end is awaited, once it is known.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.awaited.run()
     }
 
     /// Returns the end.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 use windlass_runtime::{Interest, OpenApprovals};
 use windlass_store::ReverseRecords;
-use windlass_vocab::{MessageId, Record, RunEnded};
+use windlass_vocab::{MessageId, Record, RunEnded, RunId};
 
 use crate::agent::Agent;
 use crate::ended::{AwaitedEnd, end_awaited};
@@ -59,36 +59,43 @@ impl<'a, D, O> AgentSession<'a, D, O> {
     /// Sends a message, waits for the end of the run and returns the whole end, however the run ended: reason, answer,
     /// usage, output. An error means that the run has not ended.
     pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
-        match self.say(prompt).await {
+        let mut run = None;
+        match self.send_and_wait(prompt, &mut run).await {
             Ok(ended) => Ok(ended),
-            Err(error) => Err(self.error(error.into()).await),
+            Err(error) => Err(self.error(error.into(), run).await),
         }
     }
 
-    async fn say(&self, prompt: &str) -> Result<RunEnded, FollowError> {
+    /// Sends a message and waits for the end of its run. `run` is set to that run once it is known.
+    async fn send_and_wait(&self, prompt: &str, run: &mut Option<RunId>) -> Result<RunEnded, FollowError> {
         let agent = self.agent;
         let store = agent.store();
         if let Some(id) = &self.message_id
             && let Some(session) = store.find(&agent.owner, &self.key).await?
-            && let Some((_, ended)) = end_awaited(store.as_ref(), session, &mut AwaitedEnd::Message(id.clone())).await?
         {
-            return Ok(ended);
+            let mut awaited = AwaitedEnd::Message(id.clone());
+            if let Some((_, ended)) = end_awaited(store.as_ref(), session, &mut awaited).await? {
+                *run = awaited.run();
+                return Ok(ended);
+            }
         }
         let id = self.message_id();
-        let (session, mut events, awaited) = agent.session_saying(&self.key, id, prompt, Interest::Runs).await?;
-        let ended = self.run_wait(awaited).end(&session, &mut events).await;
+        let (session, mut events, awaited) = agent.open_and_send(&self.key, id, prompt, Interest::Runs).await?;
+        let mut run_wait = self.run_wait(awaited);
+        let ended = run_wait.end(&session, &mut events).await;
+        *run = run_wait.run();
         session.close().await;
         ended
     }
 
     /// Sends a message and returns the running run: its events, a method to stop it, its end.
     pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
-        let opening = self.agent.session_saying(&self.key, self.message_id(), prompt, Interest::Everything);
+        let opening = self.agent.open_and_send(&self.key, self.message_id(), prompt, Interest::Everything);
         match opening.await {
             Ok((session, events, awaited)) => {
                 Ok(RunHandle::new(self.key.clone(), session, events, self.run_wait(awaited)))
             }
-            Err(error) => Err(self.error(FollowError::from(error).into()).await),
+            Err(error) => Err(self.error(FollowError::from(error).into(), None).await),
         }
     }
 
@@ -97,7 +104,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
     pub async fn resume(&self) -> Result<Option<RunHandle<O>>, RunError> {
         match self.taken_up().await {
             Ok(running) => Ok(running),
-            Err(error) => Err(self.error(error.into()).await),
+            Err(error) => Err(self.error(error.into(), None).await),
         }
     }
 
@@ -124,12 +131,12 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         self.message_id.clone().unwrap_or_else(|| MessageId(Uuid::now_v7().to_string()))
     }
 
-    /// Returns the error for this reason, with the text so far; empty if that can't be read.
-    async fn error(&self, reason: RunErrorReason) -> RunError {
+    /// Returns the error for this reason, with the run's text so far; empty if no run began or it can't be read.
+    async fn error(&self, reason: RunErrorReason, run: Option<RunId>) -> RunError {
         let store = self.agent.store();
-        let text = match store.find(&self.agent.owner, &self.key).await {
-            Ok(Some(session)) => text_so_far(store.as_ref(), session).await.unwrap_or_default(),
-            Ok(None) | Err(_) => String::new(),
+        let text = match (store.find(&self.agent.owner, &self.key).await, run) {
+            (Ok(Some(session)), Some(run)) => text_so_far(store.as_ref(), session, run).await.unwrap_or_default(),
+            (Ok(Some(_)), None) | (Ok(None) | Err(_), _) => String::new(),
         };
         RunError { reason, text, session: self.key.clone() }
     }
@@ -138,10 +145,14 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 impl<D, O: Output> AgentSession<'_, D, O> {
     /// Sends a message, waits for the run's end and returns its answer. Messages queued behind it stay in the inbox.
     pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
-        let ended = self.run_full(prompt).await?;
-        match output_of(&ended) {
+        let mut run = None;
+        let output = match self.send_and_wait(prompt, &mut run).await {
+            Ok(ended) => output_of(&ended),
+            Err(error) => Err(error.into()),
+        };
+        match output {
             Ok(output) => Ok(output),
-            Err(reason) => Err(self.error(reason).await),
+            Err(reason) => Err(self.error(reason, run).await),
         }
     }
 }

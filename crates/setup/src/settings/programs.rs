@@ -28,6 +28,9 @@ use super::command_words::{CommandLine, module_parts, words_within};
 /// A larger file is identified by its size, times and inode number.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
+/// Hashed in place of the content of a file that can't be read.
+const UNREADABLE: &[u8] = b"\0this file could not be read\0";
+
 /// Limits on the number and total size of the files of a folder.
 const MOST_FILES: usize = 1000;
 const MOST_BYTES: u64 = 32 * 1024 * 1024;
@@ -232,8 +235,8 @@ fn content(path: &Path) -> Option<Hash> {
         let known_by = format!("{} {} {} {times:?}", metadata.len(), metadata.dev(), metadata.ino());
         return Some(hash_of(known_by.as_bytes()));
     }
-    // An unreadable file hashes as empty, which is not the approved content either.
-    Some(hash_of(&read_plain(path, LONGEST).unwrap_or_default()))
+    // An unreadable file must match no approved content, an empty file's included.
+    Some(read_plain(path, LONGEST).map_or_else(|_| hash_of(UNREADABLE), |bytes| hash_of(&bytes)))
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ fn what_is_missing_or_wrong_is_said() {
 
 /// Opens a session with a run that hangs at the model and two messages that wait for its end.
 async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
-    let (session, mut events) = agent.session_followed("s").await.expect("opened");
+    let (session, mut events) = agent.open_followed("s").await.expect("opened");
     for id in ["a", "b", "c"] {
         let sent = session.send(MessageId(id.into()), id).await.expect("sent");
         assert_eq!(sent == SendOutcome::Queued, id != "a");
@@ -204,7 +204,7 @@ async fn who_comes_with_one_message_leaves_what_waits_behind_it_until_they_say_m
     assert_eq!(ended.answer, "of a");
     assert_eq!(store.waiting(id).await.expect("read").len(), 2);
     assert_eq!(store.row(id).await.expect("read").expect("there").runs, 1, "nothing is begun that nobody follows");
-    let (session, mut events, _) = agent.session_saying("s", first, "a", Interest::Runs).await.expect("opened");
+    let (session, mut events, _) = agent.open_and_send("s", first, "a", Interest::Runs).await.expect("opened");
     assert_eq!(session.send(fourth.clone(), "d").await, Ok(SendOutcome::Queued), "nothing overtakes what waits");
     let ended = agent.follow(&session, &mut events, AwaitedEnd::Message(fourth), |_| {}).await.expect("ended");
     assert_eq!(ended.answer, "of d");
