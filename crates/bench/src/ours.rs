@@ -70,7 +70,7 @@ pub async fn run(agent: &Agent, key: &str) -> Result<()> {
 
 /// Makes one run in a new session, which stays open.
 pub async fn run_open(agent: &Agent, key: &str) -> Result<Session> {
-    let opening = agent.session_saying(key, MessageId("bench".to_owned()), PROMPT, Interest::Runs);
+    let opening = agent.open_and_send(key, MessageId("bench".to_owned()), PROMPT, Interest::Runs);
     let (session, mut events, awaited) = opening.await?;
     whole(&agent.follow(&session, &mut events, awaited, |_| {}).await?)?;
     Ok(session)

@@ -10,7 +10,7 @@ use windlass_vocab::{CallRequested, OutcomeKind, ToolName};
 
 /// What a result means for the progress of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ResultBearing {
+enum ResultClass {
     /// The tool worked. A command's non-zero exit is such a result.
     Worked,
     /// The tool failed.
@@ -25,18 +25,18 @@ enum ResultBearing {
     CutShort,
 }
 
-fn bearing(outcome: OutcomeKind) -> ResultBearing {
+fn bearing(outcome: OutcomeKind) -> ResultClass {
     match outcome {
-        OutcomeKind::Ok => ResultBearing::Worked,
-        OutcomeKind::ToolError | OutcomeKind::TimedOut => ResultBearing::Failed,
-        OutcomeKind::NotFound | OutcomeKind::InvalidArguments | OutcomeKind::Unknown => ResultBearing::Correctable,
-        OutcomeKind::InfrastructureError => ResultBearing::Unreachable,
-        OutcomeKind::Denied => ResultBearing::Refused,
-        OutcomeKind::Cancelled | OutcomeKind::Interrupted => ResultBearing::CutShort,
+        OutcomeKind::Ok => ResultClass::Worked,
+        OutcomeKind::ToolError | OutcomeKind::TimedOut => ResultClass::Failed,
+        OutcomeKind::NotFound | OutcomeKind::InvalidArguments | OutcomeKind::Unknown => ResultClass::Correctable,
+        OutcomeKind::InfrastructureError => ResultClass::Unreachable,
+        OutcomeKind::Denied => ResultClass::Refused,
+        OutcomeKind::Cancelled | OutcomeKind::Interrupted => ResultClass::CutShort,
     }
 }
 
-impl ResultBearing {
+impl ResultClass {
     /// Whether it is an error that the model should react to.
     fn is_error(self) -> bool {
         match self {
@@ -51,7 +51,7 @@ impl ResultBearing {
 struct TurnResult {
     /// The tool, where failures are counted for it.
     tool: Option<ToolName>,
-    bearing: ResultBearing,
+    bearing: ResultClass,
     /// The hash of the text the model sees.
     text: u64,
     /// A poll: it may prove that something works, but its errors are expected.
@@ -90,7 +90,7 @@ impl Mistakes {
     pub(crate) fn turn_finished(&mut self) {
         let turn = std::mem::take(&mut self.turn);
         // An interrupted call may have worked.
-        let worked = turn.iter().any(|seen| matches!(seen.bearing, ResultBearing::Worked | ResultBearing::CutShort));
+        let worked = turn.iter().any(|seen| matches!(seen.bearing, ResultClass::Worked | ResultClass::CutShort));
         let counted: Vec<&TurnResult> = turn.iter().filter(|seen| !seen.poll).collect();
         if counted.is_empty() && !worked {
             return;
@@ -100,7 +100,7 @@ impl Mistakes {
             self.tools.retain(|tool, _| counted.iter().any(|seen| seen.tool.as_ref() == Some(tool)));
         }
         self.count_failed_tools(&counted);
-        let failed = |seen: &&TurnResult| seen.bearing.is_error() || seen.bearing == ResultBearing::Refused;
+        let failed = |seen: &&TurnResult| seen.bearing.is_error() || seen.bearing == ResultClass::Refused;
         let all_failed = counted.iter().all(failed) && counted.iter().any(|seen| seen.bearing.is_error());
         self.error_turns = if all_failed && !worked { self.error_turns + 1 } else { 0 };
         let errors = counted.iter().filter(|seen| seen.bearing.is_error() && !worked).map(|seen| seen.text);
@@ -112,8 +112,8 @@ impl Mistakes {
         let called: BTreeSet<&ToolName> = counted.iter().filter_map(|seen| seen.tool.as_ref()).collect();
         for tool in called {
             let of_tool = || counted.iter().filter(|seen| seen.tool.as_ref() == Some(tool)).map(|seen| seen.bearing);
-            let by_tool = of_tool().all(|bearing| bearing == ResultBearing::Failed);
-            let by_any = of_tool().all(|bearing| matches!(bearing, ResultBearing::Failed | ResultBearing::Correctable));
+            let by_tool = of_tool().all(|bearing| bearing == ResultClass::Failed);
+            let by_any = of_tool().all(|bearing| matches!(bearing, ResultClass::Failed | ResultClass::Correctable));
             if !by_any {
                 self.tools.remove(tool);
                 continue;

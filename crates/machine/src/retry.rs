@@ -67,7 +67,7 @@ fn asks_too_much(run: &Run, failure: &Failure, at: Timestamp) -> bool {
 pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: Timestamp) -> Failure {
     let Some((limit, wait)) = run.policy().retry_after_limit_ms.zip(failure.retry_after_ms) else { return failure };
     let limit = (wait > limit).then_some(limit);
-    Failure { message: texts::come_back(&failure.message, wait, at.plus_ms(wait), limit), ..failure }
+    Failure { message: texts::retry_later_text(&failure.message, wait, at.plus_ms(wait), limit), ..failure }
 }
 
 fn next_model(run: &Run, attempt: &Attempt) -> NextAttempt {

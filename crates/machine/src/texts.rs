@@ -48,7 +48,7 @@ pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in 
 
 /// Returns the failure message with the time the server asks to come back at, and with the limit on such waits where
 /// that limit is why the run does not wait.
-pub(crate) fn come_back(message: &str, wait_ms: u64, until: Timestamp, limit_ms: Option<u64>) -> String {
+pub(crate) fn retry_later_text(message: &str, wait_ms: u64, until: Timestamp, limit_ms: Option<u64>) -> String {
     let until = until.to_string();
     // 2026-01-31T23:59:59.999Z: only to the minute, like the wait.
     let (day, time) = (&until[..10], &until[11..16]);

@@ -12,7 +12,7 @@ use crate::line::{NarratedLine, Tone};
 /// Most characters of the main argument, and of all others together, if there is room.
 const ARGUMENTS: usize = 100;
 /// Least characters for the other arguments, so that a command's network and sandbox use is not cut off.
-const REACH: usize = 40;
+const OTHER_ARGUMENTS: usize = 40;
 /// Most lines of a change that are shown, and most characters of each.
 const CHANGED_LINES: usize = 20;
 const CHANGED_COLUMNS: usize = 200;
@@ -83,7 +83,7 @@ pub fn call_line_in(room: usize, tool: &str, arguments: &Json) -> String {
     let rest: Vec<String> = members.iter().filter_map(|(name, value)| argument(&tool, name, value)).collect();
     match rest.as_slice() {
         [] => format!("{tool}{lead}"),
-        rest => format!("{tool}{lead} ({})", short_line(&rest.join(", "), room.max(REACH))),
+        rest => format!("{tool}{lead} ({})", short_line(&rest.join(", "), room.max(OTHER_ARGUMENTS))),
     }
 }
 

@@ -48,30 +48,30 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
             }
         }
         Record::RunEnded(ended) => end(ended, memory),
-        Record::SessionOpened(opened) => book(session_opened(opened)),
-        Record::SessionChanged(changed) => book(session_changed(changed)),
-        Record::LeaseTaken(taken) => book(format!("{} (epoch {})", taken.holder, taken.epoch)),
-        Record::ContextPinned(pinned) => book(run::pinned(pinned)),
-        Record::TurnStarted(started) => book(format!("turn {}", started.turn)),
-        Record::CallStarted(started) => book(format!("{} may have started", started.call)).about(started.call),
+        Record::SessionOpened(opened) => bookkeeping(session_opened(opened)),
+        Record::SessionChanged(changed) => bookkeeping(session_changed(changed)),
+        Record::LeaseTaken(taken) => bookkeeping(format!("{} (epoch {})", taken.holder, taken.epoch)),
+        Record::ContextPinned(pinned) => bookkeeping(run::pinned(pinned)),
+        Record::TurnStarted(started) => bookkeeping(format!("turn {}", started.turn)),
+        Record::CallStarted(started) => bookkeeping(format!("{} may have started", started.call)).about(started.call),
         Record::CallPaused(paused) => {
-            book(format!("{} waits for {}", paused.call, counted(paused.asks.len(), "answer", "answers")))
+            bookkeeping(format!("{} waits for {}", paused.call, counted(paused.asks.len(), "answer", "answers")))
                 .about(paused.call)
         }
-        Record::SnapshotTaken(taken) => book(snapshot(taken)).about(taken.call),
+        Record::SnapshotTaken(taken) => bookkeeping(snapshot(taken)).about(taken.call),
         Record::FilesChanged(changed) => {
-            book(format!("{} changed {}", changed.call, paths(&changed.changes))).about(changed.call)
+            bookkeeping(format!("{} changed {}", changed.call, paths(&changed.changes))).about(changed.call)
         }
         Record::UndoStarted(started) => {
-            book(format!("{} undoes {}: {}", started.undo, started.of, paths(&started.changes)))
+            bookkeeping(format!("{} undoes {}: {}", started.undo, started.of, paths(&started.changes)))
         }
-        Record::Undone(undone) => book(format!("{}: {}", undone.undo, undone.told)),
-        Record::Unknown(unknown) => book(unknown.body.as_str()),
+        Record::Undone(undone) => bookkeeping(format!("{}: {}", undone.undo, undone.told)),
+        Record::Unknown(unknown) => bookkeeping(unknown.body.as_str()),
     };
     vec![line]
 }
 
-fn book(text: impl Into<String>) -> NarratedLine {
+fn bookkeeping(text: impl Into<String>) -> NarratedLine {
     NarratedLine::new(Tone::Bookkeeping, text)
 }
 

@@ -118,9 +118,9 @@ fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
 }
 
 /// Runs a call to its end, if permitted; a call that could not be prepared gets a result too.
-pub(crate) async fn run(call: CallId, clearance: CallPermission, prepared: Option<PreparedExecution>) -> EndedCall {
+pub(crate) async fn run(call: CallId, permission: CallPermission, prepared: Option<PreparedExecution>) -> EndedCall {
     match prepared {
-        Some(prepared) => prepared.run(clearance).await,
+        Some(prepared) => prepared.run(permission).await,
         None => unprepared(call),
     }
 }
@@ -134,10 +134,10 @@ pub(crate) async fn verify(call: CallId, prepared: Option<PreparedExecution>) ->
 }
 
 impl PreparedExecution {
-    async fn run(self, clearance: CallPermission) -> EndedCall {
+    async fn run(self, permission: CallPermission) -> EndedCall {
         let (call, session) = (self.context.call, self.context.session);
         let begun = self.services.clock.now();
-        let outcome = match clearance {
+        let outcome = match permission {
             CallPermission::Ask { preview, because } => {
                 return EndedCall { fact: Fact::CallNeedsApproval { call, preview, because }, blobs: Vec::new() };
             }

@@ -163,9 +163,9 @@ impl Driver {
             Effect::RunCall { request, edited, resumed, approved } => {
                 let (call, cancel) = (request.call, CancellationToken::new());
                 let live = self.live(call, &cancel, resumed.clone());
-                let clearance = self.check_permission(request, edited.as_ref(), approved);
+                let permission = self.check_permission(request, edited.as_ref(), approved);
                 let prepared = self.prepare_call(request, edited.as_ref(), live);
-                let running = self.spans.call(request, call::run(call, clearance, prepared));
+                let running = self.spans.call(request, call::run(call, permission, prepared));
                 let future = async move { EffectOutcome::Call(running.await) };
                 Some(StartedEffect::call(effect, cancel, Box::pin(future)))
             }

@@ -36,7 +36,7 @@ impl PermissionCheck<'_> {
             {
                 offer.check_approved_call(tool, arguments, permissions)
             }
-            (clearance, _) => clearance,
+            (permission, _) => permission,
         }
     }
 
@@ -49,8 +49,8 @@ impl PermissionCheck<'_> {
 }
 
 /// Returns the fact for a call that was waiting for its permission check.
-pub(crate) fn permission_fact(call: CallId, clearance: CallPermission) -> Fact {
-    match clearance {
+pub(crate) fn permission_fact(call: CallId, permission: CallPermission) -> Fact {
+    match permission {
         CallPermission::Run(_) => Fact::CallAllowed { call },
         CallPermission::Ask { preview, because } => Fact::CallNeedsApproval { call, preview, because },
         CallPermission::Refused { reason, remedy } => {

@@ -119,7 +119,7 @@ impl Conversation {
                     Some(_) => TitleState::No(self.records().await?.iter().find_map(message_text).map(title)),
                     None => TitleState::No(None),
                 };
-                let (session, events) = self.agent.session_followed(&self.key).await?;
+                let (session, events) = self.agent.open_followed(&self.key).await?;
                 LiveSession { session, events, title }
             }
         };

@@ -137,7 +137,7 @@ async fn play(place: PlaceSettings, env: Env, store: Arc<dyn Store>, key: Option
     let DemoStart { key, folder } = announce(key)?;
     let mut prepared_run = prepare(place, &folder, env)?;
     let agent = agent::build(&prepared_run.setup, store, &ModelName::from(DEMO))?;
-    let (session, mut events) = agent.session_followed(&key).await?;
+    let (session, mut events) = agent.open_followed(&key).await?;
     let awaited = send(&session).await?;
     let done = follow::follow(&mut prepared_run, &agent, &session, &mut events, awaited).await;
     session.close().await;
@@ -159,7 +159,7 @@ async fn die(place: PlaceSettings, env: Env, key: &str) -> CommandResult {
     let folder = place.workspace.clone();
     let mut prepared_run = prepare(place, &folder, env)?;
     let agent = agent::build(&prepared_run.setup, store, &ModelName::from(DEMO))?;
-    let (session, mut events) = agent.session_followed(key).await?;
+    let (session, mut events) = agent.open_followed(key).await?;
     let awaited = send(&session).await?;
     let mut renames = RecordedRenames::default();
     let ended = agent

@@ -153,7 +153,7 @@ impl FollowedSession {
         loop {
             let exit = match tokio::time::timeout(SILENCE, self.records.next()).await {
                 Ok(followed) => self.show(followed?).await?,
-                Err(_) => self.look_after().await?,
+                Err(_) => self.check_abandoned().await?,
             };
             if let Some(exit) = exit {
                 return Ok(exit);
@@ -211,7 +211,7 @@ impl FollowedSession {
     }
 
     /// Called after a while without events: reports a run that no process works on any more.
-    async fn look_after(&mut self) -> Result<Option<Exit>, CommandError> {
+    async fn check_abandoned(&mut self) -> Result<Option<Exit>, CommandError> {
         if let Some(exit) = self.over().await? {
             return Ok(Some(exit));
         }

@@ -35,7 +35,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let model = prepared_run.choose(ModelPreference::new(session, otherwise)).await?;
         prepared_run.tell_loosened();
         let agent = agent::build(&prepared_run.setup, store, &model)?;
-        let Some((session, mut events, run)) = agent.retrying(row.session).await? else {
+        let Some((session, mut events, run)) = agent.open_to_retry(row.session).await? else {
             return Err(nothing("its last run did not end badly"));
         };
         follow::until_nothing_waits(&mut prepared_run, &agent, session, &mut events, run).await

@@ -74,11 +74,11 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         let agent = agent::build(&prepared_run.setup, store.clone(), &model)?;
         let recorded = agent.hub().scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &prepared_run, &recorded).await?;
-        let opened = match agent.session_saying(&key, message_id, prompt.as_str(), Interest::Everything).await {
+        let opened = match agent.open_and_send(&key, message_id, prompt.as_str(), Interest::Everything).await {
             // A process with the same command line was faster to continue the interrupted run; begin a new one here.
             Err(OpenError::Store(StoreError::Busy { .. })) if session_key(args).is_none() => {
                 let (key, message_id) = fresh();
-                agent.session_saying(&key, message_id, prompt, Interest::Everything).await
+                agent.open_and_send(&key, message_id, prompt, Interest::Everything).await
             }
             opened => opened,
         };

@@ -85,9 +85,9 @@ impl<W: Write> RunProgress<W> {
 
     fn tell(&mut self, line: &NarratedLine) {
         match line.tone {
-            Tone::Passing => self.await_it(&line.text),
+            Tone::Passing => self.show_status(&line.text),
             Tone::Delay => match self.lines.stream() {
-                StreamTarget::Terminal => self.await_it(&short_line(&line.text, LIVE)),
+                StreamTarget::Terminal => self.show_status(&short_line(&line.text, LIVE)),
                 // A pipe has no live line that would show the waiting time.
                 StreamTarget::Piped => self.print(LineWeight::Plain, &line.text),
             },
@@ -152,7 +152,7 @@ impl<W: Write> RunProgress<W> {
     }
 
     /// Shows the wait status: without it a slow model looks like a hanging process.
-    fn await_it(&mut self, what: &str) {
+    fn show_status(&mut self, what: &str) {
         self.words.clear();
         self.lines.show(what);
     }

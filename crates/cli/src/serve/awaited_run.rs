@@ -72,7 +72,7 @@ pub(super) async fn send_message(
             let built_agent = server_context.agent(known.as_ref(), Purpose::Say, client.attendance()).await?;
             refuse_secret(&built_agent, "the session's name", &key)?;
             let (session, events) =
-                built_agent.agent.session_followed(&key).await.map_err(|error| not_opened(&key, error))?;
+                built_agent.agent.open_followed(&key).await.map_err(|error| not_opened(&key, error))?;
             open_sessions.follow(&session);
             // A placeholder; sending the message sets what is awaited.
             AwaitedRun { key, built_agent, session, events, awaited: AwaitedEnd::Run(RunId::default()) }

@@ -45,13 +45,13 @@ pub async fn list_models(
     http: &HttpClient,
     limit: Duration,
 ) -> Result<Vec<ListedModel>, ListingError> {
-    let door = ServerClient::open(config, http)?;
-    let path = door.base.path_to("models").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
-    match timeout(limit, ask(&door, path)).await {
+    let client = ServerClient::open(config, http)?;
+    let path = client.base.path_to("models").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
+    match timeout(limit, ask(&client, path)).await {
         Ok(answer) => Ok(answer?),
         Err(_) => {
             let said = format!("did not say within {} s which models it has.", limit.as_secs_f64());
-            Err(door.endpoint.failure(FailureClass::Transient, &said).into())
+            Err(client.endpoint.failure(FailureClass::Transient, &said).into())
         }
     }
 }
@@ -67,22 +67,23 @@ pub enum ListingError {
     Failed(#[from] Failure),
 }
 
-async fn ask(door: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failure> {
+async fn ask(client: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failure> {
     let body = TwoPartBody::default();
-    let asked = RepeatableRequest { method: &Method::GET, path: &path, headers: &door.headers, body: &body };
-    let mut response = door.sender.send(&asked).await.map_err(|error| connection_failure(&door.endpoint, &error))?;
-    let body = read(door, &mut response).await?;
+    let asked = RepeatableRequest { method: &Method::GET, path: &path, headers: &client.headers, body: &body };
+    let mut response =
+        client.sender.send(&asked).await.map_err(|error| connection_failure(&client.endpoint, &error))?;
+    let body = read(client, &mut response).await?;
     if response.status().as_u16() == 404 {
-        return Err(Failure { status: Some(404), ..door.endpoint.failure(FailureClass::BadRequest, NO_LIST) });
+        return Err(Failure { status: Some(404), ..client.endpoint.failure(FailureClass::BadRequest, NO_LIST) });
     }
     if !response.status().is_success() {
         let (status, retry, location) =
             (response.status().as_u16(), RetryHeaders::default(), response.header("location"));
-        return Err(classify(&door.endpoint, &Rejection { status, retry, location, body: &body }));
+        return Err(classify(&client.endpoint, &Rejection { status, retry, location, body: &body }));
     }
     decode_models(&body).ok_or_else(|| {
         let said = if looks_like_a_web_page(&body) { format!("{WEB_PAGE}.") } else { NOT_A_LIST.to_owned() };
-        door.endpoint.failure(FailureClass::Protocol, &said)
+        client.endpoint.failure(FailureClass::Protocol, &said)
     })
 }
 
@@ -90,13 +91,13 @@ const NO_LIST: &str = "has no list of models there (404). Check the base URL (of
 const NOT_A_LIST: &str =
     "answered with something that is no list of models. Check the base URL (often it ends in /v1).";
 
-async fn read(door: &ServerClient, response: &mut PendingResponse) -> Result<Vec<u8>, Failure> {
+async fn read(client: &ServerClient, response: &mut PendingResponse) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await.map_err(|error| connection_failure(&door.endpoint, &error))? {
+    while let Some(bytes) = response.chunk().await.map_err(|error| connection_failure(&client.endpoint, &error))? {
         body.extend_from_slice(&bytes);
         if body.len() > LONGEST {
             let said = "sent a list of models that does not end. Check the base URL.";
-            return Err(door.endpoint.failure(FailureClass::Protocol, said));
+            return Err(client.endpoint.failure(FailureClass::Protocol, said));
         }
     }
     Ok(body)

@@ -36,7 +36,7 @@ impl AuditReader {
             Record::SessionOpened(opened) => {
                 self.owner.clone_from(&opened.owner);
                 self.taken_over = opened.forked_from.last().map_or(0, |origin| origin.seq);
-                self.call_it(&opened.key);
+                self.set_key(&opened.key);
             }
             Record::SessionChanged(changed) => {
                 if changed.imported.is_some() {
@@ -45,7 +45,7 @@ impl AuditReader {
                     *self = Self { owner, key, ..Self::default() };
                 }
                 if let Some(key) = changed.key.clone() {
-                    self.call_it(&key);
+                    self.set_key(&key);
                 }
             }
             Record::CallRequested(_) if envelope.seq <= self.taken_over => {}
@@ -98,7 +98,7 @@ impl AuditReader {
     }
 
     /// Sets the session's current key on all entries, earlier calls included.
-    fn call_it(&mut self, key: &str) {
+    fn set_key(&mut self, key: &str) {
         key.clone_into(&mut self.key);
         self.entries.iter_mut().for_each(|entry| key.clone_into(&mut entry.key));
     }

@@ -127,8 +127,8 @@ impl WriterThread {
     }
 
     /// Sends a job to the thread; false if the thread is gone.
-    fn send(&self, errand: WakeReason) -> bool {
-        self.jobs.as_ref().is_some_and(|jobs| jobs.send(errand).is_ok())
+    fn send(&self, reason: WakeReason) -> bool {
+        self.jobs.as_ref().is_some_and(|jobs| jobs.send(reason).is_ok())
     }
 }
 
@@ -185,7 +185,7 @@ fn next(shared: &WriterQueue, errands: &Receiver<WakeReason>) -> Option<WakeReas
             return errands.recv().ok();
         }
         match errands.recv_timeout(IDLE) {
-            Ok(errand) => return Some(errand),
+            Ok(reason) => return Some(reason),
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => {
                 let mut committer = shared.committer();
