@@ -48,7 +48,7 @@ pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
     match remedy {
         Remedy::Allow { rule } => {
             let (flag, line) = (rule.replace('\'', r"'\''"), in_toml(rule));
-            let settings = format!("allow = [\"{line}\"] under [permissions] in windlass.toml");
+            let settings = format!("allow = [\"{line}\"] under [permissions] in your own windlass.toml");
             // Control characters don't survive being printed and pasted; in a settings file they are escaped.
             if rule.contains(char::is_control) {
                 vec![format!("{settings} would let it run")]
@@ -66,7 +66,7 @@ pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
             let line = in_toml(host);
             vec![
                 format!("--fetch-private {host} would let it be fetched;"),
-                format!("for good: fetch_private = [\"{line}\"] under [tools] in windlass.toml"),
+                format!("for good: fetch_private = [\"{line}\"] under [tools] in your own windlass.toml"),
             ]
         }
         Remedy::MendSandbox => {
@@ -161,7 +161,10 @@ mod tests {
     fn the_flag_and_the_line_that_would_allow_it_can_be_copied() {
         let said = for_call(&Remedy::Allow { rule: "run_command(cargo *)".into() }).join(" ");
         assert!(said.contains("--allow 'run_command(cargo *)'"), "{said}");
-        assert!(said.contains("allow = [\"run_command(cargo *)\"] under [permissions] in windlass.toml"), "{said}");
+        assert!(
+            said.contains("allow = [\"run_command(cargo *)\"] under [permissions] in your own windlass.toml"),
+            "{said}"
+        );
         let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*)".into() }).join(" ");
         assert!(said.contains(r#"--allow 'run_command(echo '\''a'\'' "b" \*"#), "{said}");
         let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*\n)".into() }).join(" ");

@@ -113,10 +113,10 @@ async fn each_run_without_a_session_has_one_of_its_own() {
 // proves W1: the text of an error is the text of its own run
 #[tokio::test]
 async fn an_error_has_no_text_of_another_run() {
-    let fails = || saying("Let me look.", ScriptStep::call("app__look", json!({})));
-    let broken = || ScriptStep::say("").fault(FaultKind::status(401));
-    let server = serve([fails(), broken(), ScriptStep::say("All is well.")]);
-    let agent = builder(&server).tool(look()).build().expect("built");
+    let looks = saying("Let me look.", ScriptStep::call("app__look", json!({})));
+    let server = serve([looks, ScriptStep::say("All is well.")]);
+    let one_turn = PolicyPatch { turn_cap: Some(1), at_cap: Some(TurnCapAction::Fail), ..PolicyPatch::default() };
+    let agent = builder(&server).tool(look()).policy(one_turn).build().expect("built");
     let first = agent.session("notes").once("1").run("go").await.expect_err("no answer");
     assert_eq!(first.text, "Let me look.");
     assert_eq!(agent.session("notes").run("again").await.expect("an answer"), "All is well.");

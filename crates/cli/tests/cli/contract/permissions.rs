@@ -84,7 +84,7 @@ fn the_rule_that_would_allow_a_call_is_named_to_the_person() {
     assert!(heard.contains("nobody is there") && !heard.contains("touch made"), "{heard}");
     for line in [
         "  --allow 'run_command(touch made)' would let it run;\n",
-        "  for good: allow = [\"run_command(touch made)\"] under [permissions] in windlass.toml\n",
+        "  for good: allow = [\"run_command(touch made)\"] under [permissions] in your own windlass.toml\n",
     ] {
         assert!(told.contains(line), "{told}");
     }
