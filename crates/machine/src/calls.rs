@@ -194,7 +194,7 @@ impl Draft<'_> {
 
     fn pause(&mut self) {
         if self.is_attended() {
-            self.ask_to_go_on(texts::CYCLE_QUESTION);
+            self.ask_to_go_on(QuestionKind::Cycle, texts::CYCLE_QUESTION);
         } else {
             self.halt(0);
         }

@@ -30,17 +30,17 @@ impl Draft<'_> {
 
     fn give_up_on_calls(&mut self) {
         if self.is_attended() {
-            self.ask_to_go_on(texts::NO_CALLS_QUESTION);
+            self.ask_to_go_on(QuestionKind::Cycle, texts::NO_CALLS_QUESTION);
         } else {
             self.halt(self.run().map_or(0, |run| run.without_call));
         }
     }
 
     /// Pauses the run until a person decides whether it continues.
-    pub(crate) fn ask_to_go_on(&mut self, title: &str) {
+    pub(crate) fn ask_to_go_on(&mut self, kind: QuestionKind, title: &str) {
         self.push(QuestionAsked {
             question: self.control.next_question(),
-            kind: QuestionKind::Cycle,
+            kind,
             preview: Some(Preview { title: title.to_owned(), body: String::new(), rule: None }),
             options: vec![QuestionOption::Once, QuestionOption::No],
             expires: None,

@@ -42,7 +42,7 @@ impl Draft<'_> {
             return;
         }
         if run.idle_resumes > IDLE_RESUMES {
-            return self.park();
+            return self.ask_to_go_on(QuestionKind::Stuck, texts::STUCK_QUESTION);
         }
         self.take_up();
     }
@@ -56,20 +56,6 @@ impl Draft<'_> {
             }
             self.go_on_with_calls();
         }
-    }
-
-    fn park(&mut self) {
-        let title = "This run was resumed three times without getting any further. Try once more?";
-        self.push(QuestionAsked {
-            question: self.control.next_question(),
-            kind: QuestionKind::Stuck,
-            preview: Some(Preview { title: title.to_owned(), body: String::new(), rule: None }),
-            options: vec![QuestionOption::Once, QuestionOption::No],
-            expires: None,
-            default: QuestionOption::No,
-            elicitation: None,
-            because: None,
-        });
     }
 
     fn settle_calls(&mut self) {

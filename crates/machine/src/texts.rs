@@ -24,6 +24,9 @@ pub(crate) const ERROR_TURNS: &str = "The last two turns brought nothing but err
 pub(crate) const CYCLE: &str = "You are repeating the same calls with the same results. \
      Doing so again will not help: use what you already know, or try something different.";
 
+/// Asked when a run was resumed again and again and got no further.
+pub(crate) const STUCK_QUESTION: &str = "This run was resumed three times without getting any further. Try once more?";
+
 pub(crate) const CYCLE_QUESTION: &str = "The model repeats the same calls with the same results. Let it go on?";
 pub(crate) const NO_CALLS_QUESTION: &str =
     "The model was told five times in a row to call a tool and has not done so. Let it try again?";

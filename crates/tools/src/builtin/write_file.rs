@@ -61,12 +61,7 @@ impl Tool for WriteFile {
     }
 
     fn planned_changes(&self, arguments: &Value) -> Vec<PlannedChange> {
-        arguments
-            .get("path")
-            .and_then(Value::as_str)
-            .map(|path| PlannedChange::Content(path.to_owned()))
-            .into_iter()
-            .collect()
+        PlannedChange::content_of(arguments)
     }
 
     fn stop_grace(&self) -> Duration {

@@ -6,6 +6,8 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use serde_json::Value;
+
 use super::file_snapshot::FileSnapshot;
 use super::observe::{SnapshotBuilder, path_text};
 use super::snapshot_bounds::SnapshotBounds;
@@ -21,6 +23,14 @@ pub enum PlannedChange {
     Entry(String),
     /// The file of this name is renamed, and nothing of it is lost.
     Moved(String),
+}
+
+impl PlannedChange {
+    /// The change of a tool that gives the file at its argument `path` new content.
+    pub(crate) fn content_of(arguments: &Value) -> Vec<Self> {
+        let path = arguments.get("path").and_then(Value::as_str);
+        path.map(|path| Self::Content(path.to_owned())).into_iter().collect()
+    }
 }
 
 /// The path that a planned change resolves to.
