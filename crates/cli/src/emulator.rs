@@ -80,6 +80,8 @@ impl Emulator {
             self.rows.pop();
         }
         (self.width, self.height) = (width, height);
+        // The cursor stays on the screen: a lower screen loses the rows below the cursor first.
+        self.rows.truncate(self.row + height);
         let lowest = self.rows.len().saturating_sub(height);
         self.top = match self.kind {
             ResizeBehaviour::Reflows | ResizeBehaviour::Cuts => lowest,
@@ -173,5 +175,23 @@ impl Emulator {
         cells[self.column] = c;
         self.full = self.column + 1 == self.width;
         self.column = (self.column + 1).min(self.width - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Emulator, ResizeBehaviour};
+
+    #[test]
+    fn the_cursor_stays_on_a_screen_that_shrinks_below_it() {
+        for kind in [ResizeBehaviour::Reflows, ResizeBehaviour::ReflowsAndPads, ResizeBehaviour::Cuts] {
+            let mut terminal = Emulator::new(kind, 20, 12);
+            terminal.feed(&"row\r\n".repeat(10));
+            // A frame is read up to the middle: the cursor was moved up, the rows below it not yet erased.
+            terminal.feed("\u{1b}[9A");
+            terminal.resize(20, 5);
+            terminal.feed("\u{1b}[J\u{1b}[1A\u{1b}[Kend");
+            assert_eq!(terminal.lines(), ["row", "end"], "{kind:?}");
+        }
     }
 }
