@@ -65,7 +65,7 @@ pub use output::OutputSpec;
 pub use policy::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
     PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
-    UnfinishedCall,
+    UnfinishedCall, VALUES_NOT_BUILT,
 };
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use not_built::NotBuilt;
+pub use not_built::{NotBuilt, VALUES_NOT_BUILT};
 
 macro_rules! policy {
     ($($(#[$doc:meta])* $field:ident: $kind:ty $(= $added:ident)?, tighter: $tighter:ident;)*) => {

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use toml::Spanned;
+use windlass_vocab::VALUES_NOT_BUILT;
 
 use super::error::SettingsError;
 use super::file_settings::FileSettings;
@@ -56,11 +57,11 @@ impl SettingsFile {
         if self.scope == SettingsScope::Project {
             if let Some(key) = api_key {
                 let problem = "a key does not belong in a project's file, where others can read it: \
-                    name the variable that holds it with `api_key_env`, or move the line to your own windlass.toml";
+                    there `api_key_env` names the variable that holds it";
                 return Err(SettingsError::wrong(self.origin(key), problem));
             }
             if let Some(trusted) = trusted {
-                let problem = "a project can't trust itself: `trusted` belongs in your own windlass.toml";
+                let problem = "a project can't trust itself: `trusted` belongs in your own settings";
                 return Err(SettingsError::wrong(self.origin(trusted), problem));
             }
         }
@@ -128,7 +129,13 @@ fn origin(path: &Path, scope: SettingsScope, text: &str, start: usize) -> Settin
 
 /// Rewords the parser's message, and suggests the nearest valid name where a name is wrong.
 fn explain(message: &str) -> String {
-    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let names = message.split('`').skip(1).step_by(2);
+    // A value that would be refused as soon as it is written is no suggestion.
+    let names: Vec<&str> = names
+        .enumerate()
+        .filter(|(at, name)| *at == 0 || !VALUES_NOT_BUILT.contains(name))
+        .map(|(_, name)| name)
+        .collect();
     let wrong = |what: &str| match names.split_first() {
         Some((wrong, right)) => format!("unknown {what} {wrong:?}; {}", nearest(wrong, right)),
         None => message.to_owned(),
@@ -204,6 +211,23 @@ mod tests {
                 "windlass.toml:3:1: `optional` in `planning` is not built yet: it would do nothing",
             ),
             ("trusted = ['src']", "windlass.toml:1:11: \"src\" is not a whole path; write it from / or ~/"),
+        ] {
+            assert_eq!(complaint(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_refused_is_not_offered() {
+        for (text, expected) in [
+            ("[policy]\nplanning = 'off'", "windlass.toml:2:12: unknown value \"off\"; what may stand here: no"),
+            (
+                "[policy]\nplanning = 'optionl'",
+                "windlass.toml:2:12: unknown value \"optionl\"; what may stand here: no",
+            ),
+            (
+                "[policy]\nnudges = ['zebra']",
+                "windlass.toml:2:11: unknown value \"zebra\"; what may stand here: empty, cut_off, no_tool_call",
+            ),
         ] {
             assert_eq!(complaint(text), expected);
         }

@@ -13,6 +13,19 @@ pub struct NotBuilt {
     pub value: &'static str,
 }
 
+/// All of these values, as written in a configuration file. No accepted value of any row has the same name.
+pub const VALUES_NOT_BUILT: &[&str] = &[
+    "remote",
+    "judged_text",
+    "budget",
+    "configured",
+    "incomplete",
+    "deflection",
+    "optional",
+    "summarised",
+    "consolidated",
+];
+
 impl PolicyPatch {
     /// Returns an error for the first row with a value that has no effect yet.
     pub fn check(&self) -> Result<(), NotBuilt> {
@@ -86,6 +99,7 @@ const fn history(history: HistoryKeeping) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::VALUES_NOT_BUILT;
     use crate::PolicyPatch;
 
     fn check(rows: &str) -> Result<(), String> {
@@ -106,6 +120,7 @@ mod tests {
             (r#"{"history":{"consolidated":{"messages":9}}}"#, "history", "consolidated"),
         ] {
             assert_eq!(check(rows), Err(format!("`{value}` in `{row}` is not built yet: it would do nothing")));
+            assert!(VALUES_NOT_BUILT.contains(&value), "{value}");
         }
     }
 
