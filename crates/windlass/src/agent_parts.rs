@@ -30,9 +30,10 @@ use crate::asking::QuestionHandler;
 use crate::build_error::BuildError;
 use crate::declaration::Approval;
 use crate::environment::Environment;
+use crate::listed_models::ask_for_model;
 #[cfg(feature = "mcp")]
 use crate::mcp_servers::{ServerSurroundings, servers};
-use crate::model_name::{RequestedModel, ServedModel, served};
+use crate::model_name::{RequestedModel, ServedModel, ServedModelId, served};
 use crate::typed::BoundTool;
 
 /// Where journals are stored.
@@ -212,9 +213,14 @@ impl AgentParts {
             return Ok(ChosenModels { name, models: Arc::new(known), server: request.base_url });
         }
         let ServedModel { base_url, id, key } = served(request, &self.environment)?;
+        let server = OpenAiConfig { api_key: key, ..OpenAiConfig::new(&base_url, "") };
+        let id = match id {
+            ServedModelId::Known(id) => id,
+            ServedModelId::Listed(unnamed) => ask_for_model(&server, unnamed)?,
+        };
         let usual = OpenAiConfig::new(&base_url, &id);
         let response_format = self.response_format.unwrap_or(usual.response_format);
-        let config = OpenAiConfig { api_key: key, response_format, ..usual };
+        let config = OpenAiConfig { api_key: server.api_key, response_format, ..usual };
         let client = HttpClient::new(HttpConfig::default())?;
         let name = ModelName(id);
         let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);

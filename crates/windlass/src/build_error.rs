@@ -19,6 +19,14 @@ pub enum BuildError {
          WINDLASS_MODEL where it is read"
     )]
     NoModel,
+    /// No model was named, and the server's list does not settle which one is meant.
+    #[error("no model is named, and {base_url} does not settle which one is meant: {problem}")]
+    NoModelPicked {
+        /// The server.
+        base_url: String,
+        /// Why its list does not help.
+        problem: String,
+    },
     /// No server was named.
     #[error(
         "no server is named; write the model with its server, e.g. `ollama:qwen3`, `openai:gpt-5-mini` or \

@@ -60,7 +60,8 @@ impl<D, O> std::fmt::Debug for Builder<D, O> {
 impl Builder {
     /// Starts with the settings of the environment; the builder's other methods take precedence over these.
     ///
-    /// - The model: `WINDLASS_MODEL` or `OPENAI_MODEL`, written as for [`model`](Self::model).
+    /// - The model: `WINDLASS_MODEL` or `OPENAI_MODEL`, written as for [`model`](Self::model). Without either, the default
+    ///   model of OpenAI where there is only a key; else the server is asked for its models, as in [`build`](Self::build).
     /// - Its server, if the model's name does not contain it: `WINDLASS_BASE_URL` or `OPENAI_BASE_URL`; else Ollama at
     ///   `OLLAMA_HOST`, or OpenAI if there is a key.
     /// - The key: `WINDLASS_API_KEY`, or `OPENAI_API_KEY` for OpenAI and the server that the environment names. Both
@@ -76,9 +77,7 @@ impl Builder {
         if let Some(dir) = &environment.data_dir {
             self.parts.journal_place = JournalPlace::Folder(dir.clone());
         }
-        let keys = [("api_key", &environment.api_key), ("openai_api_key", &environment.openai_key)];
-        let keys = keys.into_iter().filter_map(|(name, key)| Some((name.to_owned(), key.clone()?)));
-        self.parts.secrets.extend(keys);
+        self.parts.secrets.extend(environment.keys());
         self.parts.environment = environment;
         self
     }
@@ -118,7 +117,8 @@ impl<D, O> Builder<D, O> {
     /// Sets the model and its server: `ollama:qwen3` (Ollama on this machine), `openai:gpt-5-mini`, or the address of
     /// any OpenAI-compatible server, with the model's id after a `#` if the server has several:
     /// `http://127.0.0.1:8080/v1`,
-    /// `https://llm.example/v1#big`. If [`base_url`](Self::base_url) sets the address, this is the bare id.
+    /// `https://llm.example/v1#big`. If [`base_url`](Self::base_url) sets the address, this is the bare id. The command
+    /// line takes the same names.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.parts.model.name = Some(name.into());
@@ -416,7 +416,8 @@ impl<O> Builder<(), O> {
 }
 
 impl<D, O: Output> Builder<D, O> {
-    /// Builds the agent.
+    /// Builds the agent. If a server is known but none of its models is named, waits up to five seconds for the server's
+    /// list: the only model is used, or the first where the server is on this machine.
     pub fn build(self) -> Result<Agent<D, O>, BuildError> {
         let Self { mut parts, deps, .. } = self;
         let output = expected::<O>();

@@ -1,5 +1,13 @@
 //! For doors: programs that display sessions to people and take their answers, as a command line or a server does. They
-//! open sessions through the methods of [`Agent`](crate::Agent) for doors, and follow runs to their ends.
+//! open sessions through the methods of [`Agent`](crate::Agent) for doors, and follow runs to their ends. What the name of a model
+//! means, they learn from [`NamedModel`].
 
 pub use crate::ended::{AwaitedEnd, end_awaited};
 pub use crate::follow_error::FollowError;
+pub use crate::host_address::NotAHost;
+pub use crate::listed_models::{LIST_LIMIT, ListedChoice, choose_listed, is_chat_model};
+pub use crate::model_name::{NamedModel, NamedServer};
+pub use crate::model_providers::{
+    ADDRESS_VARIABLE, AddressForm, AddressVariable, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, OLLAMA, OPENAI,
+    PROVIDERS, UnnamedModel, address_in_environment,
+};

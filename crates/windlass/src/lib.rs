@@ -139,9 +139,12 @@ mod follow_error;
 mod function;
 #[cfg(feature = "commands")]
 mod guard;
+mod host_address;
+mod listed_models;
 #[cfg(feature = "mcp")]
 mod mcp_servers;
 mod model_name;
+mod model_providers;
 mod output;
 mod run_error;
 mod run_handle;

@@ -37,7 +37,8 @@ impl Endpoint {
     }
 
     /// Whether the server is on this machine.
-    pub(super) fn is_on_this_machine(&self) -> bool {
+    #[must_use]
+    pub fn is_on_this_machine(&self) -> bool {
         BaseUrl::parse(&self.base_url).is_some_and(|base| base.is_on_this_machine())
     }
 

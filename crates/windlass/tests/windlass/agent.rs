@@ -140,6 +140,20 @@ fn what_is_missing_or_wrong_is_said() {
     assert!(message(builder().allow("run_command(")).contains("run_command("));
 }
 
+// proves W1: a server without a model's name is asked for its models, as at the command line
+#[tokio::test]
+async fn a_server_is_enough_where_it_has_one_model() {
+    let server = ModelServer::start(Script::of([ScriptStep::say("Aye.")])).expect("a server");
+    for builder in [Agent::builder().base_url(server.base_url()), Agent::builder().model(server.base_url())] {
+        builder.in_memory().build().expect("built");
+    }
+    let agent = Agent::builder().in_memory().model(server.base_url()).build().expect("built");
+    assert_eq!(agent.run("Hello?").await.expect("answered"), "Aye.");
+    assert_eq!(server.refused(), Vec::<String>::new());
+    let gone = Agent::builder().in_memory().base_url("http://127.0.0.1:1/v1").build().expect_err("refused").to_string();
+    assert!(gone.starts_with("no model is named, and http://127.0.0.1:1/v1 does not settle"), "{gone}");
+}
+
 /// Opens a session with a run that hangs at the model and two messages that wait for its end.
 async fn queue(agent: &Agent, server: &ModelServer) -> (Session, Subscription) {
     let (session, mut events) = agent.open_followed("s").await.expect("opened");

@@ -1,0 +1,114 @@
+//! Picks a model from a server's list, when none is named.
+
+use std::time::Duration;
+
+use windlass_provider::openai::{Endpoint, ListingError, OpenAiConfig, list_models};
+use windlass_provider::{HttpClient, HttpConfig};
+
+use crate::build_error::BuildError;
+use crate::model_providers::UnnamedModel;
+
+/// How long a server may take to list its models.
+pub const LIST_LIMIT: Duration = Duration::from_secs(5);
+
+/// The model of a list that is used when none is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListedChoice<'l> {
+    /// This one.
+    Model(&'l str),
+    /// The list has none for conversation.
+    Empty,
+    /// The list has several, and nobody said which is meant.
+    Several(Vec<&'l str>),
+}
+
+/// Picks a model among `ids`. Whoever runs a server on this machine decided which models it holds: there the first
+/// is used.
+pub fn choose_listed<'l>(ids: &'l [String], base_url: &str, unnamed: UnnamedModel) -> ListedChoice<'l> {
+    let fit: Vec<&str> = ids.iter().map(String::as_str).filter(|id| is_chat_model(id)).collect();
+    let takes_first = unnamed == UnnamedModel::FirstListed || is_on_this_machine(base_url);
+    match fit.as_slice() {
+        [] => ListedChoice::Empty,
+        [first, rest @ ..] if rest.is_empty() || takes_first => ListedChoice::Model(first),
+        [_, ..] => ListedChoice::Several(fit),
+    }
+}
+
+fn is_on_this_machine(base_url: &str) -> bool {
+    Endpoint { base_url: base_url.to_owned(), model: String::new(), key: None }.is_on_this_machine()
+}
+
+/// Whether a model is made for conversation, judging by its name.
+#[must_use]
+pub fn is_chat_model(id: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "embed",
+        "bge-",
+        "minilm",
+        "rerank",
+        "whisper",
+        "tts",
+        "dall-e",
+        "moderation",
+        "stable-diffusion",
+        "clip-",
+        "e5-",
+    ];
+    let id = id.to_ascii_lowercase();
+    !OTHERS.iter().any(|other| id.contains(other))
+}
+
+/// Asks the server for its models and returns the one to use. Blocks, on a thread of its own: the caller may be in an
+/// async runtime, or in none.
+pub(crate) fn ask_for_model(config: &OpenAiConfig, unnamed: UnnamedModel) -> Result<String, BuildError> {
+    let base_url = &config.base_url;
+    let failed = |problem: String| BuildError::NoModelPicked { base_url: base_url.clone(), problem };
+    let asked = std::thread::scope(|scope| scope.spawn(|| list(config)).join());
+    let ids = match asked {
+        Ok(listed) => listed.map_err(failed)?,
+        Err(_) => return Err(failed("the request for its models failed".to_owned())),
+    };
+    match choose_listed(&ids, base_url, unnamed) {
+        ListedChoice::Model(id) => Ok(id.to_owned()),
+        ListedChoice::Empty => Err(failed("it lists none".to_owned())),
+        ListedChoice::Several(ids) => Err(failed(format!("it lists several: {}", ids.join(", ")))),
+    }
+}
+
+fn list(config: &OpenAiConfig) -> Result<Vec<String>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    let listed = runtime.block_on(async {
+        let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
+        list_models(config, &http, LIST_LIMIT).await
+    });
+    Ok(listed.map_err(|error| error.to_string())?.into_iter().map(|model| model.id).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ListedChoice, UnnamedModel, choose_listed, is_chat_model};
+
+    #[test]
+    fn the_only_model_is_picked_and_on_this_machine_the_first() {
+        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        let (far, here) = ("https://far/v1", "http://127.0.0.1:9/v1");
+        for (list, base_url, unnamed, expected) in [
+            (ids(&["nomic-embed-text", "a"]), far, UnnamedModel::OnlyListed, ListedChoice::Model("a")),
+            (ids(&["a", "b"]), far, UnnamedModel::OnlyListed, ListedChoice::Several(vec!["a", "b"])),
+            (ids(&["a", "b"]), far, UnnamedModel::FirstListed, ListedChoice::Model("a")),
+            (ids(&["a", "b"]), here, UnnamedModel::OnlyListed, ListedChoice::Model("a")),
+            (ids(&["all-minilm"]), here, UnnamedModel::FirstListed, ListedChoice::Empty),
+        ] {
+            assert_eq!(choose_listed(&list, base_url, unnamed), expected);
+        }
+    }
+
+    #[test]
+    fn names_say_what_a_model_is_for() {
+        for (id, talks) in [("qwen3:8b", true), ("mxbai-embed-large", false), ("BGE-m3", false), ("gpt-4.1-mini", true)]
+        {
+            assert_eq!(is_chat_model(id), talks, "{id}");
+        }
+    }
+}
