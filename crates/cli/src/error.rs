@@ -10,6 +10,7 @@ use windlass_store::StoreError;
 
 use crate::exit::Exit;
 use crate::output::advice::with_workspace;
+use crate::output::setting_words::{origin_text, settings_error};
 use crate::prompt::PromptError;
 
 /// A command failed.
@@ -58,7 +59,7 @@ impl CommandError {
 
 impl From<SettingsError> for CommandError {
     fn from(error: SettingsError) -> Self {
-        Self::new(Exit::Usage, error.to_string())
+        Self::new(Exit::Usage, settings_error(&error))
     }
 }
 
@@ -76,6 +77,7 @@ impl From<BuildError> for CommandError {
         let exit = match &error {
             BuildError::Store(_) => Exit::Store,
             BuildError::NoModel
+            | BuildError::NoModelPicked { .. }
             | BuildError::NoBaseUrl
             | BuildError::Preset { .. }
             | BuildError::Server(_)
@@ -105,7 +107,7 @@ impl From<SetupError> for CommandError {
     fn from(error: SetupError) -> Self {
         match error {
             SetupError::Settings(error) => error.into(),
-            SetupError::SecretInModel(origin) => Self::secret_in(&origin.to_string()),
+            SetupError::SecretInModel(origin) => Self::secret_in(&origin_text(&origin)),
             SetupError::Asking(error) => Self::output(&error),
         }
     }

@@ -28,7 +28,7 @@ pub enum AgentError {
 /// Builds the agent that these settings describe, for runs with this model.
 pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, AgentError> {
     let settings = &setup.settings;
-    let demo = demo::model(test_hooks::clock());
+    let demo = demo::model(test_hooks::clock(), setup.demo_words);
     let mut builder = Agent::builder()
         .name("Windlass")
         .whole_policy(settings.policy.clone())

@@ -6,7 +6,8 @@ use std::time::Duration;
 use windlass_vocab::{Attendance, ModelName};
 
 use crate::asking::{Person, YesNo};
-use crate::models::{self, ModelPreference};
+use crate::demo::DemoWords;
+use crate::models::{self, ModelNotice, ModelPreference};
 use crate::secrets::{self, KnownSecret};
 use crate::servers::AttachedServers;
 use crate::settings::{Env, ModelEndpoint, SettingOrigin, Settings, SettingsError};
@@ -27,6 +28,8 @@ pub struct RunSetup {
     pub attendance: Attendance,
     /// The MCP servers.
     pub servers: AttachedServers,
+    /// What the demo model says of the door.
+    pub demo_words: DemoWords,
 }
 
 /// Why a run can't be prepared.
@@ -50,6 +53,8 @@ pub struct RunConditions {
     pub deadline: Option<Duration>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
+    /// What the demo model says of the door.
+    pub demo_words: DemoWords,
 }
 
 impl RunSetup {
@@ -61,7 +66,7 @@ impl RunSetup {
         conditions: RunConditions,
         person: &mut dyn Person,
     ) -> Result<Self, SetupError> {
-        let RunConditions { deadline, attendance } = conditions;
+        let RunConditions { deadline, attendance, demo_words } = conditions;
         let known = secrets::known_secrets(&env, Some(&settings));
         if let Some(model) = &settings.model
             && secrets::is_secret(&known, model.value.as_str())
@@ -73,15 +78,15 @@ impl RunSetup {
             Attendance::Unattended => None,
         };
         let servers = AttachedServers::new(&settings, &known, &env, asked)?;
-        Ok(Self { settings, secrets: known, env, deadline, attendance, servers })
+        Ok(Self { settings, secrets: known, env, deadline, attendance, servers, demo_words })
     }
 
-    /// Chooses the model; returns it with notices for the person, one sentence each.
+    /// Chooses the model; returns it with notices for the person.
     pub async fn choose(
         &mut self,
         preference: ModelPreference,
         person: &mut dyn Person,
-    ) -> Result<(ModelName, Vec<String>), SetupError> {
+    ) -> Result<(ModelName, Vec<ModelNotice>), SetupError> {
         let locals = test_hooks::local_servers();
         let chosen = match models::choose(&self.settings, preference.clone(), &locals).await {
             Err(SettingsError::NotUsedUnasked { doubt, base_url }) if preference.asks() => {

@@ -9,7 +9,7 @@ use windlass_vocab::Attendance;
 
 use crate::asking::{Person, YesNo};
 use crate::servers::{self, ConsentAnswer, ConsentAnswers};
-use crate::settings::{ChangedFile, MORE, ServerConsent, Sources, TrustState, create_data_dir};
+use crate::settings::{ChangedFile, ServerConsent, SettingsNotice, Sources, TrustState, create_data_dir};
 
 /// Returns the sources with the trust that the person has given before or gives now; without trust the project may
 /// only tighten.
@@ -28,9 +28,7 @@ pub fn settle_trust(mut sources: Sources, attendance: Attendance, person: &mut d
             if loosens && !sources.is_declined() { ask_about_new(sources, person) } else { Ok(sources) }
         }
         (Some(TrustState::Changed), _) if sources.is_declined() => {
-            let told = "this project has changed since you trusted it, and you said no to that: it may only tighten your \
-                        settings";
-            sources.notice(format!("{told}; {MORE}"));
+            sources.notice(SettingsNotice::ChangeDeclined);
             Ok(sources)
         }
         (Some(TrustState::Changed), Attendance::Attended) => ask_about_change(sources, person),
@@ -80,11 +78,8 @@ fn note_changes(sources: &mut Sources) {
     let changes = sources.changes();
     let Some(folder) = sources.project.as_ref().map(|file| file.folder().to_owned()) else { return };
     let name = |change: &ChangedFile| change.path.strip_prefix(&folder).unwrap_or(&change.path).display().to_string();
-    let names: Vec<String> = changes.iter().map(name).collect();
-    let have =
-        if names.len() == 1 { "has changed since you trusted it" } else { "have changed since you trusted them" };
-    let told = "this project may only tighten your settings until `windlass trust` has shown you how, and you agree";
-    sources.notice(format!("{} {have}: {told}", names.join(", ")));
+    let files = changes.iter().map(name).collect();
+    sources.notice(SettingsNotice::Changed { files });
 }
 
 /// Records that the project is trusted as it is. If recording fails it is not trusted, because it can't be compared

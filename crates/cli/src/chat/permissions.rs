@@ -5,14 +5,15 @@ use windlass_vocab::{Envelope, Record};
 
 use super::performing::sandbox;
 use crate::output::harmless_line;
+use crate::output::setting_words::origin_text;
 use crate::settings::{Settings, Sourced};
 
 /// The mode, the sandbox, the rules with their origins, and the grants of the session.
 pub(crate) fn report(settings: &Settings, records: &[Envelope]) -> String {
     let permissions = &settings.permissions;
     let mut lines = vec![
-        format!("mode     {} ({})", permissions.mode.value, permissions.mode.origin),
-        format!("sandbox  {} ({})", sandbox(settings.sandbox.mode.value), settings.sandbox.mode.origin),
+        format!("mode     {} ({})", permissions.mode.value, origin_text(&permissions.mode.origin)),
+        format!("sandbox  {} ({})", sandbox(settings.sandbox.mode.value), origin_text(&settings.sandbox.mode.origin)),
     ];
     for (word, rules) in [("deny", &permissions.deny), ("ask", &permissions.ask), ("allow", &permissions.allow)] {
         lines.extend(rules.iter().map(|rule| of_settings(word, rule)));
@@ -28,7 +29,7 @@ pub(crate) fn report(settings: &Settings, records: &[Envelope]) -> String {
 }
 
 fn of_settings(word: &str, rule: &Sourced<Rule>) -> String {
-    format!("{word:<7}  {} ({})", rule.value, rule.origin)
+    format!("{word:<7}  {} ({})", rule.value, origin_text(&rule.origin))
 }
 
 /// Returns the rules that the person granted for this session, without duplicates. Imported grants do not count (X6).

@@ -34,7 +34,7 @@ use super::block_on::block_on;
 use super::prepared_run::PreparedRun;
 use super::{follow, prepared_run, session};
 use crate::args::DemoArgs;
-use crate::demo::{DemoCount, make_scratch};
+use crate::demo::{DemoCount, WORDS, make_scratch};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::quoted;
@@ -130,7 +130,10 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
     };
     let (view, secrets) = (prepared_run::answer_view(&env), secrets::known_secrets(&env, None));
     let (attendance, servers) = (Attendance::Unattended, AttachedServers::default());
-    Ok(PreparedRun { setup: RunSetup { settings, secrets, env, deadline: None, attendance, servers }, view })
+    Ok(PreparedRun {
+        setup: RunSetup { settings, secrets, env, deadline: None, attendance, servers, demo_words: WORDS },
+        view,
+    })
 }
 
 async fn play(place: PlaceSettings, env: Env, store: Arc<dyn Store>, key: Option<&str>) -> CommandResult {

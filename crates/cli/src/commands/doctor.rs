@@ -15,6 +15,7 @@ use crate::doctor::{self, Check, CheckState};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_lines;
+use crate::output::setting_words::settings_error;
 use crate::screen::Colour;
 use crate::streams::print;
 use crate::tty;
@@ -49,7 +50,7 @@ async fn examine(flags: Flags, env: Env) -> Vec<Check> {
             checks.push(store);
             checks.push(doctor::disk(data_dir));
         }
-        Err(error) => checks.push(Check::fail("store", error.to_string())),
+        Err(error) => checks.push(Check::fail("store", settings_error(&error))),
     }
     checks
 }
@@ -57,7 +58,7 @@ async fn examine(flags: Flags, env: Env) -> Vec<Check> {
 async fn configured(sources: &Sources) -> Vec<Check> {
     let settings = match sources.resolve() {
         Ok(settings) => settings,
-        Err(error) => return vec![Check::fail("settings", error.to_string())],
+        Err(error) => return vec![Check::fail("settings", settings_error(&error))],
     };
     let preference = ModelPreference::new(None, ModelFallback::Refuse);
     let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await;

@@ -69,7 +69,7 @@ async fn find_draft(sources: &Sources, scope: SettingsScope) -> Result<SettingsD
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
     let server =
-        endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != windlass_setup::settings::OPENAI);
+        endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != windlass::door::OPENAI.base_url);
     Ok(SettingsDraft { scope, server, model, preset: settings.policy.preset, commands: Vec::new() })
 }
 

@@ -12,8 +12,10 @@ use windlass_vocab::{Attendance, ModelName};
 use super::unsandboxed;
 use crate::args::CommonFlags;
 use crate::consent::{TerminalPerson, wording};
+use crate::demo::WORDS;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::setting_words::{model_notice, origin_text, settings_notice};
 use crate::output::wording::loosened;
 use crate::output::{RunProgress, RunView, StreamTarget};
 use crate::tty;
@@ -49,14 +51,14 @@ impl PreparedRun {
         let settings = Settings { place, ..sources.resolve()? };
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
         for notice in &settings.notices {
-            view.notice(notice);
+            view.notice(&settings_notice(notice));
         }
         if attendance == Attendance::Unattended
             && let Some(notice) = unsandboxed::notice(settings.sandbox.mode.value)
         {
             view.notice(&notice);
         }
-        let conditions = RunConditions { deadline: common.deadline, attendance };
+        let conditions = RunConditions { deadline: common.deadline, attendance, demo_words: WORDS };
         let setup = RunSetup::new(settings, sources.env, conditions, &mut TerminalPerson)?;
         Ok(Self { setup, view })
     }
@@ -92,7 +94,7 @@ impl PreparedRun {
     pub(crate) async fn choose(&mut self, preference: ModelPreference) -> Result<ModelName, CommandError> {
         let (model, notices) = self.setup.choose(preference, &mut TerminalPerson).await?;
         for notice in &notices {
-            self.view.notice(notice);
+            self.view.notice(&model_notice(notice));
         }
         Ok(model)
     }
@@ -144,7 +146,7 @@ pub(crate) fn make_data_dir(place: &PlaceSettings) -> Result<(), CommandError> {
         let text = format!(
             "the data folder {} ({}) can't be made: {error}; give another with --data-dir",
             path.display(),
-            place.data_dir.origin
+            origin_text(&place.data_dir.origin)
         );
         CommandError::new(Exit::Store, text)
     })

@@ -10,6 +10,8 @@
 mod count;
 mod pictures;
 mod scratch;
+mod words;
 
 pub(crate) use self::count::DemoCount;
 pub(crate) use self::scratch::make_scratch;
+pub(crate) use self::words::WORDS;

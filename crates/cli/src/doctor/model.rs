@@ -9,6 +9,7 @@ use windlass_vocab::{FailureClass, ModelName};
 
 use super::check::Check;
 use crate::output::advice::with_failure;
+use crate::output::setting_words::{model_notice, origin_text, settings_error};
 
 /// How long the server may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -16,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Checks the chosen model.
 pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Check> {
     match chosen {
-        Err(error) => vec![Check::fail("model", error.to_string())],
+        Err(error) => vec![Check::fail("model", settings_error(&error))],
         Ok(ChosenModel { choice: ModelChoice::Demo, .. }) => vec![Check::warn(
             "model",
             "the demo model, which is scripted",
@@ -27,7 +28,7 @@ pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Che
             let listed = models_of(&endpoint, LIMIT).await;
             let mut checks = judge(&endpoint, &model.value, listed, begun.elapsed());
             if let Some(first) = checks.first_mut() {
-                first.details = notices;
+                first.details = notices.iter().map(model_notice).collect();
             }
             checks
         }
@@ -45,7 +46,7 @@ fn judge(
         Ok(listed) => {
             let server = Check::ok("server", format!("{address} answered in {} ms", took.as_millis()));
             let key = match &endpoint.api_key {
-                Some(key) => format!("accepted ({})", key.origin),
+                Some(key) => format!("accepted ({})", origin_text(&key.origin)),
                 None => "none given, none asked for".to_owned(),
             };
             vec![server, Check::ok("key", key), check_model(endpoint, model, &listed), window(endpoint, model, &listed)]

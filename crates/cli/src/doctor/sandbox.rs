@@ -6,11 +6,12 @@ use windlass_setup::settings::Sourced;
 use windlass_tools::guard::probe_support;
 
 use super::check::Check;
+use crate::output::setting_words::origin_text;
 
 /// Compares what this machine can enforce with the configured mode.
 pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {
     if mode.value == SandboxMode::Off {
-        let said = format!("commands run outside a sandbox ({})", mode.origin);
+        let said = format!("commands run outside a sandbox ({})", origin_text(&mode.origin));
         return Check::warn("sandbox", said, "set `mode = \"workspace\"` in the table [sandbox] of windlass.toml");
     }
     let Some(guard) = own_guard() else {
@@ -20,7 +21,7 @@ pub(crate) fn check(mode: &Sourced<SandboxMode>) -> Check {
     if let Some(failure) = &support.failure {
         return Check::fail("sandbox", format!("it could not be tried, so no command runs: {failure}"));
     }
-    let said = format!("{} ({}): {}", mode.value.as_str(), mode.origin, support.description());
+    let said = format!("{} ({}): {}", mode.value.as_str(), origin_text(&mode.origin), support.description());
     let gaps: Vec<String> = support.gaps().into_iter().map(|gap| format!("not enforced here: {gap}")).collect();
     let why = support.why.iter().map(|why| format!("because {why}"));
     let details: Vec<String> = gaps.into_iter().chain(why).collect();

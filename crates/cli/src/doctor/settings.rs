@@ -7,6 +7,7 @@ use windlass_setup::secrets::hidden_variables;
 use windlass_setup::settings::{Settings, Sources};
 
 use super::check::Check;
+use crate::output::setting_words::{origin_text, settings_notice};
 
 pub(crate) fn check(sources: &Sources, settings: &Settings) -> Check {
     let mut lines = values(settings);
@@ -48,20 +49,23 @@ fn values(settings: &Settings) -> Vec<String> {
     let place = &settings.place;
     let mut lines = Vec::new();
     if let Some(endpoint) = &settings.endpoint {
-        lines.push(format!("server {} ({})", endpoint.base_url.value, endpoint.base_url.origin));
+        lines.push(format!("server {} ({})", endpoint.base_url.value, origin_text(&endpoint.base_url.origin)));
         let key = endpoint.api_key.as_ref();
-        lines.push(key.map_or_else(|| "no key".to_owned(), |key| format!("a key ({})", key.origin)));
+        lines.push(key.map_or_else(|| "no key".to_owned(), |key| format!("a key ({})", origin_text(&key.origin))));
     }
     lines.extend(
-        settings.model.as_ref().map(|model| format!("model {} ({})", display_name(&model.value), model.origin)),
+        settings
+            .model
+            .as_ref()
+            .map(|model| format!("model {} ({})", display_name(&model.value), origin_text(&model.origin))),
     );
     lines.push(format!("preset {}, {} turns at most", settings.policy.preset, settings.policy.turn_cap));
     let permissions = &settings.permissions;
     let rules = permissions.allow.len() + permissions.ask.len() + permissions.deny.len();
     let mode = &permissions.mode;
-    lines.push(format!("permission mode {} ({}), rules: {rules}", mode.value, mode.origin));
+    lines.push(format!("permission mode {} ({}), rules: {rules}", mode.value, origin_text(&mode.origin)));
     lines.push(format!("workspace {}", place.workspace.display()));
-    lines.push(format!("data folder {} ({})", place.data_dir.value.display(), place.data_dir.origin));
-    lines.extend(settings.notices.iter().cloned());
+    lines.push(format!("data folder {} ({})", place.data_dir.value.display(), origin_text(&place.data_dir.origin)));
+    lines.extend(settings.notices.iter().map(settings_notice));
     lines
 }

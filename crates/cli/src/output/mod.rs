@@ -9,6 +9,7 @@ mod broken_json;
 mod editable_text;
 mod live;
 mod progress;
+pub(crate) mod setting_words;
 pub(crate) mod undone;
 pub(crate) mod wording;
 

@@ -6,6 +6,7 @@
 
 mod model;
 mod script;
+mod words;
 
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use windlass_provider::Model;
 use windlass_runtime::Clock;
 
 pub use self::script::PROMPT;
+pub use self::words::DemoWords;
 
-/// Builds the demo model. `clock` sets how fast it streams.
+/// Builds the demo model. `clock` sets how fast it streams; `words` are those of the door.
 #[must_use]
-pub fn model(clock: Arc<dyn Clock>) -> Arc<dyn Model> {
-    Arc::new(model::DemoModel::new(clock))
+pub fn model(clock: Arc<dyn Clock>, words: DemoWords) -> Arc<dyn Model> {
+    Arc::new(model::DemoModel::new(clock, words))
 }

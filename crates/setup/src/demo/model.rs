@@ -8,6 +8,7 @@ use windlass_runtime::Clock;
 use windlass_vocab::{Failure, Reply, ReplyCall, StopReason, TurnMode, Usage};
 
 use super::script::{DemoCall, DemoStep, cut_short, next_step};
+use super::words::DemoWords;
 
 /// Delay before the first word, and between words.
 const THINKING: Duration = Duration::from_millis(180);
@@ -15,11 +16,12 @@ const WORD: Duration = Duration::from_millis(22);
 
 pub(super) struct DemoModel {
     clock: Arc<dyn Clock>,
+    words: DemoWords,
 }
 
 impl DemoModel {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock }
+    pub(super) fn new(clock: Arc<dyn Clock>, words: DemoWords) -> Self {
+        Self { clock, words }
     }
 }
 
@@ -30,7 +32,7 @@ impl Model for DemoModel {
         _segments: &mut Segments,
         mut sink: Sink,
     ) -> BoxFuture<'static, Result<Reply, Failure>> {
-        let reply = reply(request);
+        let reply = reply(request, &self.words);
         let delivery = request.delivery;
         let (thinking, word) = (self.clock.real(THINKING), self.clock.real(WORD));
         Box::pin(async move {
@@ -50,11 +52,11 @@ impl Model for DemoModel {
     }
 }
 
-fn reply(request: &ModelRequest<'_>) -> Reply {
+fn reply(request: &ModelRequest<'_>, words: &DemoWords) -> Reply {
     let offers = |tool: &str| request.context.offer.iter().any(|spec| spec.wire_name == tool);
     match request.mode {
-        TurnMode::WrapUp => text_reply(cut_short()),
-        TurnMode::Tools | TurnMode::Talk => match next_step(request.history) {
+        TurnMode::WrapUp => text_reply(cut_short(words)),
+        TurnMode::Tools | TurnMode::Talk => match next_step(request.history, words) {
             DemoStep::Calls { beside, calls } => calls_reply(beside, calls),
             DemoStep::Nothing => text_reply(String::new()),
             // Where a run ends only through a tool, the answer has to be a tool call.

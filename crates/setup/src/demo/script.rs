@@ -5,17 +5,13 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use windlass_vocab::{Message, OutcomeKind};
 
+use super::words::DemoWords;
+
 /// The message that starts the demo job.
 pub const PROMPT: &str = "Rename the screenshots in this folder after what is on them.";
 
 /// Prefix of every text of the demo model.
 const LABEL: &str = "demo model, scripted: ";
-
-const CONNECT: &str = "\
-Connect a real model:
-
-    export OPENAI_API_KEY=…    # OpenAI; with OPENAI_BASE_URL any server that speaks its API
-    ollama pull qwen3          # or a model on this machine; Ollama is found where it runs";
 
 /// One step of the demo model.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,38 +42,36 @@ struct FinishedCall<'a> {
 }
 
 /// Returns the model's next step.
-pub(super) fn next_step(history: &[Message]) -> DemoStep {
+pub(super) fn next_step(history: &[Message], words: &DemoWords) -> DemoStep {
     let begins = |message: &Message| matches!(message, Message::User { text } if text.trim() == PROMPT);
-    let Some(start) = history.iter().rposition(begins) else { return talk() };
+    let Some(start) = history.iter().rposition(begins) else { return talk(words) };
     let since = &history[start + 1..];
     let is_answer = |message: &Message| matches!(message, Message::Assistant { calls, .. } if calls.is_empty());
     if since.iter().any(is_answer) {
-        return talk();
+        return talk(words);
     }
-    go_on(&results(since), since.last())
+    go_on(&results(since), since.last(), words)
 }
 
-fn talk() -> DemoStep {
-    let text =
-        format!("{LABEL}I only know one job (`windlass demo` shows it again) and can't answer this.\n\n{CONNECT}");
-    DemoStep::Talk(text)
+fn talk(words: &DemoWords) -> DemoStep {
+    let DemoWords { connect, demo } = words;
+    DemoStep::Talk(format!("{LABEL}I only know one job ({demo} shows it again) and can't answer this.\n\n{connect}"))
 }
 
 /// Text of the model when the run is stopped before the job is done.
-pub(super) fn cut_short() -> String {
-    format!("{LABEL}I was stopped before the screenshots were all renamed; `windlass demo` begins anew.")
+pub(super) fn cut_short(words: &DemoWords) -> String {
+    format!("{LABEL}I was stopped before the screenshots were all renamed; {} begins anew.", words.demo)
 }
 
-fn go_on(done: &[FinishedCall<'_>], last: Option<&Message>) -> DemoStep {
+fn go_on(done: &[FinishedCall<'_>], last: Option<&Message>, words: &DemoWords) -> DemoStep {
     let Some(listed) = done.iter().find(|call| call.tool == "list_directory") else {
         let call = DemoCall { tool: "list_directory", arguments: json!({"path": "."}) };
         return DemoStep::Calls { beside: format!("{LABEL}first I look at what is there."), calls: vec![call] };
     };
     let shots = screenshots(listed.text);
     if shots.is_empty() {
-        let text =
-            "there are no screenshots here with their text beside them; `windlass demo` makes a folder that has some.";
-        return DemoStep::Finish(format!("{LABEL}{text}"));
+        let none = "there are no screenshots here with their text beside them";
+        return DemoStep::Finish(format!("{LABEL}{none}; {} makes a folder that has some.", words.demo));
     }
     let unread: Vec<DemoCall> = shots
         .iter()
@@ -97,7 +91,7 @@ fn go_on(done: &[FinishedCall<'_>], last: Option<&Message>) -> DemoStep {
         return DemoStep::Nothing;
     }
     let Some((shot, name)) = shots.iter().zip(&names).find(|(shot, _)| moved(shot).is_none()) else {
-        return DemoStep::Finish(report(&shots, moved));
+        return DemoStep::Finish(report(&shots, moved) + "\n\n" + words.connect);
     };
     let beside = if is_first { format!("{LABEL}now I know what each shows, and rename them.") } else { String::new() };
     let call = DemoCall { tool: "move_file", arguments: json!({"from": shot, "to": name}) };
@@ -119,7 +113,7 @@ fn report<'a>(shots: &[String], moved: impl Fn(&str) -> Option<&'a FinishedCall<
         text.push_str("\n- ");
         text.push_str(&line);
     }
-    text + "\n\n" + CONNECT
+    text
 }
 
 /// Returns the calls of a conversation that have a result, in order.
@@ -199,7 +193,7 @@ mod tests {
     use serde_json::json;
     use windlass_vocab::{CallId, CallInHistory, Json, Message, OutcomeKind, Part, RunId, TurnId};
 
-    use super::{DemoStep, LABEL, PROMPT, next_step, screenshots, slug};
+    use super::{DemoStep, DemoWords, LABEL, PROMPT, next_step, screenshots, slug};
 
     /// A conversation that supplies a result for every call the model requests.
     struct ScriptedTalk {
@@ -214,7 +208,7 @@ mod tests {
 
         /// Takes one step and returns it.
         fn step(&mut self, mut result: impl FnMut(&str, &serde_json::Value) -> (OutcomeKind, String)) -> DemoStep {
-            let act = next_step(&self.history);
+            let act = next_step(&self.history, &DemoWords::SAMPLE);
             self.turn += 1;
             match &act {
                 DemoStep::Calls { calls, .. } => {
@@ -274,7 +268,7 @@ mod tests {
         };
         let tools: Vec<String> = acts.iter().map(tools).collect();
         assert_eq!(tools[..5], ["list_directory", "read_file read_file", "nothing", "move_file", "move_file"]);
-        assert!(tools[5].starts_with("demo model, scripted: done. 2 of 2") && tools[5].contains("OPENAI_API_KEY"));
+        assert!(tools[5].starts_with("demo model, scripted: done. 2 of 2") && tools[5].contains("Connect a model."));
         let DemoStep::Calls { calls, .. } = &acts[4] else { panic!("{:?}", acts[4]) };
         assert_eq!(calls[0].arguments, json!({"from": "shot-2.png", "to": "text-of-shot-2-txt.png"}));
     }
@@ -284,8 +278,11 @@ mod tests {
     fn asked_again_at_any_point_it_says_the_same() {
         let mut talk = ScriptedTalk::begun();
         for _ in 0..6 {
-            assert_eq!(next_step(&talk.history), next_step(&talk.history.clone()));
-            let asked = next_step(&talk.history);
+            assert_eq!(
+                next_step(&talk.history, &DemoWords::SAMPLE),
+                next_step(&talk.history.clone(), &DemoWords::SAMPLE)
+            );
+            let asked = next_step(&talk.history, &DemoWords::SAMPLE);
             assert_eq!(talk.step(well), asked);
         }
     }
@@ -310,8 +307,11 @@ mod tests {
         while !matches!(talk.step(well), DemoStep::Finish(_)) {}
         talk.history.push(user("And now?"));
         for history in [vec![user("hello")], talk.history] {
-            let DemoStep::Talk(text) = next_step(&history) else { panic!("it should talk") };
-            assert!(text.starts_with(LABEL) && text.contains("can't answer") && text.contains("ollama pull"), "{text}");
+            let DemoStep::Talk(text) = next_step(&history, &DemoWords::SAMPLE) else { panic!("it should talk") };
+            assert!(
+                text.starts_with(LABEL) && text.contains("can't answer") && text.contains("Connect a model."),
+                "{text}"
+            );
         }
     }
 
@@ -320,7 +320,7 @@ mod tests {
         let mut talk = ScriptedTalk::begun();
         let empty = |_: &str, _: &serde_json::Value| (OutcomeKind::Ok, "[the directory is empty]".to_owned());
         talk.step(empty);
-        assert!(matches!(talk.step(empty), DemoStep::Finish(text) if text.contains("windlass demo")));
+        assert!(matches!(talk.step(empty), DemoStep::Finish(text) if text.contains("the demo makes a folder")));
     }
 
     #[test]

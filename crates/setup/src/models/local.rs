@@ -17,8 +17,6 @@ use crate::settings::ModelEndpoint;
 /// A server on this machine answers in a millisecond or two, or is not there.
 const PROBE_LIMIT: Duration = Duration::from_millis(300);
 
-pub(super) const OLLAMA_ADVICE: &str = "`ollama pull qwen3` gets one";
-
 /// A server to probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalServer {
@@ -69,22 +67,11 @@ impl LocalProbe {
         }
     }
 
-    /// The server's name in messages.
-    pub(super) fn name(&self) -> &'static str {
+    /// The program that serves the models.
+    pub(super) fn software(&self) -> Software {
         match self {
-            Self::Server { software: Software::Ollama, .. } => "Ollama",
-            Self::Server { software: Software::LlamaCpp, .. } => "the llama.cpp server",
-            Self::Server { software: Software::Unknown, .. } | Self::Nothing => "a server",
-        }
-    }
-
-    /// How to give the server a model, for messages.
-    pub(super) fn advice(&self) -> &'static str {
-        match self {
-            Self::Server { software: Software::Ollama, .. } => OLLAMA_ADVICE,
-            Self::Server { software: Software::LlamaCpp | Software::Unknown, .. } | Self::Nothing => {
-                "start it with `-m MODEL.gguf`"
-            }
+            Self::Nothing => Software::Unknown,
+            Self::Server { software, .. } => *software,
         }
     }
 
@@ -95,7 +82,7 @@ impl LocalProbe {
             Self::Nothing => (Software::Unknown, &ListenerOwner::NotKnown),
         };
         let what = match software {
-            Software::Ollama | Software::LlamaCpp => format!("{} at {base_url}", self.name()),
+            Software::Ollama | Software::LlamaCpp => format!("{} at {base_url}", software.name()),
             Software::Unknown => {
                 format!("a server at {base_url} lists models, but does not answer as Ollama or llama.cpp")
             }

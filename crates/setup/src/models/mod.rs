@@ -7,29 +7,26 @@
 //! server and model are both named, no server and no person is asked. A notice reports a choice that nobody named.
 
 mod local;
+mod notice;
 mod owner;
-mod software;
+pub(crate) mod software;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
+use windlass::door::{LIST_LIMIT, ListedChoice, OLLAMA, OPENAI, UnnamedModel, choose_listed, is_chat_model};
 use windlass_provider::openai::{ListedModel, ListingError, OpenAiConfig, list_models};
 use windlass_provider::{HttpClient, HttpConfig, Secret};
 use windlass_vocab::ModelName;
 
 pub use self::local::{LocalProbe, LocalServer};
+pub use self::notice::ModelNotice;
+pub use self::software::Software;
 use crate::settings::{ModelEndpoint, SettingOrigin, Settings, SettingsError, Sourced};
 
 /// The name of the demo model; no server is ever asked for a model of this name.
 pub const DEMO: &str = "demo";
-
-/// The model used with OpenAI's server when there is a key and no model is named: every account has it, it calls
-/// tools well and costs little.
-const OPENAI_MODEL: &str = "gpt-4.1-mini";
-
-/// How long a configured server may take to list its models.
-const LIST_LIMIT: Duration = Duration::from_secs(5);
 
 /// How many models an error message lists at most.
 const NAMED: usize = 5;
@@ -92,11 +89,11 @@ pub enum ModelChoice {
     Demo,
 }
 
-/// The chosen model, and notices for the person, one sentence each.
+/// The chosen model, and notices for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenModel {
     pub choice: ModelChoice,
-    pub notices: Vec<String>,
+    pub notices: Vec<ModelNotice>,
 }
 
 impl ChosenModel {
@@ -104,7 +101,7 @@ impl ChosenModel {
         Self { choice, notices: Vec::new() }
     }
 
-    fn with_notice(choice: ModelChoice, notice: String) -> Self {
+    fn with_notice(choice: ModelChoice, notice: ModelNotice) -> Self {
         Self { choice, notices: vec![notice] }
     }
 
@@ -148,7 +145,7 @@ pub async fn choose(
         NextLookup::Settled(chosen) => Ok(chosen),
         NextLookup::Ask(endpoint) => {
             let listed = models_of(&endpoint, LIST_LIMIT).await;
-            choose_listed(endpoint, listed)
+            choose_of_server(endpoint, listed)
         }
         NextLookup::Look(wanted) => choose_found(&local::probe_all(locals).await, wanted, preference.fallback),
     }
@@ -172,9 +169,12 @@ fn next_lookup(endpoint: Option<&ModelEndpoint>, model: Option<Sourced<ModelName
     match (endpoint.cloned(), model) {
         (_, Some(model)) if model.value.as_str() == DEMO => NextLookup::Settled(ChosenModel::of(ModelChoice::Demo)),
         (Some(endpoint), Some(model)) => NextLookup::Settled(ChosenModel::of(ModelChoice::Server { endpoint, model })),
-        (Some(endpoint), None) if endpoint.base_url.origin == SettingOrigin::Default => {
-            let notice = format!("no model is named: {OPENAI_MODEL} is used (choose with --model or OPENAI_MODEL)");
-            let model = Sourced::new(OPENAI_MODEL.into(), SettingOrigin::Default);
+        (Some(endpoint), None)
+            if let (SettingOrigin::Default, UnnamedModel::Named(usual)) =
+                (&endpoint.base_url.origin, OPENAI.unnamed_model) =>
+        {
+            let notice = ModelNotice::Picked(format!("no model is named: {usual} is used"));
+            let model = Sourced::new(usual.into(), SettingOrigin::Default);
             NextLookup::Settled(ChosenModel::with_notice(ModelChoice::Server { endpoint, model }, notice))
         }
         (Some(endpoint), None) => NextLookup::Ask(endpoint),
@@ -190,29 +190,49 @@ pub async fn models_of(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<
     list_models(&config, &http, limit).await
 }
 
-/// Chooses the model of a configured server when no model is named: the only one it lists. A server on this machine
-/// may list several; the first is used, since the person decided what that server holds.
-fn choose_listed(
+/// Chooses the model of a configured server when no model is named.
+fn choose_of_server(
     endpoint: ModelEndpoint,
     listed: Result<Vec<ListedModel>, ListingError>,
 ) -> Result<ChosenModel, SettingsError> {
     let base_url = endpoint.base_url.value.clone();
-    let is_ollama = endpoint.base_url.origin == SettingOrigin::Variable("OLLAMA_HOST".to_owned());
+    let is_ollama = is_ollama(&endpoint);
     let listed = listed.map_err(|error| SettingsError::NoModel {
         base_url: base_url.clone(),
         known: format!(". Asked for one: {error}"),
     })?;
-    let fit: Vec<&str> = listed.iter().map(|model| model.id.as_str()).filter(|id| is_chat_model(id)).collect();
-    match fit.as_slice() {
-        [] if is_ollama => Err(SettingsError::NoModelHere { server: "Ollama", advice: local::OLLAMA_ADVICE }),
-        [] => Err(SettingsError::NoModel { base_url, known: String::new() }),
-        [first, rest @ ..] if rest.is_empty() || endpoint.is_here() || is_ollama => {
-            let model = Sourced::new(ModelName::from(*first), SettingOrigin::Found);
-            let name = display_name(&model.value);
-            let notice = format!("no model is named: {name} of {base_url} is used (choose with --model)");
-            Ok(ChosenModel::with_notice(ModelChoice::Server { endpoint, model }, notice))
+    let ids: Vec<String> = listed.into_iter().map(|model| model.id).collect();
+    let unnamed = if is_ollama { OLLAMA.unnamed_model } else { UnnamedModel::OnlyListed };
+    match choose_listed(&ids, &base_url, unnamed) {
+        ListedChoice::Model(id) => {
+            let model = Sourced::new(ModelName::from(id), SettingOrigin::Found);
+            let notice = format!("no model is named: {} of {base_url} is used", display_name(&model.value));
+            let choice = ModelChoice::Server { endpoint, model };
+            Ok(ChosenModel::with_notice(choice, ModelNotice::Picked(notice)))
         }
-        [_, ..] => Err(SettingsError::NoModel { base_url, known: format!(". It has {}", list_some(&fit)) }),
+        ListedChoice::Empty if is_ollama => Err(SettingsError::NoModelHere { software: Software::Ollama }),
+        ListedChoice::Empty => Err(SettingsError::NoModel { base_url, known: String::new() }),
+        ListedChoice::Several(ids) => {
+            Err(SettingsError::NoModel { base_url, known: format!(". It has {}", list_some(&ids)) })
+        }
+    }
+}
+
+/// Whether the server's address is the one that the environment gives for Ollama.
+fn is_ollama(endpoint: &ModelEndpoint) -> bool {
+    match (&endpoint.base_url.origin, OLLAMA.address_variable) {
+        (SettingOrigin::Variable(name), Some(variable)) => name == variable.name,
+        (
+            SettingOrigin::Variable(_)
+            | SettingOrigin::Flag(_)
+            | SettingOrigin::Project(_)
+            | SettingOrigin::ProjectServers(_)
+            | SettingOrigin::User(_)
+            | SettingOrigin::Default
+            | SettingOrigin::Found
+            | SettingOrigin::Session,
+            _,
+        ) => false,
     }
 }
 
@@ -234,20 +254,18 @@ fn choose_found_named(
 ) -> Result<ChosenModel, SettingsError> {
     let has = |seen: &LocalProbe| seen.ids().iter().any(|id| is_named(id, wanted.value.as_str()));
     if let Some((server, seen)) = seen.iter().find(|(_, seen)| seen.is_trusted() && has(seen)) {
-        let notice = format!("{} on this machine is used ({})", seen.name(), server.base_url);
+        let notice = format!("{} on this machine is used ({})", seen.software().name(), server.base_url);
         let choice = ModelChoice::Server { endpoint: ModelEndpoint::found(&server.base_url), model: wanted };
-        return Ok(ChosenModel::with_notice(choice, notice));
+        return Ok(ChosenModel::with_notice(choice, ModelNotice::Found(notice)));
     }
     if let Some((server, seen)) = seen.iter().find(|(_, seen)| has(seen)) {
         return Err(not_used_unasked(server, seen));
     }
     let here = seen.iter().filter(|(_, seen)| !seen.ids().is_empty()).map(|(_, seen)| {
         let ids: Vec<&str> = seen.ids().iter().map(String::as_str).collect();
-        format!("{} on this machine has {}. ", seen.name(), list_some(&ids))
+        format!("{} on this machine has {}", seen.software().name(), list_some(&ids))
     });
-    let found = here.collect::<String>()
-        + "Set OPENAI_API_KEY for a model of OpenAI, or name its server with --base-url or OPENAI_BASE_URL";
-    Err(SettingsError::NoServerFor { origin: wanted.origin, model: wanted.value.0, found })
+    Err(SettingsError::NoServerFor { origin: wanted.origin, model: wanted.value.0, here: here.collect() })
 }
 
 fn choose_found_any(seen: &[(LocalServer, LocalProbe)], fallback: ModelFallback) -> Result<ChosenModel, SettingsError> {
@@ -255,8 +273,8 @@ fn choose_found_any(seen: &[(LocalServer, LocalProbe)], fallback: ModelFallback)
     let trusted = seen.iter().filter(|(_, seen)| seen.is_trusted());
     if let Some((server, seen, id)) = trusted.clone().find_map(|(server, seen)| Some((server, seen, talker(seen)?))) {
         let model = Sourced::new(ModelName::from(id), SettingOrigin::Found);
-        let (name, server_name) = (display_name(&model.value), seen.name());
-        let notice = format!("{name} of {server_name} on this machine is used (choose with --model)");
+        let (name, server_name) = (display_name(&model.value), seen.software().name());
+        let notice = ModelNotice::Picked(format!("{name} of {server_name} on this machine is used"));
         return Ok(ChosenModel::with_notice(
             ModelChoice::Server { endpoint: ModelEndpoint::found(&server.base_url), model },
             notice,
@@ -267,14 +285,14 @@ fn choose_found_any(seen: &[(LocalServer, LocalProbe)], fallback: ModelFallback)
     match (fallback, doubtful, empty) {
         (ModelFallback::Refuse | ModelFallback::Ask, Some((server, seen)), _) => Err(not_used_unasked(server, seen)),
         (ModelFallback::Demo, Some((server, seen)), _) => {
-            Ok(ChosenModel::with_notice(ModelChoice::Demo, not_used_unasked(server, seen).to_string()))
+            let notice =
+                ModelNotice::NotUsed { doubt: seen.doubt(&server.base_url), base_url: server.base_url.clone() };
+            Ok(ChosenModel::with_notice(ModelChoice::Demo, notice))
         }
-        (ModelFallback::Refuse, None, Some(seen)) => {
-            Err(SettingsError::NoModelHere { server: seen.name(), advice: seen.advice() })
-        }
+        (ModelFallback::Refuse, None, Some(seen)) => Err(SettingsError::NoModelHere { software: seen.software() }),
         (ModelFallback::Refuse, None, None) => Err(SettingsError::NoServer),
         (ModelFallback::Demo | ModelFallback::Ask, None, Some(seen)) => {
-            let notice = format!("{} runs on this machine but has no model yet: {}", seen.name(), seen.advice());
+            let notice = ModelNotice::NoModelHere { software: seen.software() };
             Ok(ChosenModel::with_notice(ModelChoice::Demo, notice))
         }
         (ModelFallback::Demo | ModelFallback::Ask, None, None) => Ok(ChosenModel::of(ModelChoice::Demo)),
@@ -289,25 +307,6 @@ fn not_used_unasked(server: &LocalServer, seen: &LocalProbe) -> SettingsError {
 /// Whether a listed model is the wanted one; Ollama lists `qwen3` as `qwen3:latest`.
 pub fn is_named(id: &str, wanted: &str) -> bool {
     id == wanted || id.strip_suffix(":latest") == Some(wanted)
-}
-
-/// Whether a model is made for conversation, judging by its name.
-fn is_chat_model(id: &str) -> bool {
-    const OTHERS: [&str; 11] = [
-        "embed",
-        "bge-",
-        "minilm",
-        "rerank",
-        "whisper",
-        "tts",
-        "dall-e",
-        "moderation",
-        "stable-diffusion",
-        "clip-",
-        "e5-",
-    ];
-    let id = id.to_ascii_lowercase();
-    !OTHERS.iter().any(|other| id.contains(other))
 }
 
 /// A model's name for messages; some servers list a model with an empty name.

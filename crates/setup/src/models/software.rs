@@ -29,6 +29,16 @@ impl Software {
         Self::of(&String::from_utf8_lossy(&answer))
     }
 
+    /// The server's name in messages.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ollama => "Ollama",
+            Self::LlamaCpp => "the llama.cpp server",
+            Self::Unknown => "a server",
+        }
+    }
+
     fn of(answer: &str) -> Self {
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
         let is_llama = |line: &str| {

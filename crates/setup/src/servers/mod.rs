@@ -176,7 +176,7 @@ fn check_unchanged(approved: &ApprovedCommand) -> Result<(), String> {
         None => Ok(()),
         Some(path) => {
             let path = path.display().to_string();
-            Err(format!("{} is not what you agreed to; start windlass again to be asked about it", shown_path(&path)))
+            Err(format!("{} is not what you agreed to; you are asked about it at the next start", shown_path(&path)))
         }
     }
 }

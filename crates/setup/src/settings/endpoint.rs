@@ -1,22 +1,27 @@
-//! Chooses the model server and its key.
+//! Chooses the model, its server and the key.
+//!
+//! What the name of a model means is the library's to say (`windlass::door::NamedModel`). An address given beside the
+//! name, as a flag or in the same file, makes the name the server's own id.
 //!
 //! A key is sent only to the server its owner meant: the key a file names belongs to the address in the same file. An
 //! address from an untrusted project is not called, not even on this machine, because the server at that address
 //! controls the tools.
 
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::{Host, Url};
+use windlass::door::{
+    AddressVariable, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, NamedModel, NamedServer, OPENAI,
+    address_in_environment,
+};
+use windlass_vocab::ModelName;
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
+use super::notice::SettingsNotice;
 use super::origin::{SettingOrigin, Sourced};
 use super::provider;
 use super::sources::Sources;
-
-pub const OPENAI: &str = "https://api.openai.com/v1";
-const OLLAMA_PORT: u16 = 11434;
 
 /// An API key. Never displayed.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,58 +63,151 @@ impl ModelEndpoint {
         let found = Url::parse(&self.base_url.value).ok().filter(|_| self.base_url.origin == SettingOrigin::Found)?;
         Some(found.authority().to_owned())
     }
-
-    /// Whether the server is on this machine.
-    #[must_use]
-    pub fn is_here(&self) -> bool {
-        Url::parse(&self.base_url.value).is_ok_and(|url| is_here(&url))
-    }
 }
 
-/// Returns the server to call, with notices for the person.
-pub(super) fn endpoint(sources: &Sources) -> Result<(Option<ModelEndpoint>, Vec<String>), SettingsError> {
+/// The model and its server, as far as the settings name them, with notices for the person.
+#[derive(Default)]
+pub(super) struct ModelSettings {
+    pub(super) model: Option<Sourced<ModelName>>,
+    pub(super) endpoint: Option<ModelEndpoint>,
+    pub(super) notices: Vec<SettingsNotice>,
+}
+
+/// The address of a server, and which keys may be sent there.
+struct ServerAddress {
+    url: Sourced<String>,
+    keys: KeyScope,
+}
+
+/// Which keys may be sent to a server, besides our own variable's.
+enum KeyScope {
+    /// The key of the file that names the server.
+    SameFile,
+    /// The same, or else a key that is bound to no address.
+    SameFileOrUnbound,
+    /// The key of this provider.
+    Provider(&'static ModelProvider),
+}
+
+/// Resolves the model and its server.
+pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, SettingsError> {
+    let name = name(sources)?;
+    let parsed = name.as_ref().filter(|name| !has_address_beside(sources, &name.origin));
+    let parsed = parsed.map(|name| (NamedModel::parse(name.value.trim()), name));
+    let address = match parsed {
+        Some((NamedModel { server: NamedServer::Unnamed, .. }, _)) | None => address(sources)?,
+        Some((named, name)) => Some(address_in_name(sources, named.server, &name.origin)?),
+    };
+    let id = |name: &Sourced<String>| match &parsed {
+        Some((named, _)) => named.id.map(str::to_owned),
+        None => Some(name.value.clone()),
+    };
+    let model = name.as_ref().and_then(|name| Some(Sourced::new(id(name)?, name.origin.clone())));
+    let model = model.map(|model| model.try_map(check_model)).transpose()?;
     let keys = KeyLookup { sources };
-    let Some(address) = address(sources)? else {
-        let Some(key) = keys.general()? else { return Ok((None, Vec::new())) };
-        let base_url = Sourced::new(OPENAI.to_owned(), SettingOrigin::Default);
+    let Some(ServerAddress { url: address, keys: scope }) = address else {
+        let Some(key) = keys.unbound(&OPENAI)? else { return Ok(ModelSettings { model, ..ModelSettings::default() }) };
+        let base_url = Sourced::new(OPENAI.base_url.to_owned(), SettingOrigin::Default);
         provider::check(&base_url.value, &key)?;
-        return Ok((Some(ModelEndpoint { base_url, api_key: Some(key) }), Vec::new()));
+        let endpoint = Some(ModelEndpoint { base_url, api_key: Some(key) });
+        return Ok(ModelSettings { model, endpoint, notices: Vec::new() });
     };
     let url = check_url(&address)?;
     let base_url = Sourced::new(url.as_str().trim_end_matches('/').to_owned(), address.origin);
     if matches!(base_url.origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
         return Err(sources.untrusted("a base_url", base_url.origin));
     }
+    let api_key = keys.for_server(&base_url.origin, &scope)?;
     let mut notices = Vec::new();
-    let api_key = keys.for_address(&base_url.origin)?;
     if let Some(key) = &api_key {
         provider::check(&base_url.value, key)?;
         if url.scheme() == "http" && !is_here(&url) {
-            notices.push(format!("the key from {} travels unencrypted to {}", key.origin, base_url.value));
+            let text = format!("the key from {} travels unencrypted to {}", key.origin, base_url.value);
+            notices.push(SettingsNotice::Sentence(text));
         }
     }
-    Ok((Some(ModelEndpoint { base_url, api_key }), notices))
+    Ok(ModelSettings { model, endpoint: Some(ModelEndpoint { base_url, api_key }), notices })
+}
+
+/// Returns the name of the model as configured.
+fn name(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
+    let Sources { flags, env, .. } = sources;
+    if let Some(flag) = Sourced::flag("model", flags.model.clone()) {
+        return Ok(Some(flag));
+    }
+    for variable in MODEL_VARIABLES {
+        if let Some(name) = env.text(variable)? {
+            return Ok(Some(name));
+        }
+    }
+    Ok(sources.in_files(|file| file.sourced(&file.settings.model)))
+}
+
+/// Whether the server's address is given where the model's name is: then the name is an id of that server.
+fn has_address_beside(sources: &Sources, name: &SettingOrigin) -> bool {
+    let in_file = |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| file.settings.base_url.is_some());
+    let beside = match name {
+        SettingOrigin::Project(_) => in_file(&sources.project),
+        SettingOrigin::User(_) => in_file(&sources.user),
+        SettingOrigin::Flag(_)
+        | SettingOrigin::Variable(_)
+        | SettingOrigin::ProjectServers(_)
+        | SettingOrigin::Default
+        | SettingOrigin::Found
+        | SettingOrigin::Session => false,
+    };
+    beside || sources.flags.base_url.is_some()
+}
+
+/// Whether the project's file names a model together with its server.
+pub(super) fn names_server(file: &SettingsFile) -> bool {
+    let name = file.settings.model.as_ref().filter(|_| file.settings.base_url.is_none());
+    name.is_some_and(|name| NamedModel::parse(name.get_ref().trim()).server != NamedServer::Unnamed)
+}
+
+/// Returns the server that a model's name means.
+fn address_in_name(
+    sources: &Sources,
+    server: NamedServer<'_>,
+    origin: &SettingOrigin,
+) -> Result<ServerAddress, SettingsError> {
+    if matches!(origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
+        return Err(sources.untrusted(SERVER_IN_NAME, origin.clone()));
+    }
+    match server {
+        NamedServer::Address(url) => {
+            Ok(ServerAddress { url: Sourced::new(url.to_owned(), origin.clone()), keys: KeyScope::SameFile })
+        }
+        NamedServer::Provider(provider) => {
+            let elsewhere = provider.address_variable.map_or(Ok(None), |variable| address_in(sources, variable))?;
+            let url = elsewhere.unwrap_or_else(|| Sourced::new(provider.base_url.to_owned(), origin.clone()));
+            Ok(ServerAddress { url, keys: KeyScope::Provider(provider) })
+        }
+        NamedServer::Unnamed => Err(SettingsError::NoServer),
+    }
+}
+
+/// A project's model that is named with its server, for messages.
+pub(super) const SERVER_IN_NAME: &str = "a model with its server";
+
+fn address_in(sources: &Sources, variable: AddressVariable) -> Result<Option<Sourced<String>>, SettingsError> {
+    let url = |text: &str| variable.form.base_url(text).map_err(|error| error.to_string());
+    sources.env.parsed(variable.name, url)
 }
 
 /// Returns the address as configured.
-fn address(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
-    let Sources { flags, env, project, user, .. } = sources;
-    if let Some(flag) = Sourced::flag("--base-url", flags.base_url.clone()) {
-        return Ok(Some(flag));
+fn address(sources: &Sources) -> Result<Option<ServerAddress>, SettingsError> {
+    let Sources { flags, env, .. } = sources;
+    if let Some(url) = Sourced::flag("base_url", flags.base_url.clone()) {
+        return Ok(Some(ServerAddress { url, keys: KeyScope::Provider(&OPENAI) }));
     }
-    for name in ["WINDLASS_BASE_URL", "OPENAI_BASE_URL"] {
-        if let Some(url) = env.text(name)? {
-            return Ok(Some(url));
-        }
-    }
-    // With an OpenAI key set, `OLLAMA_HOST` is just another server on this machine.
-    if env.raw("OPENAI_API_KEY").is_none()
-        && let Some(url) = env.parsed("OLLAMA_HOST", ollama_url)?
+    if let Some((variable, provider)) = address_in_environment(|name| env.raw(name).is_some())
+        && let Some(url) = address_in(sources, variable)?
     {
-        return Ok(Some(url));
+        return Ok(Some(ServerAddress { url, keys: KeyScope::Provider(provider) }));
     }
-    let in_file = |file: &Option<SettingsFile>| file.as_ref().and_then(|file| file.sourced(&file.settings.base_url));
-    Ok(in_file(project).or_else(|| in_file(user)))
+    let url = sources.in_files(|file| file.sourced(&file.settings.base_url));
+    Ok(url.map(|url| ServerAddress { url, keys: KeyScope::SameFileOrUnbound }))
 }
 
 struct KeyLookup<'a> {
@@ -119,39 +217,52 @@ struct KeyLookup<'a> {
 type FoundKey = Result<Option<Sourced<ApiKey>>, SettingsError>;
 
 impl KeyLookup<'_> {
-    /// Returns the key for an address that came from `origin`, which is not an untrusted project.
-    fn for_address(&self, origin: &SettingOrigin) -> FoundKey {
-        if let Some(key) = self.variable("WINDLASS_API_KEY")? {
+    /// Returns the key for a server whose address came from `origin`, which is not an untrusted project.
+    fn for_server(&self, origin: &SettingOrigin, scope: &KeyScope) -> FoundKey {
+        if let Some(key) = self.variable(KEY_VARIABLE)? {
             return Ok(Some(key));
         }
-        let beside = match origin {
-            SettingOrigin::Project(_) => self.project()?,
-            SettingOrigin::User(_) => self.user()?,
-            SettingOrigin::Variable(name) if name == "OLLAMA_HOST" => return Ok(None),
+        match scope {
+            KeyScope::SameFile => self.in_file_of(origin),
+            KeyScope::SameFileOrUnbound => {
+                let beside = self.in_file_of(origin)?;
+                if beside.is_some() { Ok(beside) } else { self.unbound(&OPENAI) }
+            }
+            KeyScope::Provider(provider) => self.unbound(provider),
+        }
+    }
+
+    fn in_file_of(&self, origin: &SettingOrigin) -> FoundKey {
+        match origin {
+            SettingOrigin::Project(_) => self.project(),
+            SettingOrigin::User(_) => self.user(),
             SettingOrigin::Variable(_)
             | SettingOrigin::Flag(_)
             | SettingOrigin::ProjectServers(_)
             | SettingOrigin::Default
             | SettingOrigin::Found
-            | SettingOrigin::Session => None,
-        };
-        if beside.is_some() { Ok(beside) } else { self.general() }
+            | SettingOrigin::Session => Ok(None),
+        }
     }
 
-    /// Returns the key when no address is configured.
-    fn general(&self) -> FoundKey {
-        if let Some(key) = self.in_environment()? {
-            return Ok(Some(key));
+    /// Returns the key of this provider: a variable's, or, if it has keys at all, that of a file.
+    fn unbound(&self, provider: &ModelProvider) -> FoundKey {
+        for variable in provider.key_variables() {
+            if let Some(key) = self.variable(variable)? {
+                return Ok(Some(key));
+            }
         }
-        if let Some(key) = self.project()? {
-            return Ok(Some(key));
+        if provider.key_variable.is_none() {
+            return Ok(None);
         }
-        self.user()
-    }
-
-    fn in_environment(&self) -> FoundKey {
-        let key = self.variable("WINDLASS_API_KEY")?;
-        if key.is_some() { Ok(key) } else { self.variable("OPENAI_API_KEY") }
+        // A key beside an address in a file is for that address.
+        let is_unbound =
+            |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| file.settings.base_url.is_none());
+        let project = if is_unbound(&self.sources.project) { self.project()? } else { None };
+        match project {
+            None if is_unbound(&self.sources.user) => self.user(),
+            found => Ok(found),
+        }
     }
 
     fn variable(&self, name: &str) -> FoundKey {
@@ -191,6 +302,13 @@ impl KeyLookup<'_> {
     }
 }
 
+fn check_model(name: String) -> Result<ModelName, String> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err("this is not the name of a model".into());
+    }
+    Ok(ModelName(name))
+}
+
 fn check_key(text: &str) -> Result<ApiKey, String> {
     let key = text.trim();
     if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -203,13 +321,13 @@ fn check_key(text: &str) -> Result<ApiKey, String> {
 fn check_url(address: &Sourced<String>) -> Result<Url, SettingsError> {
     let wrong = |problem: &str| SettingsError::wrong(address.origin.clone(), problem);
     let url = Url::parse(address.value.trim()).map_err(|error| {
-        wrong(&format!("this is not an address ({error}); write it like http://127.0.0.1:11434/v1"))
+        wrong(&format!("this is not an address ({error}); one is written like http://127.0.0.1:11434/v1"))
     })?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("the address must begin with http:// or https://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("the address holds a name or password; take it out and give the key as OPENAI_API_KEY"));
+        return Err(SettingsError::PasswordInAddress { origin: address.origin.clone() });
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(wrong("the address must end with its path, e.g. /v1, without ? and #"));
@@ -225,34 +343,6 @@ fn is_here(url: &Url) -> bool {
         Some(Host::Domain(name)) => name == "localhost",
         None => false,
     }
-}
-
-/// Returns the address meant by `OLLAMA_HOST`: `host`, `host:port`, `:port` or a URL. For a listen-on-all address
-/// (0.0.0.0) the loopback address is called.
-fn ollama_url(text: &str) -> Result<String, String> {
-    let problem = || "this is not a host; write it like 127.0.0.1:11434".to_owned();
-    let text = text.trim();
-    let has_scheme = text.contains("://");
-    let whole = match text {
-        _ if has_scheme => text.to_owned(),
-        _ if text.parse::<Ipv6Addr>().is_ok() => format!("http://[{text}]"),
-        _ if text.starts_with(':') => format!("http://127.0.0.1{text}"),
-        _ => format!("http://{text}"),
-    };
-    let mut url = Url::parse(&whole).map_err(|_| problem())?;
-    match url.host() {
-        Some(Host::Ipv4(ip)) if ip.is_unspecified() => url.set_ip_host(Ipv4Addr::LOCALHOST.into()),
-        Some(Host::Ipv6(ip)) if ip.is_unspecified() => url.set_ip_host(Ipv6Addr::LOCALHOST.into()),
-        Some(Host::Ipv4(_) | Host::Ipv6(_) | Host::Domain(_)) => Ok(()),
-        None => Err(()),
-    }
-    .map_err(|()| problem())?;
-    // Without a scheme the default is Ollama's port. The URL parser drops `:80` as the scheme's default, so look for
-    // it in the text.
-    if !has_scheme && url.port().is_none() && !text.ends_with(":80") {
-        url.set_port(Some(OLLAMA_PORT)).map_err(|()| problem())?;
-    }
-    Ok(format!("{}/v1", url.as_str().trim_end_matches('/')))
 }
 
 #[cfg(test)]

@@ -1,9 +1,14 @@
-//! Errors in settings. Every message says where the value is and what to do.
+//! Errors in settings. Every message says where the value is and what is wrong. What to do about it is the door's to say:
+//! it knows the flags and commands that help.
 
 use std::io;
 use std::path::PathBuf;
 
+use windlass::door::ModelProvider;
+
 use super::origin::SettingOrigin;
+use super::untrusted_folder::UntrustedFolder;
+use crate::models::software::Software;
 
 /// The settings can't be used as they are.
 #[derive(Debug, thiserror::Error)]
@@ -17,17 +22,40 @@ pub enum SettingsError {
         problem: String,
     },
     /// A project's file sets something that only a trusted folder may set.
-    #[error(
-        "{origin}: {setting} is not taken from a project you have not trusted. Read the file; then take the line out, \
-         or {how}"
-    )]
+    #[error("{origin}: {setting} is not taken from a project you have not trusted")]
     Untrusted {
         /// Where the setting is.
         origin: SettingOrigin,
         /// The setting.
         setting: &'static str,
-        /// How to trust the folder.
-        how: String,
+        /// The project's folder.
+        folder: UntrustedFolder,
+    },
+    /// A key of one provider would be sent to another.
+    #[error("{origin}: this is a key for {}, and {base_url} is {}", key_of.name, server_of.name)]
+    KeyOfOther {
+        /// Where the key is.
+        origin: SettingOrigin,
+        /// The provider whose key it is.
+        key_of: &'static ModelProvider,
+        /// The server that would get it.
+        base_url: String,
+        /// The provider whose server that is.
+        server_of: &'static ModelProvider,
+    },
+    /// An address contains a name or a password.
+    #[error("{origin}: the address holds a name or password")]
+    PasswordInAddress {
+        /// Where the address is.
+        origin: SettingOrigin,
+    },
+    /// A file that holds a key can be read by other users.
+    #[error("{origin}: others can read this file and the key in it")]
+    KeyReadable {
+        /// Where the key is.
+        origin: SettingOrigin,
+        /// The file.
+        path: PathBuf,
     },
     /// A file is there but can't be read.
     #[error("{}: the file can't be read: {problem}", path.display())]
@@ -56,17 +84,10 @@ pub enum SettingsError {
         source: io::Error,
     },
     /// No server is known.
-    #[error(
-        "no model is configured and none of yours runs on this machine: set OPENAI_API_KEY, or start Ollama or a llama.cpp \
-         server, or name a server with --base-url or OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). \
-         `windlass init` writes it down; `windlass demo` shows a job without a model"
-    )]
+    #[error("no model is configured and none of yours runs on this machine")]
     NoServer,
     /// The session's conversation would go to another server than before, and nobody named that server.
-    #[error(
-        "this session talked to {began}, and would now talk to {now}, which nobody named: say which with --base-url \
-         or OPENAI_BASE_URL"
-    )]
+    #[error("this session talked to {began}, and would now talk to {now}, which nobody named")]
     OtherServer {
         /// The server the session began with.
         began: String,
@@ -74,10 +95,7 @@ pub enum SettingsError {
         now: String,
     },
     /// A server on this machine that may be somebody else's.
-    #[error(
-        "{doubt}; it is not used unasked. To use it, name it: --base-url {base_url}, or OPENAI_BASE_URL={base_url}, \
-         or `base_url = {base_url:?}` in windlass.toml"
-    )]
+    #[error("{doubt}; it is not used unasked")]
     NotUsedUnasked {
         /// The server, and why it may be somebody else's.
         doubt: String,
@@ -85,39 +103,36 @@ pub enum SettingsError {
         base_url: String,
     },
     /// A server on this machine that has no model.
-    #[error(
-        "{server} runs on this machine but has no model yet: {advice}; or set OPENAI_API_KEY. \
-         `windlass demo` shows a job without a model"
-    )]
+    #[error("{} runs on this machine but has no model yet", software.name())]
     NoModelHere {
-        /// The server's name.
-        server: &'static str,
-        /// How to give it a model.
-        advice: &'static str,
+        /// The server's program.
+        software: Software,
     },
     /// A model is named that no server on this machine has.
-    #[error("{origin}: no server is configured for the model {model:?}: {found}")]
+    #[error("{origin}: no server is configured for the model {model:?}{}", in_sentences(here))]
     NoServerFor {
         /// Where the model was named.
         origin: SettingOrigin,
         /// The model.
         model: String,
-        /// Which models run here instead, and what to do.
-        found: String,
+        /// Which models run here instead, a sentence for each server.
+        here: Vec<String>,
     },
     /// A server is configured, but no model.
-    #[error(
-        "no model is named for {base_url}: give --model, or set OPENAI_MODEL, or write `model = \"…\"` in windlass.toml{known}"
-    )]
+    #[error("no model is named for {base_url}{known}")]
     NoModel {
         /// The server.
         base_url: String,
-        /// The known models of the server: empty, or a sentence with a leading space.
+        /// What is known of the server's models: empty, or a sentence that begins with a stop and a blank.
         known: String,
     },
     /// No data folder can be determined.
-    #[error("it is not known where to keep sessions: set HOME, or give --data-dir")]
+    #[error("it is not known where to keep sessions: HOME is not set")]
     NoDataDir,
+}
+
+fn in_sentences(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| format!(". {sentence}")).collect()
 }
 
 impl SettingsError {

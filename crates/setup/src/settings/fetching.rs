@@ -9,8 +9,7 @@ use super::sources::Sources;
 /// Combines the hosts of flags and files.
 pub(super) fn private(sources: &Sources) -> Result<Vec<Sourced<HostPattern>>, SettingsError> {
     let Sources { flags, project, user, .. } = sources;
-    let given =
-        flags.fetch_private.iter().map(|host| Sourced::new(host.clone(), SettingOrigin::Flag("--fetch-private")));
+    let given = flags.fetch_private.iter().map(|host| Sourced::new(host.clone(), SettingOrigin::Flag("fetch_private")));
     let files = [project, user].into_iter().flatten();
     let written = files.flat_map(|file| {
         let hosts = file.settings.tools.fetch_private.iter();

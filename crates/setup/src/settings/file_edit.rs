@@ -13,6 +13,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
+use windlass_mcp::ServerName;
 use windlass_tools::{ReadableBy, contains_placeholder, write_whole};
 
 use super::file::{SettingsFile, SettingsScope};
@@ -43,6 +44,14 @@ pub enum SettingsWriteError {
     /// The file is not valid, or would not be after the change.
     #[error("{0}")]
     Damaged(String),
+    /// The file names a server of this name already.
+    #[error("{} names a server `{name}` already", path.display())]
+    KnownServer {
+        /// The file.
+        path: PathBuf,
+        /// The server.
+        name: ServerName,
+    },
     /// Another process holds the lock.
     #[error("{} is being written by somebody else", .0.display())]
     Busy(PathBuf),

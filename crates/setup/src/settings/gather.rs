@@ -12,7 +12,7 @@ use super::origin::{SettingOrigin, Sourced};
 use super::ownership::{CurrentUser, search};
 use super::programs::CommandFiles;
 use super::servers::programs_of_project;
-use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, trusting, user_file};
+use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, untrusted_folder, user_file};
 use super::trust_state::TrustState;
 
 /// The file in which other programs keep a project's MCP servers.
@@ -45,7 +45,8 @@ impl Sources {
             let search = search(&folders, name, current_user, |folder| lists(user.as_ref(), folder, &env));
             let passed = search.not_used.filter(|(file, _)| !same_file(file, user_path.as_deref()));
             notices.extend(passed.map(|(file, untrusted)| {
-                untrusted.notice(&file, &trusting(file.parent().unwrap_or(Path::new("/")), &env))
+                let folder = untrusted_folder(user.as_ref(), file.parent().unwrap_or(Path::new("/")), &env);
+                untrusted.notice(file, folder)
             }));
             search.found
         };
@@ -91,7 +92,7 @@ impl Sources {
 
 fn workspace(flags: &Flags, env: &Env, cwd: &Path) -> Result<PathBuf, SettingsError> {
     let variable = "WINDLASS_WORKSPACE";
-    let named = Sourced::flag("--workspace", flags.workspace.clone())
+    let named = Sourced::flag("workspace", flags.workspace.clone())
         .or_else(|| env.raw(variable).map(|path| Sourced::new(path.into(), SettingOrigin::Variable(variable.into()))))
         .unwrap_or_else(|| Sourced::new(cwd.to_owned(), SettingOrigin::Default));
     let path = cwd.join(&named.value);
@@ -123,8 +124,7 @@ fn read(path: &Path, scope: SettingsScope) -> Result<Option<SettingsFile>, Setti
     if let Some(key) = &file.settings.api_key
         && path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
     {
-        let problem = format!("others can read this file and the key in it: run `chmod 600 {}`", path.display());
-        return Err(SettingsError::wrong(file.origin(key), problem));
+        return Err(SettingsError::KeyReadable { origin: file.origin(key), path: path.to_owned() });
     }
     Ok(Some(file))
 }

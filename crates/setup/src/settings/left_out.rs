@@ -9,40 +9,15 @@ use std::borrow::Cow;
 
 use toml::Spanned;
 
+use super::endpoint;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::file_settings::FileSettings;
 use super::flags::Flags;
-use super::origin::SettingOrigin;
+use super::ignored_setting::IgnoredSetting;
+use super::notice::SettingsNotice;
 use super::policy;
 use super::sources::Sources;
-
-/// Tells a person who refused how to see what they refused and how to change the answer.
-pub const MORE: &str = "`windlass doctor` tells more, `windlass trust` asks again";
-
-/// A setting of a project's file that is ignored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IgnoredSetting {
-    /// Where the setting is.
-    pub(super) origin: SettingOrigin,
-    /// A description of the setting.
-    pub(super) what: String,
-    /// The value in the file, where `what` does not include it.
-    pub(super) value: Option<String>,
-}
-
-impl IgnoredSetting {
-    /// The setting with its value: a person who is to agree to it must see it.
-    pub fn with_value(&self) -> String {
-        self.value.as_ref().map_or_else(|| self.to_string(), |value| format!("{self}: {value}"))
-    }
-}
-
-impl std::fmt::Display for IgnoredSetting {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: {}", self.origin, self.what)
-    }
-}
 
 impl Sources {
     /// Returns these sources without the project's loosening settings, and the settings that were dropped.
@@ -65,7 +40,9 @@ impl Sources {
         let files = Self { flags: Flags::default(), env: self.env.places_only(), ..self.clone() };
         let (sources, mut left_out) = files.tightened();
         if let Some(file) = self.project.as_ref().filter(|_| !self.trusts_project()) {
-            let FileSettings { base_url, api_key_env, .. } = &file.settings;
+            let FileSettings { base_url, api_key_env, model, .. } = &file.settings;
+            let model = model.as_ref().filter(|_| endpoint::names_server(file));
+            left_out.extend(model.map(|model| file.left_out(model, endpoint::SERVER_IN_NAME)));
             left_out.extend(base_url.as_ref().map(|url| file.left_out(url, "a base_url")));
             left_out.extend(api_key_env.as_ref().map(|name| file.left_out(name, "the choice of a key (api_key_env)")));
         }
@@ -74,21 +51,13 @@ impl Sources {
     }
 
     /// Returns the notice about the dropped settings.
-    pub(super) fn notice_of(&self, left_out: &[IgnoredSetting]) -> Option<String> {
+    pub(super) fn notice_of(&self, left_out: Vec<IgnoredSetting>) -> Option<SettingsNotice> {
         let file = self.project.as_ref().filter(|_| !left_out.is_empty())?;
         if self.is_declined() {
             // The person has seen all of it and refused. A refused change of a listed folder is reported by `trusting`.
-            let what =
-                if left_out.len() == 1 { "1 setting".to_owned() } else { format!("{} settings", left_out.len()) };
-            let told = format!("{what} of this project's windlass.toml not taken, as you said no; {MORE}");
-            return (!self.lists(file.folder())).then_some(told);
+            return (!self.lists(file.folder())).then_some(SettingsNotice::Declined { settings: left_out.len() });
         }
-        let all: Vec<String> = left_out.iter().map(ToString::to_string).collect();
-        Some(format!(
-            "{}: not taken from a project you have not trusted. Read the file; to take what it says, {}",
-            all.join("; "),
-            self.trusting(file.folder())
-        ))
+        Some(SettingsNotice::LeftOut { settings: left_out, folder: self.untrusted_folder(file.folder()) })
     }
 }
 

@@ -14,6 +14,7 @@ use windlass_vocab::ToolName;
 
 use super::error::SettingsError;
 use super::nearest::{near, nearest};
+use super::notice::SettingsNotice;
 use super::origin::{SettingOrigin, Sourced};
 use super::permissions::PermissionSettings;
 
@@ -34,7 +35,10 @@ const SLIP: usize = 2;
 
 /// Returns a notice for each rule that names no tool; `servers` are the configured servers. A deny or ask rule that
 /// can't match any tool is an error.
-pub(super) fn notices(permissions: &PermissionSettings, servers: &[String]) -> Result<Vec<String>, SettingsError> {
+pub(super) fn notices(
+    permissions: &PermissionSettings,
+    servers: &[String],
+) -> Result<Vec<SettingsNotice>, SettingsError> {
     let PermissionSettings { allow, ask, deny, .. } = permissions;
     let forbidding = ask.iter().chain(deny).map(|rule| (SettingsRuleSide::Forbid, rule));
     let all = allow.iter().map(|rule| (SettingsRuleSide::Allow, rule)).chain(forbidding);
@@ -44,7 +48,7 @@ pub(super) fn notices(permissions: &PermissionSettings, servers: &[String]) -> R
         if side == SettingsRuleSide::Forbid && is_certain(rule, servers) {
             return Err(SettingsError::Wrong { origin: rule.origin.clone(), problem });
         }
-        notices.push(format!("{}: {problem}", rule.origin));
+        notices.push(SettingsNotice::At { origin: rule.origin.clone(), problem });
     }
     Ok(notices)
 }
@@ -110,7 +114,7 @@ mod tests {
         let permissions = PermissionSettings { mode, allow, ask: Vec::new(), deny, protected: Protected::default() };
         let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
         match notices(&permissions, &servers) {
-            Ok(mut notices) => notices.pop(),
+            Ok(mut notices) => notices.pop().map(|notice| notice.to_string()),
             Err(error) => Some(format!("error: {error}")),
         }
     }

@@ -21,10 +21,12 @@ mod file_settings;
 mod flags;
 mod gather;
 mod hidden;
+mod ignored_setting;
 mod left_out;
 mod misnamed;
 mod mode;
 mod nearest;
+mod notice;
 mod origin;
 mod ownership;
 mod permissions;
@@ -39,6 +41,7 @@ mod servers;
 mod sources;
 mod trust;
 mod trust_state;
+mod untrusted_folder;
 mod wide_workspace;
 
 use std::collections::BTreeMap;
@@ -51,15 +54,15 @@ use windlass_vocab::{ModelName, Policy};
 pub use self::approved_command::ApprovedCommand;
 pub use self::command_env::CommandEnv;
 pub use self::durability::DurabilitySetting;
-pub use self::endpoint::OPENAI;
 pub use self::endpoint::{ApiKey, ModelEndpoint};
 pub use self::env::Env;
 pub use self::error::SettingsError;
 pub use self::file::{SettingsFile, SettingsScope};
 pub use self::flags::Flags;
-pub use self::left_out::{IgnoredSetting, MORE};
+pub use self::ignored_setting::IgnoredSetting;
 pub use self::mode::ModeSetting;
 pub use self::nearest::{near, nearest};
+pub use self::notice::{OwnershipProblem, SettingsNotice};
 pub use self::origin::{Position, SettingOrigin, Sourced};
 pub use self::permissions::PermissionSettings;
 pub use self::place::{PlaceSettings, create_data_dir};
@@ -70,6 +73,7 @@ pub use self::sources::Sources;
 pub use self::sources::{FILE_NAME, user_file, user_file_for_people};
 pub use self::trust::{ChangedFile, ProjectFileContent};
 pub use self::trust_state::TrustState;
+pub use self::untrusted_folder::{FormerTrust, UntrustedFolder};
 
 /// Everything a run needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +96,8 @@ pub struct Settings {
     pub command_env: CommandEnv,
     /// The MCP servers.
     pub servers: BTreeMap<ServerName, ConfiguredServer>,
-    /// Notices for the person, one sentence each.
-    pub notices: Vec<String>,
+    /// Notices for the person.
+    pub notices: Vec<SettingsNotice>,
 }
 
 impl Settings {
@@ -121,8 +125,8 @@ impl Sources {
     /// Resolves everything a run needs, from sources without loosening settings of an untrusted project.
     fn decide(&self, mut left_out: Vec<IgnoredSetting>) -> Result<Settings, SettingsError> {
         let mut notices = self.notices.clone();
-        let (endpoint, about_server) = endpoint::endpoint(self)?;
-        notices.extend(about_server);
+        let model_settings = endpoint::model_settings(self)?;
+        notices.extend(model_settings.notices);
         let permissions = permissions::permissions(self)?;
         let (servers, problems) = servers::servers(self)?;
         notices.extend(problems);
@@ -132,11 +136,11 @@ impl Sources {
         let (mut policy, looser) = policy::policy(self)?;
         policy.hidden.extend(hidden);
         left_out.extend(looser);
-        notices.extend(self.notice_of(&left_out));
+        notices.extend(self.notice_of(left_out));
         Ok(Settings {
             place: self.place()?,
-            endpoint,
-            model: self.model()?,
+            endpoint: model_settings.endpoint,
+            model: model_settings.model,
             policy,
             permissions,
             servers,
@@ -149,7 +153,7 @@ impl Sources {
 
     fn data_dir(&self) -> Result<Sourced<PathBuf>, SettingsError> {
         let variable = "WINDLASS_DATA_DIR";
-        let given = Sourced::flag("--data-dir", self.flags.data_dir.clone()).or_else(|| {
+        let given = Sourced::flag("data_dir", self.flags.data_dir.clone()).or_else(|| {
             let path = self.env.raw(variable)?;
             Some(Sourced::new(path.into(), SettingOrigin::Variable(variable.into())))
         });
@@ -167,7 +171,7 @@ impl Sources {
     }
 
     fn durability(&self) -> Result<Sourced<DurabilitySetting>, SettingsError> {
-        let flag = Sourced::flag("--durability", self.flags.durability);
+        let flag = Sourced::flag("durability", self.flags.durability);
         let variable = self.env.parsed("WINDLASS_DURABILITY", DurabilitySetting::parsed)?;
         if let Some(given) = flag.or(variable) {
             return Ok(given);
@@ -177,27 +181,10 @@ impl Sources {
         Ok(named.unwrap_or_else(|| Sourced::new(DurabilitySetting::default(), SettingOrigin::Default)))
     }
 
-    fn model(&self) -> Result<Option<Sourced<ModelName>>, SettingsError> {
-        let flag = Sourced::flag("--model", self.flags.model.clone());
-        let variable = match self.env.text("WINDLASS_MODEL")? {
-            Some(model) => Some(model),
-            None => self.env.text("OPENAI_MODEL")?,
-        };
-        let named = flag.or(variable).or_else(|| self.in_files(|file| file.sourced(&file.settings.model)));
-        named.map(|model| model.try_map(check_model)).transpose()
-    }
-
     /// Returns the value of the project's file, or else of the user's.
     fn in_files<T>(&self, look: impl Fn(&SettingsFile) -> Option<Sourced<T>>) -> Option<Sourced<T>> {
         [&self.project, &self.user].into_iter().flatten().find_map(look)
     }
-}
-
-fn check_model(name: String) -> Result<ModelName, String> {
-    if name.trim().is_empty() || name.chars().any(char::is_control) {
-        return Err("this is not the name of a model".into());
-    }
-    Ok(ModelName(name))
 }
 
 #[cfg(test)]

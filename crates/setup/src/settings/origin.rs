@@ -1,4 +1,4 @@
-//! Where a value came from, kept with the value so that an error can name the line or flag to fix.
+//! Where a value came from, kept with the value so that an error can name the line or setting to fix.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ impl fmt::Display for Position {
 /// Where a value came from; earlier variants win over later ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
-    /// A flag, e.g. `--model`.
+    /// Given to the door for one command, e.g. as a flag: the setting's name, as in `model` or `data_dir`.
     Flag(&'static str),
     /// An environment variable.
     Variable(String),

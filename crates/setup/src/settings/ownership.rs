@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::env::Env;
+use super::notice::{OwnershipProblem, SettingsNotice};
+use super::untrusted_folder::UntrustedFolder;
 
 /// The user who runs this process.
 #[derive(Clone, Copy, Debug)]
@@ -31,15 +33,6 @@ struct FileOwnership {
     uid: u32,
     gid: u32,
     mode: u32,
-}
-
-/// Why a file or folder may be under another user's control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OwnershipProblem {
-    /// Another user owns it.
-    Owns,
-    /// Others can write to it.
-    Writes,
 }
 
 impl CurrentUser {
@@ -73,14 +66,9 @@ pub(super) struct UntrustedPath {
 }
 
 impl UntrustedPath {
-    /// Returns the notice about a file that is ignored because of this path.
-    pub(super) fn notice(&self, file: &Path, trusting: &str) -> String {
-        let at = self.path.display();
-        let (why, mend) = match self.why {
-            OwnershipProblem::Owns => (format!("{at} belongs to another user"), "take it over".to_owned()),
-            OwnershipProblem::Writes => (format!("others can write to {at}"), format!("`chmod go-w {at}`")),
-        };
-        format!("{} is not used: {why}, so it may be from anybody. Read it; then {mend}, or {trusting}", file.display())
+    /// Returns the notice about a file in `folder` that is ignored because of this path.
+    pub(super) fn notice(self, file: PathBuf, folder: UntrustedFolder) -> SettingsNotice {
+        SettingsNotice::NotUsed { file, path: self.path, problem: self.why, folder }
     }
 }
 

@@ -37,9 +37,9 @@ pub(super) fn permissions(sources: &Sources) -> Result<PermissionSettings, Setti
     };
     let mut permissions = PermissionSettings {
         mode,
-        allow: flags("--allow", &given.allow)?,
+        allow: flags("allow", &given.allow)?,
         ask: Vec::new(),
-        deny: flags("--deny", &given.deny)?,
+        deny: flags("deny", &given.deny)?,
         protected: Protected::default(),
     };
     for file in [project, user].into_iter().flatten() {
@@ -68,7 +68,7 @@ fn parsed(rule: Sourced<String>) -> Result<Sourced<Rule>, SettingsError> {
 
 fn mode(sources: &Sources) -> Result<Sourced<ModeSetting>, SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
-    if let Some(mode) = Sourced::flag("--mode", flags.mode) {
+    if let Some(mode) = Sourced::flag("mode", flags.mode) {
         return Ok(mode);
     }
     if let Some(mode) = env.parsed("WINDLASS_MODE", ModeSetting::parsed)? {

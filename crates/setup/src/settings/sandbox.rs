@@ -73,7 +73,7 @@ pub(super) fn sandbox(sources: &Sources) -> Result<SandboxSettings, SettingsErro
 
 fn mode(sources: &Sources) -> Result<Sourced<SandboxMode>, SettingsError> {
     let Sources { flags, env, project, user, .. } = sources;
-    if let Some(mode) = Sourced::flag("--sandbox", flags.sandbox) {
+    if let Some(mode) = Sourced::flag("sandbox", flags.sandbox) {
         return Ok(mode);
     }
     if let Some(mode) = env.parsed("WINDLASS_SANDBOX", parsed)? {
@@ -107,7 +107,7 @@ mod tests {
         for text in ["mode = 'off'", "writable = ['/etc']", "readable = ['~/.ssh']"] {
             let settings = SettingsFixture::nothing().project(&format!("[sandbox]\n{text}")).settings();
             assert_eq!(settings.sandbox, SettingsFixture::nothing().settings().sandbox, "{text}");
-            assert!(settings.notices[0].contains("windlass.toml:2:"), "{:?}", settings.notices);
+            assert!(settings.notices[0].to_string().contains("windlass.toml:2:"), "{:?}", settings.notices);
         }
         let tightened = SettingsFixture::nothing().project("[sandbox]\nunreadable = ['secrets']").settings();
         assert!(tightened.sandbox.unreadable.iter().any(|path| path.ends_with("secrets")));

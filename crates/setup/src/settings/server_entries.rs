@@ -42,9 +42,7 @@ pub fn add_server(
     rewrite(path, scope, |document| {
         if let Some(old) = table(document, path)?.get(name.as_str()) {
             if allowed == ServerAddition::New {
-                let problem =
-                    format!("{} names a server `{name}` already; --replace puts this one in its place", path.display());
-                return Err(SettingsWriteError::Damaged(problem));
+                return Err(SettingsWriteError::KnownServer { path: path.to_owned(), name: name.clone() });
             }
             added = ServerAddition::Replaced;
             if let Some(old) = old.as_table().filter(|old| !old.is_dotted()) {
@@ -92,7 +90,8 @@ fn table<'a>(document: &'a mut DocumentMut, path: &Path) -> Result<&'a mut Table
     };
     let servers = document.entry(key).or_insert_with(fresh).as_table_mut();
     servers.ok_or_else(|| {
-        let problem = format!("{}: `{key}` is no table of its own; write the server into it by hand", path.display());
+        let problem =
+            format!("{}: `{key}` is no table of its own; a server can only be written into it by hand", path.display());
         SettingsWriteError::Damaged(problem)
     })
 }
@@ -143,7 +142,7 @@ mod tests {
         assert!(text.starts_with(before), "{text}");
         let table: toml::Table = text.parse().expect("sound");
         assert_eq!(serde_json::to_value(&table["mcpServers"]["git"]).expect("JSON"), entry, "{text}");
-        assert!(add(ServerAddition::New).expect_err("it is there").to_string().contains("--replace"));
+        assert!(matches!(add(ServerAddition::New), Err(SettingsWriteError::KnownServer { .. })));
         assert_eq!(add(ServerAddition::Replaced).expect("replaced"), ServerAddition::Replaced);
         let remove = || remove_server(&path, SettingsScope::User, &name).expect("sound");
         assert_eq!(remove(), ServerRemoval::Yes);

@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toml::Spanned;
+use windlass::door::PROVIDERS;
 use windlass_mcp::{ConfigError, ServerConfig, ServerLimits, ServerName, Trust, servers_within};
 use windlass_store::hash_of;
 use windlass_vocab::Hash;
@@ -25,6 +26,7 @@ use super::approved_command::ApprovedCommand;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::file_settings::FileMcp;
+use super::notice::SettingsNotice;
 use super::origin::SettingOrigin;
 use super::programs::{CommandFiles, CommandFolders, command_files};
 use super::sources::{ServerFile, Sources};
@@ -60,11 +62,11 @@ pub struct ServerConsent {
 /// Returns the servers of all sources, and notices about those that can't be used.
 pub(super) fn servers(
     sources: &Sources,
-) -> Result<(BTreeMap<ServerName, ConfiguredServer>, Vec<String>), SettingsError> {
+) -> Result<(BTreeMap<ServerName, ConfiguredServer>, Vec<SettingsNotice>), SettingsError> {
     let limits = limits(sources)?;
     let mut all = MergedServers { limits, ..MergedServers::default() };
     for file in &sources.named_servers {
-        all.add(of_json(file, SettingOrigin::Flag("--mcp-config"), limits)?);
+        all.add(of_json(file, SettingOrigin::Flag("mcp_config"), limits)?);
     }
     if let Some(file) = &sources.user
         && let Some(named) = of_toml(file, limits)?
@@ -134,7 +136,7 @@ fn seconds(seconds: f64) -> Result<Duration, &'static str> {
 struct MergedServers {
     limits: ServerLimits,
     servers: BTreeMap<ServerName, ConfiguredServer>,
-    notices: Vec<String>,
+    notices: Vec<SettingsNotice>,
 }
 
 impl MergedServers {
@@ -167,11 +169,11 @@ impl MergedServers {
             let why = if self.servers.contains_key(name) {
                 "is not used: you have one of that name"
             } else if !is_trusted && takes_model_key(config) {
-                "wants the key of the model and is left out: put it into your own windlass.toml if you mean it"
+                "wants the key of the model and is left out: only your own settings may hand that over"
             } else {
                 return true;
             };
-            self.notices.push(told(name, why));
+            self.notices.push(SettingsNotice::Sentence(told(name, why)));
             false
         });
         let (programs, consent) = if is_trusted {
@@ -191,13 +193,14 @@ impl MergedServers {
     }
 }
 
-fn left_out(file: &Path, problem: &dyn std::fmt::Display) -> String {
-    format!("{}: {problem}; it is left out", file.display())
+fn left_out(file: &Path, problem: &dyn std::fmt::Display) -> SettingsNotice {
+    SettingsNotice::Sentence(format!("{}: {problem}; it is left out", file.display()))
 }
 
 fn takes_model_key(config: &ServerConfig) -> bool {
     let written = format!("{:?}", config.reach);
-    ["${OPENAI_API_KEY", "${WINDLASS_API_KEY"].iter().any(|variable| written.contains(variable))
+    let keys = PROVIDERS.iter().flat_map(|provider| provider.key_variables());
+    keys.into_iter().any(|variable| written.contains(&format!("${{{variable}")))
 }
 
 /// The servers of one source.
@@ -323,11 +326,11 @@ mod tests {
         let user = "[mcpServers.git]\ncommand = 'mine'\n[mcpServers.own]\ncommand = 'own'";
         let given = SettingsFixture::usable().user(user).project_servers(file("/p/.mcp.json", GIT));
         assert_eq!(commands(&given), ["git: mine", "own: own"], "a project never takes a server of the person's place");
-        assert!(given.settings().notices[0].contains("you have one of that name"));
+        assert!(given.settings().notices[0].to_string().contains("you have one of that name"));
         let key = r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${OPENAI_API_KEY:-}"}}}}"#;
         let thief = SettingsFixture::usable().project_servers(file("/p/.mcp.json", key));
         assert_eq!(commands(&thief), [] as [&str; 0]);
-        assert!(thief.settings().notices[0].contains("wants the key of the model"));
+        assert!(thief.settings().notices[0].to_string().contains("wants the key of the model"));
         let given = given.named_servers(file("/x.json", r#"{"mcpServers": {"git": {"command": "flag"}}}"#));
         assert_eq!(commands(&given), ["git: flag", "own: own"]);
         let project = "[mcpServers.git]\ncommand = 'theirs'";
@@ -359,9 +362,12 @@ mod tests {
         let given = SettingsFixture::usable().project(table);
         assert_eq!(commands(&given), ["git: git-server if agreed"]);
         let notices = given.settings().notices;
-        assert!(notices.len() == 1 && notices[0].contains("MCP server `odd`: `command` is missing"), "{notices:?}");
+        assert!(
+            notices.len() == 1 && notices[0].to_string().contains("MCP server `odd`: `command` is missing"),
+            "{notices:?}"
+        );
         let broken = SettingsFixture::usable().project_servers(file("/p/.mcp.json", "{"));
-        assert!(broken.settings().notices[0].starts_with("/p/.mcp.json: it is no JSON"));
+        assert!(broken.settings().notices[0].to_string().starts_with("/p/.mcp.json: it is no JSON"));
     }
 
     #[test]

@@ -8,9 +8,11 @@ use super::env::Env;
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::flags::Flags;
+use super::notice::SettingsNotice;
 use super::origin::SettingOrigin;
 use super::programs::CommandFiles;
 use super::trust_state::TrustState;
+use super::untrusted_folder::{FormerTrust, UntrustedFolder};
 
 pub const FILE_NAME: &str = "windlass.toml";
 /// No settings file is nearly as long, but a symlink to a device is.
@@ -36,7 +38,7 @@ pub struct Sources {
     /// The project's file of MCP servers, if it has one.
     pub(super) project_servers: Option<ServerFile>,
     /// Notices about how the files were found.
-    pub(super) notices: Vec<String>,
+    pub(super) notices: Vec<SettingsNotice>,
     /// The files behind the commands of the project's servers when the settings were read. What a person sees, what
     /// they agree to and what is started are all compared with this, in case a file is replaced meanwhile.
     pub(super) programs: CommandFiles,
@@ -103,23 +105,19 @@ impl Sources {
     }
 
     /// Adds a notice for the person.
-    pub fn notice(&mut self, text: String) {
-        self.notices.push(text);
+    pub fn notice(&mut self, notice: SettingsNotice) {
+        self.notices.push(notice);
     }
 
-    /// How to trust a folder, for messages.
-    pub(super) fn trusting(&self, folder: &Path) -> String {
-        if self.lists(folder) {
-            return "run `windlass trust`: it shows how the project has changed since you trusted it, and asks"
-                .to_owned();
-        }
-        format!("run `windlass trust`, or {}", trusting(folder, &self.env))
+    /// Describes a folder that is not trusted, or not as it is now.
+    pub(super) fn untrusted_folder(&self, folder: &Path) -> UntrustedFolder {
+        untrusted_folder(self.user.as_ref(), folder, &self.env)
     }
 
     /// Returns the error about a setting that only a trusted project may make.
     pub(super) fn untrusted(&self, setting: &'static str, origin: SettingOrigin) -> SettingsError {
         let folder = self.project.as_ref().map(|project| project.folder().to_owned()).unwrap_or_default();
-        SettingsError::Untrusted { origin, setting, how: self.trusting(&folder) }
+        SettingsError::Untrusted { origin, setting, folder: self.untrusted_folder(&folder) }
     }
 }
 
@@ -129,8 +127,10 @@ pub(super) fn lists(user: Option<&SettingsFile>, folder: &Path, env: &Env) -> bo
     trusted.is_some_and(|trusted| trusted.get_ref().iter().any(|listed| from_home(listed, env) == folder))
 }
 
-pub(super) fn trusting(folder: &Path, env: &Env) -> String {
-    format!("trust the folder with `trusted = [{folder:?}]` in {}", user_file_for_people(env))
+/// Describes a folder that is not trusted, or not as it is now.
+pub(super) fn untrusted_folder(user: Option<&SettingsFile>, folder: &Path, env: &Env) -> UntrustedFolder {
+    let former = if lists(user, folder, env) { FormerTrust::Changed } else { FormerTrust::Never };
+    UntrustedFolder { folder: folder.to_owned(), former, user_file: user_file_for_people(env).into() }
 }
 
 /// The path of the user's file, for messages.

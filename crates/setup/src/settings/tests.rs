@@ -8,9 +8,11 @@ use super::error::SettingsError;
 use super::file::{SettingsFile, SettingsScope};
 use super::flags::Flags;
 use super::mode::ModeSetting;
+use super::notice::SettingsNotice;
 use super::origin::SettingOrigin;
 use super::place::PlaceSettings;
 use super::sources::{ServerFile, Sources};
+use super::untrusted_folder::{FormerTrust, UntrustedFolder};
 
 /// Sources of a project in `/p`, with the home `/home/me`.
 pub(super) struct SettingsFixture {
@@ -80,6 +82,10 @@ impl SettingsFixture {
         self.sources.place().expect("it resolves")
     }
 
+    pub(super) fn needing_trust(&self) -> Vec<String> {
+        self.sources.needing_trust().expect("it resolves").iter().map(ToString::to_string).collect()
+    }
+
     pub(super) fn error(&self) -> String {
         self.sources.resolve().expect_err("it is refused").to_string()
     }
@@ -106,7 +112,7 @@ fn a_flag_wins_over_a_variable_over_the_project_over_the_user_over_the_default()
     given = given.env(&[("WINDLASS_MODEL", "ours")]);
     assert_eq!(model(&given), "ours from WINDLASS_MODEL");
     given = given.flags(|flags| flags.model = Some("flag".into()));
-    assert_eq!(model(&given), "flag from --model");
+    assert_eq!(model(&given), "flag from model");
 }
 
 #[test]
@@ -209,12 +215,12 @@ fn rules_add_up_with_their_origins() {
     let user = "/home/me/.config/windlass/windlass.toml";
     assert_eq!(
         strings(&permissions.allow),
-        ["a from --allow".to_owned(), format!("ua from {user}:2:10"), format!("ub from {user}:2:16")]
+        ["a from allow".to_owned(), format!("ua from {user}:2:10"), format!("ub from {user}:2:16")]
     );
     assert_eq!(strings(&permissions.ask), ["pa from /p/windlass.toml:3:8"]);
     assert_eq!(
         strings(&permissions.deny),
-        ["todo from --deny".to_owned(), "pd from /p/windlass.toml:2:9".into(), format!("ud from {user}:3:9")]
+        ["todo from deny".to_owned(), "pd from /p/windlass.toml:2:9".into(), format!("ud from {user}:3:9")]
     );
     assert_eq!(permissions.mode.value, ModeSetting::Strict);
 }
@@ -225,7 +231,7 @@ fn what_is_no_rule_is_refused_where_it_stands() {
     let text = SettingsFixture::usable().project("[permissions]\ndeny = ['run_command(']").error();
     assert!(text.starts_with("/p/windlass.toml:2:9: `run_command(` is no rule"), "{text}");
     let text = SettingsFixture::usable().flags(|flags| flags.allow = vec!["foo(".into()]).error();
-    assert!(text.starts_with("--allow: `foo(` is no rule"), "{text}");
+    assert!(text.starts_with("allow: `foo(` is no rule"), "{text}");
 }
 
 // proves X2: a project's settings can't loosen anything before its folder is trusted
@@ -244,11 +250,14 @@ fn a_project_that_is_not_trusted_can_only_tighten() {
     ] {
         let given = SettingsFixture::usable().project(project).user(user);
         let (settings, own) = (given.settings(), SettingsFixture::usable().user(user).settings());
-        let [text] = &settings.notices[..] else { panic!("{project}: {:?}", settings.notices) };
-        assert!(text.starts_with("/p/windlass.toml:1:"), "{text}");
-        assert!(text.contains("trusted = [\"/p\"]"), "{text}");
+        let [SettingsNotice::LeftOut { settings: ignored, folder }] = &settings.notices[..] else {
+            panic!("{project}: {:?}", settings.notices)
+        };
+        assert!(ignored[0].to_string().starts_with("/p/windlass.toml:1:"), "{ignored:?}");
+        let user_file = PathBuf::from("/home/me/.config/windlass/windlass.toml");
+        let expected = UntrustedFolder { folder: "/p".into(), former: FormerTrust::Never, user_file };
+        assert_eq!(*folder, expected, "{project}");
         assert_eq!(Settings { notices: Vec::new(), ..settings }, own, "{project}: nothing of it is taken");
-        assert!(text.contains("/home/me/.config/windlass/windlass.toml"), "{text}");
         SettingsFixture::usable().project(project).user(&format!("trusted = ['/p']\n{user}")).settings();
     }
 }
@@ -262,8 +271,7 @@ fn all_that_a_project_would_loosen_is_told_in_one_notice_and_the_rest_is_taken()
                    [mcp]\nstartup_timeout = 9999\ncall_timeout = 99999\n[policy]\nturn_cap = 4000\n";
     let settings = SettingsFixture::usable().project(project).settings();
     let [told] = &settings.notices[..] else { panic!("{:?}", settings.notices) };
-    assert_eq!(told.matches("/p/windlass.toml:").count(), 14, "{told}");
-    assert_eq!(told.matches("trusted = [").count(), 1, "{told}");
+    assert_eq!(told.to_string().matches("/p/windlass.toml:").count(), 14, "{told}");
     assert_eq!(strings(&settings.permissions.deny), ["todo from /p/windlass.toml:6:9"]);
     assert!(settings.command_env.hide.contains("Y") && settings.command_env.keep.is_empty());
     let own = SettingsFixture::usable().settings();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use windlass_mcp::{ServerName, servers_from_json};
+use windlass_setup::settings::file_edit::SettingsWriteError;
 use windlass_setup::settings::{
     FILE_NAME, ServerAddition, ServerRemoval, SettingsScope, Sources, add_server, remove_server,
 };
@@ -34,7 +35,17 @@ pub(super) fn add(args: &AddArgs, sources: &Sources) -> CommandResult {
     let wrong = |error: &dyn ToString| CommandError::new(Exit::Usage, error.to_string());
     servers_from_json(&json!({ name.as_str(): entry })).map_err(|error| wrong(&error))?;
     let replaces = if args.replace { ServerAddition::Replaced } else { ServerAddition::New };
-    let added = add_server(&path, scope, &name, &entry, replaces).map_err(|error| wrong(&error))?;
+    let added = add_server(&path, scope, &name, &entry, replaces).map_err(|error| match &error {
+        SettingsWriteError::KnownServer { .. } => {
+            CommandError::new(Exit::Usage, format!("{error}; --replace puts this one in its place"))
+        }
+        SettingsWriteError::NoPlace
+        | SettingsWriteError::Secret
+        | SettingsWriteError::ReadOnly(_)
+        | SettingsWriteError::Damaged(_)
+        | SettingsWriteError::Busy(_)
+        | SettingsWriteError::Disk(..) => wrong(&error),
+    })?;
     let what = match added {
         ServerAddition::New => "Added",
         ServerAddition::Replaced => "Replaced",

@@ -13,6 +13,7 @@ use super::inquiry::{Inquiry, NO_SERVER, OutputFormat, progress_lines};
 use super::strange;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
+use crate::output::setting_words::place_text;
 use crate::output::{harmless_line, harmless_lines, short_line};
 use crate::streams::print;
 
@@ -96,9 +97,9 @@ fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &ConfiguredServer)])
         };
         let line = match inquiry.format {
             OutputFormat::Json => {
-                json!({"name": name.as_str(), "state": state, "from": server.origin.place()}).to_string()
+                json!({"name": name.as_str(), "state": state, "from": place_text(&server.origin)}).to_string()
             }
-            OutputFormat::Text => format!("{name}  {told}  ({})", server.origin.place()),
+            OutputFormat::Text => format!("{name}  {told}  ({})", place_text(&server.origin)),
         };
         print(&format!("{line}\n"))?;
     }
@@ -107,7 +108,7 @@ fn list_waiting(inquiry: &Inquiry, waiting: &[(&ServerName, &ConfiguredServer)])
 
 /// Returns where a server is configured.
 fn origin(inquiry: &Inquiry, name: &ServerName) -> Option<String> {
-    inquiry.configured.get(name).map(|server| server.origin.place())
+    inquiry.configured.get(name).map(|server| place_text(&server.origin))
 }
 
 fn line(inquiry: &Inquiry, state: &ServerState, width: usize) -> String {

@@ -21,6 +21,7 @@ use crate::args::{McpArgs, McpCommand};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_line;
+use crate::output::setting_words::settings_notice;
 use crate::streams::tell;
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> CommandResult {
@@ -51,7 +52,7 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Comman
         let settings = sources.resolve()?;
         prepared_run::make_data_dir(&settings.place)?;
         for notice in &settings.notices {
-            tell(&format!("windlass: {}", harmless_line(notice)));
+            tell(&format!("windlass: {}", harmless_line(&settings_notice(notice))));
         }
         let attached = attached(&settings, &sources)?;
         let format = if args.json { OutputFormat::Json } else { OutputFormat::Text };

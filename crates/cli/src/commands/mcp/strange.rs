@@ -6,6 +6,7 @@ use std::time::Duration;
 use windlass_mcp::{KEYS, ServerConfig, ServerName};
 use windlass_setup::settings::{ConfiguredServer, near};
 
+use crate::output::setting_words::place_text;
 use crate::output::{harmless_line, short_line};
 use crate::streams;
 
@@ -16,7 +17,7 @@ const KEY: usize = 40;
 
 /// Reports the oddities on standard error.
 pub(super) fn tell(name: &ServerName, server: &ConfiguredServer) {
-    let place = harmless_line(&server.origin.place());
+    let place = harmless_line(&place_text(&server.origin));
     for what in oddities(&server.config) {
         streams::tell(&format!("windlass: {place}: MCP server `{name}`: {what}"));
     }

@@ -35,6 +35,37 @@ fn nothing_is_looked_for_when_server_and_model_are_named() {
     assert!(bench.server.requests().iter().all(|request| request.path.ends_with("/chat/completions")));
 }
 
+// proves W1, W2: a model is named on the command line as in the library
+#[test]
+fn a_model_is_named_with_its_server() {
+    let bench = bench();
+    let url = bench.server.base_url();
+    let host = url.strip_suffix("/v1").expect("a base URL");
+    let (with_id, provider) = (format!("{url}#mine"), "ollama:mine");
+    let say = |name: &str| std::fs::write(bench.workspace().join("windlass.toml"), format!("model = {name:?}"));
+    for name in [with_id.as_str(), provider] {
+        let flag = fresh(&bench, &["run", "hello", "--model", name]);
+        let variable = |variable: &str| {
+            let mut command = fresh(&bench, &["run", "hello"]);
+            command.env(variable, name);
+            command
+        };
+        for mut command in [flag, variable("WINDLASS_MODEL"), variable("OPENAI_MODEL")] {
+            let ran = run({
+                command.env("OLLAMA_HOST", host);
+                command
+            });
+            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "Aye.\n", ""), "{name}");
+            assert_eq!(bench.server.requests().last().expect("a request").body["model"], "mine");
+        }
+        // A project may do so once it is trusted.
+        say(name).expect("written");
+        let ran = run(fresh(&bench, &["run", "hello"]));
+        assert!(ran.code == 2 && ran.stderr.contains("a model with its server is not taken"), "{}", ran.stderr);
+        std::fs::remove_file(bench.workspace().join("windlass.toml")).expect("removed");
+    }
+}
+
 #[test]
 fn the_model_a_session_was_begun_with_is_nearer_than_one_that_is_found() {
     let bench = bench();

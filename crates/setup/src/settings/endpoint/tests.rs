@@ -1,5 +1,4 @@
 use super::super::tests::SettingsFixture;
-use super::ollama_url;
 
 const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-environment");
 
@@ -70,11 +69,83 @@ fn every_form_of_ollama_host_is_understood() {
         ("https://gpu/ollama", "https://gpu/ollama/v1"),
         (" gpu ", "http://gpu:11434/v1"),
     ] {
-        assert_eq!(ollama_url(text).as_deref(), Ok(url), "{text}");
+        is(&SettingsFixture::nothing().env(&[("OLLAMA_HOST", text)]), url, "");
     }
     for text in ["http://", "a b", "gpu:99999", "http://:x"] {
-        assert!(ollama_url(text).is_err(), "{text}");
+        let error = SettingsFixture::nothing().env(&[("OLLAMA_HOST", text)]).error();
+        assert!(error.starts_with("OLLAMA_HOST: this is not a host"), "{error}");
     }
+}
+
+/// `address, model, key` of a model that is named by a flag, a variable, and the person's file.
+fn named(name: &str, env: &[(&str, &str)]) -> Vec<(String, Option<String>, String)> {
+    let nothing = || SettingsFixture::nothing().env(env);
+    let ways = [
+        nothing().flags(|flags| flags.model = Some(name.to_owned())),
+        nothing().env(&[("WINDLASS_MODEL", name)]),
+        nothing().env(&[("OPENAI_MODEL", name)]),
+        nothing().user(&format!("model = '{name}'")),
+    ];
+    let resolved = |given: &SettingsFixture| {
+        let (address, key) = endpoint(given);
+        (address, given.settings().model.map(|model| model.value.0), key)
+    };
+    ways.iter().map(resolved).collect()
+}
+
+// proves W1, W2: the library and the command line take the same names
+#[test]
+fn a_model_is_named_as_in_the_library_wherever_it_is_named() {
+    for (name, env, address, model, key) in [
+        ("ollama:qwen3:8b", &[][..], "http://127.0.0.1:11434/v1", Some("qwen3:8b"), ""),
+        ("ollama:qwen3", &[("OLLAMA_HOST", "gpu"), KEY], "http://gpu:11434/v1", Some("qwen3"), ""),
+        ("openai:gpt-x", &[KEY], "https://api.openai.com/v1", Some("gpt-x"), "sk-environment"),
+        ("openai:gpt-x", &[KEY, ("OPENAI_BASE_URL", "https://p/v1")], "https://p/v1", Some("gpt-x"), "sk-environment"),
+        ("http://127.0.0.1:8080/v1", &[KEY], "http://127.0.0.1:8080/v1", None, ""),
+        ("https://llm.example/v1#big", &[KEY], "https://llm.example/v1", Some("big"), ""),
+        ("https://h/v1#m", &[("WINDLASS_API_KEY", "own"), KEY], "https://h/v1", Some("m"), "own"),
+    ] {
+        for resolved in named(name, env) {
+            assert_eq!(resolved, (address.to_owned(), model.map(str::to_owned), key.to_owned()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_address_beside_a_name_makes_it_an_id_of_that_server() {
+    let flags = SettingsFixture::nothing().env(&[("WINDLASS_MODEL", "ollama:m")]);
+    let flags = flags.flags(|flags| flags.base_url = Some("http://h/v1".into()));
+    let file = SettingsFixture::nothing().user("base_url = 'http://h/v1'\nmodel = 'ollama:m'");
+    for given in [flags, file] {
+        is(&given, "http://h/v1", "");
+        assert_eq!(given.settings().model.map(|model| model.value.0).as_deref(), Some("ollama:m"));
+    }
+    let over = SettingsFixture::nothing().user("base_url = 'http://h/v1'").env(&[("WINDLASS_MODEL", "ollama:m")]);
+    is(&over, "http://127.0.0.1:11434/v1", "");
+}
+
+// proves X1, X2: the server in a model's name is an address like any other
+#[test]
+fn a_project_that_is_not_trusted_can_not_name_a_server_with_its_model() {
+    for name in ["https://evil.example/v1", "ollama:m", "openai:m"] {
+        let given = || SettingsFixture::nothing().env(&[KEY]).project(&format!("model = '{name}'"));
+        let text = given().error();
+        assert!(text.starts_with("/p/windlass.toml:1:9: a model with its server is not taken"), "{text}");
+        assert_eq!(given().needing_trust(), ["/p/windlass.toml:1:9: a model with its server"]);
+        given().trusted().settings();
+        given().flags(|flags| flags.model = Some("m".into())).settings();
+    }
+}
+
+// proves X1: the key of one server is not sent to another
+#[test]
+fn a_key_beside_an_address_is_not_sent_to_another() {
+    let user = "base_url = 'https://groq/v1'\napi_key = 'gsk-groq'";
+    let flag = SettingsFixture::nothing().user(user).flags(|flags| flags.base_url = Some("https://far/v1".into()));
+    is(&flag, "https://far/v1", "");
+    is(&SettingsFixture::nothing().user(user).env(&[("WINDLASS_MODEL", "openai:m")]), "https://api.openai.com/v1", "");
+    let beside = "model = 'https://groq/v1#m'\napi_key = 'gsk-groq'";
+    is(&SettingsFixture::nothing().env(&[KEY]).user(beside), "https://groq/v1", "gsk-groq");
 }
 
 // proves X1: the key of one server is not sent to another
@@ -107,7 +178,7 @@ fn the_key_a_file_names_belongs_to_the_address_in_that_file() {
 fn an_address_from_a_project_that_is_not_trusted_is_not_called_wherever_it_is() {
     let evil = "base_url = 'https://evil.example/v1'";
     let text = SettingsFixture::nothing().env(&[KEY]).project(evil).error();
-    assert!(text.contains("trusted = [\"/p\"]") && !text.contains("sk-environment"), "{text}");
+    assert!(text.contains("not taken from a project") && !text.contains("sk-environment"), "{text}");
     SettingsFixture::nothing().project(evil).error();
     for address in ["http://127.0.0.1:11434/v1", "http://localhost:1/v1", "http://[::1]:1/v1", "http://0.0.0.0/v1"] {
         let text = SettingsFixture::nothing().project(&format!("base_url = '{address}'")).error();
@@ -162,6 +233,6 @@ fn an_address_that_can_not_be_called_is_refused_without_showing_it() {
 #[test]
 fn a_key_that_travels_in_the_clear_is_worth_a_word() {
     let notices = |url: &str| SettingsFixture::nothing().env(&[KEY, ("OPENAI_BASE_URL", url)]).settings().notices;
-    assert!(notices("http://gpu/v1")[0].contains("unencrypted"));
+    assert!(notices("http://gpu/v1")[0].to_string().contains("unencrypted"));
     assert!(notices("https://gpu/v1").is_empty() && notices("http://127.0.0.1/v1").is_empty());
 }

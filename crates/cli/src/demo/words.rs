@@ -1,0 +1,12 @@
+//! What the demo model says of this command line.
+
+use windlass_setup::demo::DemoWords;
+
+pub(crate) const WORDS: DemoWords = DemoWords {
+    connect: "\
+Connect a real model:
+
+    export OPENAI_API_KEY=…    # OpenAI; with OPENAI_BASE_URL any server that speaks its API
+    ollama pull qwen3          # or a model on this machine; Ollama is found where it runs",
+    demo: "`windlass demo`",
+};
