@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 use windlass_setup::models::{self, ModelChoice, ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, Flags, SettingsFile, SettingsScope, Sources, create_data_dir};
 use windlass_setup::test_hooks;
+use windlass_setup::trusting;
 
 use super::block_on::block_on;
 use super::prepared_run;
 use crate::args::InitArgs;
+use crate::consent::TerminalPerson;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::init::{InitDialog, SettingsDraft, ask};
+use crate::init::{DraftTrust, InitDialog, SettingsDraft, ask};
 use crate::streams::{print, tell};
 
 pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> CommandResult {
@@ -41,13 +43,45 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Comm
         }
         let path = path_of(draft.scope, &sources)?;
         refuse_to_overwrite(&path)?;
-        let text = draft.render();
-        SettingsFile::parse(&path, draft.scope, &text)?;
-        write(&path, draft.scope, &text).map_err(|error| at(&path, &error))?;
+        let trust = if draft.needs_trust() && !args.yes {
+            write_and_ask(&path, &draft, &sources)?
+        } else {
+            write_checked(&path, &draft, DraftTrust::NotGiven)?;
+            DraftTrust::NotGiven
+        };
         print(&format!("{}\n", path.display()))?;
-        tell("written; `windlass doctor` checks it");
+        tell(match (draft.scope, trust) {
+            (SettingsScope::User, _) | (SettingsScope::Project, DraftTrust::Given) => {
+                "written; `windlass doctor` checks it"
+            }
+            (SettingsScope::Project, DraftTrust::NotGiven) => {
+                "written; it may only tighten your settings until you trust this folder: `windlass trust` asks. \
+                 `windlass doctor` checks it"
+            }
+        });
         Ok(Exit::Done)
     })
+}
+
+/// Writes a file that counts only in a trusted folder, shows it and asks for trust. Without trust, what does not count
+/// becomes a comment.
+fn write_and_ask(path: &Path, draft: &SettingsDraft, sources: &Sources) -> Result<DraftTrust, CommandError> {
+    write_checked(path, draft, DraftTrust::Given)?;
+    let written = Sources::gather(Flags::default(), sources.env.clone(), sources.cwd.clone())?;
+    let asked = trusting::ask_about_new(written, &mut TerminalPerson);
+    if asked.map_err(|error| CommandError::output(&error))?.trusts_project() {
+        return Ok(DraftTrust::Given);
+    }
+    std::fs::remove_file(path).map_err(|error| at(path, &error))?;
+    write_checked(path, draft, DraftTrust::NotGiven)?;
+    Ok(DraftTrust::NotGiven)
+}
+
+/// Writes the file, unless it could not be read back.
+fn write_checked(path: &Path, draft: &SettingsDraft, trust: DraftTrust) -> Result<(), CommandError> {
+    let text = draft.render(trust);
+    SettingsFile::parse(path, draft.scope, &text)?;
+    write(path, draft.scope, &text).map_err(|error| at(path, &error))
 }
 
 fn unanswered(error: &io::Error) -> CommandError {

@@ -1,9 +1,9 @@
 //! Writes the settings file of `windlass init`.
 //!
 //! The protocol: a [`SettingsDraft`] is filled from the settings and servers found and from the answers of a person
-//! ([`ask`]); [`SettingsDraft::render`] turns it into the file, with a comment for each line. Settings that a project's
-//! file may not make before its folder is trusted are written as comments, so that the file always works.
-//! API keys are never written.
+//! ([`ask`]); [`SettingsDraft::render`] turns it into the file, with a comment for each line. A project's file may name
+//! a server only once its folder is trusted; without that, server and model are written as comments, so that the file
+//! always works. API keys are never written.
 
 mod ask;
 #[cfg(test)]
@@ -26,10 +26,24 @@ pub(crate) struct SettingsDraft {
     pub(crate) commands: Vec<String>,
 }
 
+/// Whether the person trusts the folder of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DraftTrust {
+    Given,
+    NotGiven,
+}
+
 impl SettingsDraft {
+    /// Whether the file works as drafted only in a trusted folder: a model alone would be looked for on another server.
+    pub(crate) fn needs_trust(&self) -> bool {
+        self.scope == SettingsScope::Project && self.server.is_some()
+    }
+
     /// Renders the file.
-    pub(crate) fn render(&self) -> String {
-        [self.head(), self.server_lines(), self.model_lines(), self.rule_lines(), self.permission_lines()].join("\n")
+    pub(crate) fn render(&self, trust: DraftTrust) -> String {
+        let mark = if self.needs_trust() && trust == DraftTrust::NotGiven { "# " } else { "" };
+        [self.head(), self.server_lines(mark), self.model_lines(mark), self.rule_lines(), self.permission_lines()]
+            .join("\n")
     }
 
     fn head(&self) -> String {
@@ -43,16 +57,19 @@ impl SettingsDraft {
         )
     }
 
-    fn server_lines(&self) -> String {
-        let example = "# base_url = \"http://127.0.0.1:11434/v1\"\n";
-        let line = match (&self.server, self.scope) {
-            (Some(address), SettingsScope::User) => format!("base_url = {}\n", quoted(address)),
-            (Some(address), SettingsScope::Project) => format!(
-                "# An address counts here only once you trust this folder (`trusted` in your own windlass.toml);\n\
-                 # until then set OPENAI_BASE_URL, or write the line there.\n# base_url = {}\n",
-                quoted(address)
-            ),
-            (None, _) => example.to_owned(),
+    /// `mark` makes the line a comment where it does not count yet.
+    fn server_lines(&self, mark: &str) -> String {
+        let line = match &self.server {
+            Some(address) => format!("{mark}base_url = {}\n", quoted(address)),
+            None => "# base_url = \"http://127.0.0.1:11434/v1\"\n".to_owned(),
+        };
+        let line = if mark.is_empty() {
+            line
+        } else {
+            format!(
+                "# A server may be named here once you trust this folder: take the # away from `base_url` and `model`,\n\
+                 # then run `windlass trust`.\n{line}"
+            )
         };
         format!(
             "# The server: any that speaks the OpenAI API. Left out, it is OpenAI's when OPENAI_API_KEY is set,\n\
@@ -62,19 +79,21 @@ impl SettingsDraft {
         )
     }
 
-    fn model_lines(&self) -> String {
+    fn model_lines(&self, mark: &str) -> String {
         let line = match &self.model {
-            Some(model) => format!("model = {}\n", quoted(model)),
+            Some(model) => format!("{mark}model = {}\n", quoted(model)),
             None => "# model = \"qwen3\"\n".to_owned(),
         };
-        format!("# The model, as its server names it.\n{line}")
+        format!(
+            "# The model, as its server names it; or, without a base_url, with its server: \"ollama:qwen3\".\n{line}"
+        )
     }
 
     fn rule_lines(&self) -> String {
         let trusted = match self.scope {
             SettingsScope::User => "",
             SettingsScope::Project => {
-                "# Here others than yours count only where they tighten, until you trust this folder.\n"
+                "# Here others than yours count only where they tighten, until you trust this folder (`windlass trust`).\n"
             }
         };
         format!(
@@ -92,7 +111,9 @@ impl SettingsDraft {
             (SettingsScope::User, false) => format!("allow = [{}]\n", rules.join(", ")),
             (SettingsScope::User, true) => "# allow = [\"run_command(cargo *)\"]\n".to_owned(),
             (SettingsScope::Project, _) => {
-                "# (`allow` belongs in your own windlass.toml: a project can't allow itself anything.)\n".to_owned()
+                "# `allow` counts here only once you trust this folder (`windlass trust`).\n\
+                 # allow = [\"run_command(cargo *)\"]\n"
+                    .to_owned()
             }
         };
         format!(

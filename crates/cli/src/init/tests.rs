@@ -2,7 +2,7 @@ use std::path::Path;
 
 use windlass_setup::settings::{Flags, Settings, SettingsFile, SettingsScope, Sources};
 
-use super::{InitDialog, SettingsDraft, ask};
+use super::{DraftTrust, InitDialog, SettingsDraft, ask};
 
 fn draft(scope: SettingsScope) -> SettingsDraft {
     let server = Some("http://127.0.0.1:11434/v1".to_owned());
@@ -11,7 +11,7 @@ fn draft(scope: SettingsScope) -> SettingsDraft {
 
 /// Returns the settings that the written file results in, in a folder nobody trusts.
 fn read_back(draft: &SettingsDraft) -> Settings {
-    let text = draft.render();
+    let text = draft.render(DraftTrust::NotGiven);
     let file = SettingsFile::parse(Path::new("/p/windlass.toml"), draft.scope, &text);
     let file = Some(file.unwrap_or_else(|error| panic!("{error}:\n{text}")));
     let (project, user) = match draft.scope {
@@ -29,12 +29,16 @@ fn read_back(draft: &SettingsDraft) -> Settings {
 #[test]
 fn what_is_written_is_read_back_by_our_own_reader() {
     for scope in [SettingsScope::Project, SettingsScope::User] {
+        let own = scope == SettingsScope::User;
         let settings = read_back(&draft(scope));
-        assert_eq!(settings.model.map(|model| model.value.0).as_deref(), Some("qwen3:8b"));
+        let model = |settings: &Settings| settings.model.as_ref().map(|model| model.value.0.clone());
+        assert_eq!(model(&settings).as_deref(), own.then_some("qwen3:8b"), "never without its server");
         let address = settings.endpoint.map(|endpoint| endpoint.base_url.value);
-        assert_eq!(address.as_deref(), (scope == SettingsScope::User).then_some("http://127.0.0.1:11434/v1"));
-        let odd = read_back(&SettingsDraft { model: Some("a\"b\\cü".into()), preset: "task".into(), ..draft(scope) });
-        assert_eq!(odd.model.map(|model| model.value.0).as_deref(), Some("a\"b\\cü"));
+        assert_eq!(address.as_deref(), own.then_some("http://127.0.0.1:11434/v1"));
+        let odd =
+            SettingsDraft { model: Some("a\"b\\cü".into()), server: None, preset: "task".into(), ..draft(scope) };
+        let odd = read_back(&odd);
+        assert_eq!(model(&odd).as_deref(), Some("a\"b\\cü"));
         let (preset, told) = match scope {
             SettingsScope::User => ("task", 0),
             SettingsScope::Project => ("default", 1),
@@ -43,6 +47,20 @@ fn what_is_written_is_read_back_by_our_own_reader() {
         let bare = SettingsDraft { server: None, model: None, ..draft(scope) };
         assert_eq!((read_back(&bare).endpoint, read_back(&bare).model), (None, None));
     }
+}
+
+// proves X2: what a project may say once it is trusted is said as docs/permissions.md says it
+#[test]
+fn a_trusted_folder_gets_the_server_with_the_model() {
+    let text = draft(SettingsScope::Project).render(DraftTrust::Given);
+    assert!(text.contains("\nbase_url = \"http://127.0.0.1:11434/v1\"\n"), "{text}");
+    assert!(text.contains("\nmodel = \"qwen3:8b\"\n"), "{text}");
+    assert!(text.contains("`allow` counts here only once you trust this folder (`windlass trust`)"), "{text}");
+    let text = draft(SettingsScope::Project).render(DraftTrust::NotGiven);
+    assert!(
+        text.contains("\n# base_url = ") && text.contains("\n# model = ") && text.contains("`windlass trust`"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -60,7 +78,9 @@ fn a_server_and_commands_stand_only_in_ones_own_file() {
     );
     let project = read_back(&full(SettingsScope::Project));
     assert!(project.endpoint.is_none() && project.permissions.allow.is_empty());
-    assert!(full(SettingsScope::Project).render().contains("# base_url = \"https://far.example/v1\""));
+    assert!(
+        full(SettingsScope::Project).render(DraftTrust::NotGiven).contains("# base_url = \"https://far.example/v1\"")
+    );
 }
 
 fn answered(lines: &str) -> (SettingsDraft, String) {

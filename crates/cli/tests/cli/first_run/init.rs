@@ -14,10 +14,44 @@ fn what_is_found_is_written_and_the_next_run_uses_it() {
     assert_eq!((ran.code, ran.stdout.trim()), (0, path.display().to_string().as_str()), "{}", ran.stderr);
     let text = std::fs::read_to_string(&path).expect("a file");
     assert!(text.contains(&format!("# base_url = \"{}\"", bench.server.base_url())), "an address needs trust: {text}");
-    let mut command = fresh(&bench, &["run", "hello"]);
-    command.env("OPENAI_BASE_URL", bench.server.base_url());
-    let ran = run(command);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "Aye.\n", ""));
+    assert!(text.contains("\n# model = \""), "a model without its server would be looked for elsewhere: {text}");
+    assert!(ran.stderr.contains("`windlass trust` asks"), "{}", ran.stderr);
+    for (name, value) in
+        [("WINDLASS_TEST_OLLAMA", bench.server.base_url()), ("OPENAI_BASE_URL", bench.server.base_url())]
+    {
+        let mut command = fresh(&bench, &["run", "hello"]);
+        command.env(name, value);
+        let ran = run(command);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+    }
+}
+
+// proves W2: with all defaults at a terminal, the file works at once
+#[cfg(target_os = "linux")]
+#[test]
+fn whoever_takes_every_default_and_trusts_the_folder_can_begin() {
+    use crate::support::person::Attended;
+    for trusts in [true, false] {
+        let bench = bench();
+        let mut asked = Attended::start(&bench, &["init"], &[]);
+        for question in ["For [1] this folder", "The server's address", "The model:", "The preset"] {
+            asked.read_until(question);
+            asked.type_text("\n");
+        }
+        let shown = asked.read_until("Trust this project?");
+        assert!(shown.contains("base_url = ") && shown.contains("model = "), "{shown}");
+        asked.type_text(if trusts { "y\n" } else { "n\n" });
+        assert_eq!(asked.finish().code, 0);
+        let path = bench.workspace().join("windlass.toml");
+        let text = std::fs::read_to_string(&path).expect("a file");
+        assert_eq!(text.contains(&format!("\nbase_url = \"{}\"", bench.server.base_url())), trusts, "{text}");
+        let mut command = fresh(&bench, &["run", "hello"]);
+        if !trusts {
+            command.env("WINDLASS_TEST_OLLAMA", bench.server.base_url());
+        }
+        let ran = run(command);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+    }
 }
 
 #[test]
