@@ -80,8 +80,9 @@ pub(crate) fn start(
     let (Some(model), Some(run), Some(context)) =
         (services.models.model(asked.model), &state.control.run, &state.transcript.context)
     else {
-        let message = format!("The model `{}` of this run is not configured any more; name it again.", asked.model);
-        return Box::pin(std::future::ready(Err(Failure::new(FailureClass::BadRequest, message))));
+        let message = format!("The model `{}` of this run is not configured any more.", asked.model);
+        let failure = Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, message) };
+        return Box::pin(std::future::ready(Err(failure)));
     };
     let policy = run.policy();
     let history = legal(&state.transcript.history);

@@ -89,10 +89,7 @@ pub enum StoreError {
         what: String,
     },
     /// The newest stored data is missing. The rest can be read; nothing is written after it.
-    #[error(
-        "{0}. What is there can be read, and nothing is written behind it: restore the data folder from a backup, or \
-         accept the loss"
-    )]
+    #[error("{0}. What is there can be read, and nothing is written behind it")]
     Lost(Loss),
     /// The database was deleted or moved while it was in use.
     #[error(

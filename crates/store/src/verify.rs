@@ -42,7 +42,7 @@ impl fmt::Display for Inconsistency {
         if let Some(session) = session {
             write!(f, "session {session}: ")?;
         }
-        write!(f, "{what}; restore a backup, or export or salvage what can still be read")
+        f.write_str(what)
     }
 }
 

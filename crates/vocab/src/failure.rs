@@ -26,6 +26,18 @@ pub enum FailureClass {
     Internal,
 }
 
+/// What is known of the cause of a failure, where it is not what the class says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCause {
+    /// Something else than the expected server is at the address.
+    WrongAddress,
+    /// Nothing answers at the address.
+    Unreachable,
+    /// The server's certificate is signed by an authority that this machine does not trust.
+    UntrustedCertificate,
+}
+
 /// A failure to report to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -51,6 +63,9 @@ pub struct Failure {
     /// Whether the address is on this machine and nothing listens there: the server is not running (M3).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_running: bool,
+    /// The cause, where more is known than the class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<FailureCause>,
 }
 
 impl Failure {
@@ -66,6 +81,7 @@ impl Failure {
             no_tools: false,
             no_model: false,
             not_running: false,
+            cause: None,
         }
     }
 }

@@ -52,7 +52,7 @@ pub use elicitation::{Elicitation, ElicitationKind, Pause, Resumption};
 pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
 pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
-pub use failure::{Failure, FailureClass};
+pub use failure::{Failure, FailureCause, FailureClass};
 pub use hash::Hash;
 pub use id::{
     CallId, CommandId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName,

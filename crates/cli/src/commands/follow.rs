@@ -333,7 +333,10 @@ impl From<StoreError> for CommandError {
             StoreError::ReadOnly { .. } | StoreError::Damaged { .. } | StoreError::Foreign { .. } => {
                 (Exit::Store, " (--data-dir)")
             }
-            StoreError::Lost(_) => (Exit::Store, " (`windlass sessions accept-loss`)"),
+            StoreError::Lost(_) => (
+                Exit::Store,
+                ": restore the data folder from a backup, or accept the loss (`windlass sessions accept-loss`)",
+            ),
             StoreError::Broken { .. } => (
                 Exit::Store,
                 "; `windlass sessions salvage KEY` copies what is whole up to there into a session of its own",

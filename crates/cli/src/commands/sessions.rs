@@ -206,7 +206,8 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
     // Before any session is looked up, since lookups trust the indexes.
     for inconsistency in store.check().await? {
         exit = Exit::Store;
-        print(&format!("BROKEN: {}\n", harmless_line(&inconsistency.to_string())))?;
+        let advice = "restore a backup, or export or salvage what can still be read";
+        print(&format!("BROKEN: {}; {advice}\n", harmless_line(&inconsistency.to_string())))?;
     }
     let rows = match key {
         Some(key) => vec![session::by_key(store, key).await?],

@@ -56,9 +56,10 @@ fn judge(
         }
         Err(ListingError::Failed(failure)) if failure.status == Some(404) => {
             let advice = format!("if `windlass run --model {model} hello` answers, all is well");
-            vec![Check::warn("server", failure.message, advice)]
+            vec![Check::warn("server", with_failure(&failure), advice)]
         }
-        Err(error) => vec![Check::fail("server", error.to_string())],
+        Err(ListingError::Failed(failure)) => vec![Check::fail("server", with_failure(&failure))],
+        Err(error @ ListingError::Config(_)) => vec![Check::fail("server", error.to_string())],
     }
 }
 

@@ -5,7 +5,7 @@ use windlass_mcp::{Notice, NoticeKind};
 use windlass_narrate::{NarratedLine, RunEndWords, Tone, harmless_line};
 use windlass_runtime::UndoError;
 use windlass_tools::{SandboxUntried, WorkspaceError};
-use windlass_vocab::{EndReason, Failure, FailureClass, Remedy, RunEnded};
+use windlass_vocab::{EndReason, Failure, FailureCause, FailureClass, Remedy, RunEnded};
 
 /// Returns the lines, each followed by the change that would let its call run.
 pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
@@ -85,16 +85,48 @@ pub(crate) fn with_failure(failure: &Failure) -> String {
 
 /// Returns the remedy for a failure, if one is known. A record of an older version already contains it in its message.
 pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
-    let (named, advice) = if failure.class == FailureClass::Auth {
-        ("OPENAI_API_KEY", "Set OPENAI_API_KEY to a key that is valid there.")
-    } else if failure.no_tools {
+    let (said, advice) = if failure.no_tools {
         ("--dialect", "Have calls written as text with --dialect tool_block, or choose another model with --model.")
     } else if failure.no_model {
         ("--model", "Choose another with --model.")
+    } else if failure.not_running {
+        ("Start the server", "Start the server, or name another with --base-url.")
+    } else if let Some(cause) = failure.cause {
+        for_cause(cause, failure.status)
     } else {
-        return None;
+        for_class(failure.class)?
     };
-    (!failure.message.contains(named)).then_some(advice)
+    (!failure.message.contains(said)).then_some(advice)
+}
+
+/// Returns the remedy for a cause, with the part of it that tells whether a message contains it.
+fn for_cause(cause: FailureCause, status: Option<u16>) -> (&'static str, &'static str) {
+    const BASE_URL: &str = "the base URL";
+    match cause {
+        FailureCause::WrongAddress if status == Some(404) => {
+            (BASE_URL, "Check the base URL (often it ends in /v1) and the model's name.")
+        }
+        FailureCause::WrongAddress => (BASE_URL, "Check the base URL (often it ends in /v1; is the port right?)."),
+        FailureCause::Unreachable => (BASE_URL, "Check the base URL and the network."),
+        FailureCause::UntrustedCertificate => {
+            ("authority", "Add its authority to the system's store, or check the base URL.")
+        }
+    }
+}
+
+/// Returns the remedy for a class of failure, with the part of it that tells whether a message contains it.
+fn for_class(class: FailureClass) -> Option<(&'static str, &'static str)> {
+    match class {
+        FailureClass::Auth => Some(("OPENAI_API_KEY", "Set OPENAI_API_KEY to a key that is valid there.")),
+        FailureClass::Quota => Some(("Add credit", "Add credit or use another key.")),
+        FailureClass::Overflow => Some(("Shorten it", "Shorten it or use a model with a larger window.")),
+        FailureClass::Filtered => Some(("another way", "Put the request another way.")),
+        FailureClass::Transient
+        | FailureClass::BadRequest
+        | FailureClass::Protocol
+        | FailureClass::Store
+        | FailureClass::Internal => None,
+    }
 }
 
 /// Returns what happened to a server, and a remedy.
@@ -152,7 +184,7 @@ fn in_toml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{Failure, FailureClass, Remedy};
+    use windlass_vocab::{Failure, FailureCause, FailureClass, Remedy};
 
     use super::{for_call, for_failure};
 
@@ -190,5 +222,22 @@ mod tests {
         let no_model = Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, "It has no such model.") };
         assert!(for_failure(&no_model).is_some_and(|said| said.contains("--model")));
         assert_eq!(for_failure(&Failure::new(FailureClass::Transient, "Not now.")), None);
+        let empty = |message: &str| for_failure(&Failure::new(FailureClass::Quota, message));
+        assert_eq!(empty("Nothing is left."), Some("Add credit or use another key."));
+        assert_eq!(empty("Nothing is left. Add credit or use another key."), None);
+    }
+
+    // proves M3: what to do follows from the class and the cause
+    #[test]
+    fn every_known_cause_of_a_failure_has_its_remedy() {
+        let failed = |cause| Failure { cause: Some(cause), ..Failure::new(FailureClass::Protocol, "It failed.") };
+        let said = |failure: &Failure| for_failure(failure).unwrap_or_default();
+        assert!(said(&failed(FailureCause::WrongAddress)).contains("often it ends in /v1"));
+        let missing = Failure { status: Some(404), ..failed(FailureCause::WrongAddress) };
+        assert!(said(&missing).ends_with("and the model's name."));
+        assert!(said(&failed(FailureCause::Unreachable)).contains("the network"));
+        assert!(said(&failed(FailureCause::UntrustedCertificate)).contains("its authority"));
+        let not_running = Failure { not_running: true, ..Failure::new(FailureClass::Transient, "Nothing listens.") };
+        assert!(said(&not_running).contains("--base-url"));
     }
 }

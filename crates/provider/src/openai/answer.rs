@@ -112,10 +112,10 @@ impl AnswerBody {
 /// Decodes the reply of a body that is not a stream.
 pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     if looks_like_a_web_page(body) {
-        return Err(endpoint.failure(FailureClass::Protocol, &format!("{WEB_PAGE}.")));
+        return Err(endpoint.wrong_address(FailureClass::Protocol, &format!("{WEB_PAGE}.")));
     }
     if body.starts_with(&GZIP) {
-        let said = "sent its answer compressed, which nobody asked for; see what stands between (a proxy?).";
+        let said = "sent its answer compressed, which nobody asked for; a proxy may stand between.";
         return Err(endpoint.failure(FailureClass::Protocol, said));
     }
     let text = String::from_utf8_lossy(body);
@@ -141,6 +141,5 @@ pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> 
 
 fn foreign(endpoint: &Endpoint, text: &str) -> Failure {
     let start = endpoint.quote(&text[..text.floor_char_boundary(8192)]);
-    let said = format!("gave an answer that is not of this API: {start}. Check the base URL (often it ends in /v1).");
-    endpoint.failure(FailureClass::Protocol, &said)
+    endpoint.wrong_address(FailureClass::Protocol, &format!("gave an answer that is not of this API: {start}."))
 }

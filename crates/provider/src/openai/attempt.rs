@@ -31,10 +31,10 @@ const END_WAIT: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenAiError {
     /// The base URL is not valid.
-    #[error("`{0}` is not a base URL; write it like http://localhost:11434/v1")]
+    #[error("`{0}` is not a base URL; one is written like http://localhost:11434/v1")]
     BaseUrl(String),
     /// The key has characters that no header can contain.
-    #[error("the API key has characters that can't be sent (a line break or a letter outside ASCII?); set it again")]
+    #[error("the API key has characters that can't be sent (a line break or a letter outside ASCII?)")]
     Key,
     /// The HTTP client could not be set up.
     #[error(transparent)]

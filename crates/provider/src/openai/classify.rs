@@ -1,11 +1,11 @@
 //! Classifies the failures a server reports by their meaning for the run (M3), with messages that say what is wrong.
-//! The caller that displays them adds which flag or variable fixes it.
+//! The door that displays them adds what to do, by class and cause.
 //!
 //! The protocol: an answer that is not a success becomes a [`Rejection`], plain data, and [`classify`] makes a
 //! failure of it. An error object inside a successful answer is handled likewise, but an unknown wording counts as
 //! transient there: the request had been accepted.
 
-use windlass_vocab::{Failure, FailureClass};
+use windlass_vocab::{Failure, FailureCause, FailureClass};
 
 use super::Endpoint;
 use super::report::ErrorReport;
@@ -49,6 +49,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
         status: Some(status),
         no_tools: words.mention_no_tools(),
         no_model: has_no_model(class, &words),
+        cause: cause(class, Some(status), &words),
         ..endpoint.failure(class, &sentence)
     }
 }
@@ -66,16 +67,33 @@ pub(super) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Fail
         status: report.status,
         no_tools: words.mention_no_tools(),
         no_model: has_no_model(class, &words),
+        cause: cause(class, report.status, &words),
         ..endpoint.failure(class, &sentence)
     }
+}
+
+/// Whether the answer suggests that another address is meant: no answer of this API, a redirect, or nothing there.
+fn cause(class: FailureClass, status: Option<u16>, words: &NormalizedWords) -> Option<FailureCause> {
+    let is_named = words.mention_no_tools() || words.say_unknown_model();
+    let is_elsewhere = match class {
+        FailureClass::Protocol => true,
+        FailureClass::BadRequest => status == Some(404) && !is_named,
+        FailureClass::Transient
+        | FailureClass::Quota
+        | FailureClass::Auth
+        | FailureClass::Overflow
+        | FailureClass::Filtered
+        | FailureClass::Store
+        | FailureClass::Internal => false,
+    };
+    is_elsewhere.then_some(FailureCause::WrongAddress)
 }
 
 fn has_no_model(class: FailureClass, words: &NormalizedWords) -> bool {
     class == FailureClass::BadRequest && !words.mention_no_tools() && words.say_unknown_model()
 }
 
-pub(super) const WEB_PAGE: &str =
-    "answered with a web page, not with the API; check the base URL (often it ends in /v1)";
+pub(super) const WEB_PAGE: &str = "answered with a web page, not with the API";
 
 /// Whether a body is HTML.
 pub(super) fn looks_like_a_web_page(body: &[u8]) -> bool {
@@ -149,7 +167,7 @@ fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &RejectionCause<'_>
         FailureClass::Transient if cause.status == Some(429) => format!("says: not so fast{status}{said}"),
         FailureClass::Transient => format!("can't answer just now{status}{said}"),
         FailureClass::Quota => {
-            format!("says the account has nothing left to spend{status}{said} Add credit or use another key.")
+            format!("says the account has nothing left to spend{status}{said}")
         }
         FailureClass::Auth if endpoint.key.is_none() => format!("wants a key and none was given{status}{said}"),
         FailureClass::Auth => format!("refused the key{status}{said}"),
@@ -160,31 +178,22 @@ fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &RejectionCause<'_>
             format!("has no model `{model}`{status}{said}")
         }
         FailureClass::BadRequest if cause.status == Some(404) => {
-            format!(
-                "has nothing at that address, or no model `{model}`{status}{said} \
-                 Check the base URL (often it ends in /v1) and the model's name."
-            )
+            format!("has nothing at that address, or no model `{model}`{status}{said}")
         }
         FailureClass::BadRequest => format!("did not accept the request{status}{said}"),
         FailureClass::Overflow => {
-            format!(
-                "says the request is longer than the window of `{model}`{status}{said} \
-                 Shorten it or use a model with a larger window."
-            )
+            format!("says the request is longer than the window of `{model}`{status}{said}")
         }
         FailureClass::Filtered => {
-            format!("withheld the answer by its content policy{status}{said} Put the request another way.")
+            format!("withheld the answer by its content policy{status}{said}")
         }
         FailureClass::Protocol | FailureClass::Store | FailureClass::Internal => {
-            format!("gave an answer that is not of this API{status}{said} Check the base URL (often it ends in /v1).")
+            format!("gave an answer that is not of this API{status}{said}")
         }
     }
 }
 
 fn redirected(endpoint: &Endpoint, status: u16, location: Option<&str>) -> String {
     let to = location.map(|location| format!(" to {}", endpoint.quote(location))).unwrap_or_default();
-    format!(
-        "sends us on{to} ({status}); that is not followed, so that the key goes nowhere else. \
-         Set the base URL to the address meant."
-    )
+    format!("sends us on{to} ({status}); that is not followed, so that the key goes nowhere else.")
 }

@@ -1,9 +1,9 @@
-//! Messages for failed connections that say what to do.
+//! Failures of connections: what happened, and the cause as far as it is known. What to do is the door's to say.
 
 use std::error::Error;
 use std::io;
 
-use windlass_vocab::{Failure, FailureClass};
+use windlass_vocab::{Failure, FailureCause, FailureClass};
 
 use super::Endpoint;
 use crate::http::ConnectionError;
@@ -15,16 +15,17 @@ pub(super) fn connection_failure(endpoint: &Endpoint, lost: &ConnectionError) ->
         ConnectionError::Connecting(error) | ConnectionError::Connected(error) => LossCause::of(error.as_ref()),
     };
     let transient = |message: String| Failure::new(FailureClass::Transient, message);
+    let unreachable = |message: String| Failure { cause: Some(FailureCause::Unreachable), ..transient(message) };
     if let Some(tls) = cause.tls {
         return tls_failure(endpoint, &tls);
     }
     match cause.io {
         Some(io::ErrorKind::ConnectionRefused) if endpoint.is_on_this_machine() => {
-            let message = format!("Nothing listens at {url}. Start the server, or use another address.");
+            let message = format!("Nothing listens at {url}.");
             return Failure { not_running: true, ..transient(message) };
         }
         Some(io::ErrorKind::ConnectionRefused) => {
-            return transient(format!("Nothing answers at {url}. Is the server running, and is the address right?"));
+            return unreachable(format!("Nothing answers at {url}."));
         }
         Some(io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof) => {
             return transient(format!("The server at {url} broke the connection."));
@@ -33,19 +34,16 @@ pub(super) fn connection_failure(endpoint: &Endpoint, lost: &ConnectionError) ->
     }
     let why = endpoint.quote(&cause.root);
     if cause.name_lookup {
-        return transient(format!("The host of {url} is not known ({why}). Check the base URL and the network."));
+        return unreachable(format!("The host of {url} is not known ({why})."));
     }
     if why.contains("invalid HTTP") {
-        let said = "does not speak HTTP there; check the base URL (https, and the port?).";
-        return endpoint.failure(FailureClass::Protocol, said);
+        return endpoint.wrong_address(FailureClass::Protocol, "does not speak HTTP there.");
     }
     match (lost, cause.io) {
         (ConnectionError::Connecting(_), Some(io::ErrorKind::TimedOut)) => {
-            transient(format!("{url} took too long to accept a connection. Check the address and the network."))
+            unreachable(format!("{url} took too long to accept a connection."))
         }
-        (ConnectionError::Connecting(_), _) => {
-            transient(format!("{url} can't be reached: {why}. Check the address and the network."))
-        }
+        (ConnectionError::Connecting(_), _) => unreachable(format!("{url} can't be reached: {why}.")),
         (ConnectionError::Connected(_), _) => transient(format!("The connection to {url} was lost: {why}.")),
     }
 }
@@ -80,15 +78,13 @@ impl LossCause {
 
 fn tls_failure(endpoint: &Endpoint, error: &rustls::Error) -> Failure {
     let why = endpoint.quote(&error.to_string());
-    let said = match error {
-        rustls::Error::InvalidMessage(_) => "does not speak TLS there; use http:// or another port.".to_owned(),
+    match error {
+        rustls::Error::InvalidMessage(_) => endpoint.wrong_address(FailureClass::Protocol, "does not speak TLS there."),
         rustls::Error::InvalidCertificate(_) => {
-            format!(
-                "showed a certificate that is not trusted ({why}). \
-                 Add its authority to the system's store, or check the address."
-            )
+            let said = format!("showed a certificate that is not trusted ({why}).");
+            let cause = Some(FailureCause::UntrustedCertificate);
+            Failure { cause, ..endpoint.failure(FailureClass::Protocol, &said) }
         }
-        _ => format!("and we found no common TLS ({why})."),
-    };
-    endpoint.failure(FailureClass::Protocol, &said)
+        _ => endpoint.failure(FailureClass::Protocol, &format!("and we found no common TLS ({why}).")),
+    }
 }

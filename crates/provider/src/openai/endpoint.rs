@@ -1,6 +1,6 @@
 //! The server of a model, as messages name it.
 
-use windlass_vocab::{Failure, FailureClass};
+use windlass_vocab::{Failure, FailureCause, FailureClass};
 
 use super::base_url::BaseUrl;
 use crate::Secret;
@@ -45,6 +45,11 @@ impl Endpoint {
     /// Returns a failure of this server. `said` follows "The server at URL".
     pub(super) fn failure(&self, class: FailureClass, said: &str) -> Failure {
         Failure::new(class, format!("The server at {} {said}", self.base_url))
+    }
+
+    /// Returns a failure of something at this address that is not the expected server.
+    pub(super) fn wrong_address(&self, class: FailureClass, said: &str) -> Failure {
+        Failure { cause: Some(FailureCause::WrongAddress), ..self.failure(class, said) }
     }
 }
 

@@ -74,7 +74,7 @@ async fn ask(client: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failu
         client.sender.send(&asked).await.map_err(|error| connection_failure(&client.endpoint, &error))?;
     let body = read(client, &mut response).await?;
     if response.status().as_u16() == 404 {
-        return Err(Failure { status: Some(404), ..client.endpoint.failure(FailureClass::BadRequest, NO_LIST) });
+        return Err(Failure { status: Some(404), ..client.endpoint.wrong_address(FailureClass::BadRequest, NO_LIST) });
     }
     if !response.status().is_success() {
         let (status, retry, location) =
@@ -83,21 +83,20 @@ async fn ask(client: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failu
     }
     decode_models(&body).ok_or_else(|| {
         let said = if looks_like_a_web_page(&body) { format!("{WEB_PAGE}.") } else { NOT_A_LIST.to_owned() };
-        client.endpoint.failure(FailureClass::Protocol, &said)
+        client.endpoint.wrong_address(FailureClass::Protocol, &said)
     })
 }
 
-const NO_LIST: &str = "has no list of models there (404). Check the base URL (often it ends in /v1).";
-const NOT_A_LIST: &str =
-    "answered with something that is no list of models. Check the base URL (often it ends in /v1).";
+const NO_LIST: &str = "has no list of models there (404).";
+const NOT_A_LIST: &str = "answered with something that is no list of models.";
 
 async fn read(client: &ServerClient, response: &mut PendingResponse) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await.map_err(|error| connection_failure(&client.endpoint, &error))? {
         body.extend_from_slice(&bytes);
         if body.len() > LONGEST {
-            let said = "sent a list of models that does not end. Check the base URL.";
-            return Err(client.endpoint.failure(FailureClass::Protocol, said));
+            let said = "sent a list of models that does not end.";
+            return Err(client.endpoint.wrong_address(FailureClass::Protocol, said));
         }
     }
     Ok(body)

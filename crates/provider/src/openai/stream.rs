@@ -141,8 +141,8 @@ impl ChatStream {
 
     fn cut_short(&self) -> Failure {
         let (class, said) = if self.draft.is_foreign() {
-            let said = "sent a stream that is not of this API; check the base URL (often it ends in /v1).";
-            (FailureClass::Protocol, said)
+            let failure = self.endpoint.wrong_address(FailureClass::Protocol, "sent a stream that is not of this API.");
+            return Failure { first_byte: self.any_piece(), ..failure };
         } else if self.any_piece() {
             (FailureClass::Transient, "broke off in the middle of the answer.")
         } else {

@@ -1,7 +1,7 @@
 //! Hand-written streams: everything servers do beyond the specification.
 
 use windlass_provider::openai::{AnswerBody, AnswerLimits, ChatStream, decode_whole};
-use windlass_vocab::{Failure, FailureClass, Reply, ReplyCall, StopReason, Usage};
+use windlass_vocab::{Failure, FailureCause, FailureClass, Reply, ReplyCall, StopReason, Usage};
 
 use super::{decode, endpoint};
 
@@ -294,7 +294,7 @@ fn nonsense_is_a_protocol_failure_that_says_so() {
     assert!(long.message.contains("sent an event that is not of this API: {"), "{long}");
     let foreign = failure(read("event: message_start\ndata: {\"type\":\"message_start\"}\n\n"));
     assert_eq!(foreign.class, FailureClass::Protocol);
-    assert!(foreign.message.contains("check the base URL"), "{foreign}");
+    assert_eq!(foreign.cause, Some(FailureCause::WrongAddress), "{foreign}");
 }
 
 #[test]
@@ -346,19 +346,17 @@ fn a_whole_body_that_is_no_answer_says_what_it_is() {
     for (body, class, words) in [
         ("", FailureClass::Transient, "gave an answer with nothing in it"),
         ("no healthy upstream", FailureClass::Protocol, "not of this API: no healthy upstream"),
-        (
-            "<!DOCTYPE html><title>Hi</title>",
-            FailureClass::Protocol,
-            "a web page, not with the API; check the base URL",
-        ),
-        (r#"{"models":[]}"#, FailureClass::Protocol, "Check the base URL"),
-        (r#"{"choices":[]}"#, FailureClass::Protocol, "Check the base URL"),
+        ("<!DOCTYPE html><title>Hi</title>", FailureClass::Protocol, "a web page, not with the API"),
+        (r#"{"models":[]}"#, FailureClass::Protocol, "not of this API"),
+        (r#"{"choices":[]}"#, FailureClass::Protocol, "not of this API"),
         (r#"{"choices":[{"message":{"content":"ha"#, FailureClass::Transient, "broke off in the middle"),
         (r#"{"error":{"message":"Rate limit reached"}}"#, FailureClass::Transient, "Rate limit reached"),
     ] {
         let failed = failure(answer(body));
         assert_eq!(failed.class, class, "{body}");
         assert!(failed.message.contains(words), "{failed}");
+        let elsewhere = (class == FailureClass::Protocol).then_some(FailureCause::WrongAddress);
+        assert_eq!(failed.cause, elsewhere, "{body}");
     }
     let mut compressed = AnswerBody::new(endpoint().into(), AnswerLimits::default());
     compressed.push(b"\x1f\x8b\x08\0rest", &mut |_| {}).unwrap();

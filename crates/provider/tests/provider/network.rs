@@ -178,7 +178,7 @@ async fn a_dead_server_is_named_and_may_come_back() {
     drop(listener);
     let failure = call(&model(&url), &STREAMED, ignore()).await.unwrap_err();
     assert_eq!((failure.class, failure.not_running), (FailureClass::Transient, true));
-    let expected = format!("Nothing listens at {url}. Start the server, or use another address.");
+    let expected = format!("Nothing listens at {url}.");
     assert_eq!(failure.message, expected);
 }
 
@@ -325,7 +325,7 @@ async fn html_is_known_for_what_it_is() {
     let server = Server::start(vec![page]).await;
     let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Protocol);
-    assert!(failure.message.contains("answered with a web page, not with the API; check the base URL"), "{failure}");
+    assert!(failure.message.contains("answered with a web page, not with the API"), "{failure}");
 }
 
 #[tokio::test]
@@ -384,7 +384,7 @@ fn settings_that_make_no_sense_are_refused_with_the_form_to_use() {
     for url in ["localhost:8080/v1", "", "/v1", "ftp://host/v1", "http://"] {
         let error = OpenAiModel::new(OpenAiConfig::new(url, "m"), &http()).unwrap_err();
         assert!(matches!(error, OpenAiError::BaseUrl(_)), "{url}: {error}");
-        assert!(error.to_string().contains("write it like http://localhost:11434/v1"));
+        assert!(error.to_string().contains("one is written like http://localhost:11434/v1"));
     }
     let key = Some(Secret::new("sk-\nsecret"));
     let error = OpenAiModel::new(OpenAiConfig { api_key: key, ..config("http://h/v1") }, &http()).unwrap_err();
@@ -400,5 +400,5 @@ async fn credentials_in_the_base_url_are_not_shown() {
     drop(listener);
     let failure =
         call(&model(&format!("http://user:pass@{address}/v1/?key=abc")), &STREAMED, ignore()).await.unwrap_err();
-    assert!(failure.message.starts_with(&format!("Nothing listens at http://{address}/v1. ")), "{failure}");
+    assert_eq!(failure.message, format!("Nothing listens at http://{address}/v1."));
 }

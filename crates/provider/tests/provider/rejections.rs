@@ -2,7 +2,7 @@
 
 use windlass_provider::Secret;
 use windlass_provider::openai::{Endpoint, Rejection, RetryHeaders, classify};
-use windlass_vocab::{Failure, FailureClass};
+use windlass_vocab::{Failure, FailureCause, FailureClass};
 
 use super::endpoint;
 
@@ -155,12 +155,9 @@ fn sentences_say_what_to_do() {
     );
     let page = rejected(404, "<!doctype html>\n<html>Not found</html>");
     assert_eq!(page.class, FailureClass::Protocol);
-    assert_eq!(
-        page.message,
-        "The server at http://models.test/v1 answered with a web page, not with the API; check the base URL (often it ends in /v1) (404)."
-    );
+    assert_eq!(page.message, "The server at http://models.test/v1 answered with a web page, not with the API (404).");
     assert!(rejected(401, "").message.ends_with("wants a key and none was given (401)."));
-    assert!(rejected(404, "404 page not found").message.contains("often it ends in /v1"));
+    assert_eq!(rejected(404, "404 page not found").cause, Some(FailureCause::WrongAddress));
     let moved = Rejection { status: 308, retry: RetryHeaders::default(), location: Some("https://b.test/"), body: b"" };
     let moved = classify(&endpoint(), &moved);
     assert_eq!(moved.class, FailureClass::Protocol);

@@ -63,7 +63,7 @@ fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {
         (status(402, "insufficient balance"), "insufficient balance"),
         (status(429, "You exceeded your current quota"), "quota"),
         (status(503, "overloaded"), "overloaded"),
-        (FaultKind::Html, "answered with a web page, not with the API; check the base URL"),
+        (FaultKind::Html, "answered with a web page, not with the API. Check the base URL"),
         (FaultKind::Garbage, "not JSON"),
         (half(BodyPoint::Bytes(30)), "broke the connection"),
         (half(BodyPoint::Events(0)), "broke the connection"),
