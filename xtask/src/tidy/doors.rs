@@ -17,7 +17,12 @@ const LIBRARIES: &[&str] = &[
     "crates/store/src/",
     "crates/runtime/src/",
     "crates/windlass/src/",
+    "crates/narrate/src/",
+    "crates/setup/src/",
 ];
+
+/// The crates that read settings: there a text that is nothing but the name of a variable or a file is data, not advice.
+const READERS: &[&str] = &["crates/setup/src/"];
 
 /// Texts that name the command line, its settings or its variables. Flags are detected by their form.
 const WORDS: &[&str] = &["`windlass ", "WINDLASS_", "OPENAI_", "windlass.toml", ".mcp.json"];
@@ -45,8 +50,21 @@ const ALLOWED: &[Allowed] = &[
         word: "WINDLASS_IN_SANDBOX",
         because: "two processes of ours tell each other",
     },
-    Allowed { file: "crates/windlass/src/environment.rs", word: "WINDLASS_", because: "`Agent::from_env` reads these" },
-    Allowed { file: "crates/windlass/src/environment.rs", word: "OPENAI_", because: "`Agent::from_env` reads these" },
+    Allowed {
+        file: "crates/windlass/src/environment.rs",
+        word: "WINDLASS_DATA_DIR",
+        because: "`Agent::from_env` reads it",
+    },
+    Allowed {
+        file: "crates/windlass/src/model_providers.rs",
+        word: "WINDLASS_",
+        because: "the table of variables that name a model",
+    },
+    Allowed {
+        file: "crates/windlass/src/model_providers.rs",
+        word: "OPENAI_",
+        because: "the table of variables that name a model",
+    },
     Allowed {
         file: "crates/windlass/src/build_error.rs",
         word: "WINDLASS_MODEL",
@@ -92,7 +110,16 @@ fn said<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
         Some((_, "md")) => numbered(text).collect(),
         Some(_) | None => Vec::new(),
     };
-    texts.into_iter().flat_map(|(line, text)| door_words(text).into_iter().map(move |word| (line, word))).collect()
+    let reads = READERS.iter().any(|folder| path.starts_with(folder));
+    let is_advice = |text: &str| !(reads && is_name(text));
+    let texts = texts.into_iter().filter(|(_, text)| is_advice(text));
+    texts.flat_map(|(line, text)| door_words(text).into_iter().map(move |word| (line, word))).collect()
+}
+
+/// Whether a text is the name of one variable or file and nothing else.
+fn is_name(text: &str) -> bool {
+    let text = text.trim_matches('"');
+    matches!(door_words(text).as_slice(), [word] if *word == text && !word.starts_with("--"))
 }
 
 fn door_words(text: &str) -> Vec<&str> {
@@ -165,6 +192,19 @@ mod tests {
             assert_eq!(found("crates/tools/src/x.rs", text, &[]), Vec::<String>::new(), "{text}");
         }
         assert_eq!(found("crates/tools/src/x/tests.rs", "\"--allow\"", &[]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_crate_that_reads_settings_may_hold_their_names_and_gives_no_advice() {
+        for text in ["\"WINDLASS_MODE\"", "[\".mcp.json\", \"windlass.toml\"]"] {
+            assert_eq!(found("crates/setup/src/x.rs", text, &[]), Vec::<String>::new(), "{text}");
+            assert_ne!(found("crates/tools/src/x.rs", text, &[]), Vec::<String>::new(), "{text}");
+        }
+        for text in ["\"--mode\"", "\"set WINDLASS_MODE\"", "\"in windlass.toml\"", "\"`windlass trust`\""] {
+            for folder in ["setup", "narrate"] {
+                assert_eq!(found(&format!("crates/{folder}/src/x.rs"), text, &[]).len(), 1, "{text}");
+            }
+        }
     }
 
     #[test]
