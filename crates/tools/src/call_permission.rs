@@ -11,7 +11,7 @@ use crate::permission::{allowing_rule, exact_rule};
 use crate::registry::RegisteredTool;
 use crate::sandbox_use::SandboxUse;
 use crate::shorten::shorten;
-use crate::{About, AskPolicy, CheckedPaths, Permissions, Ruling};
+use crate::{About, AskPolicy, CertainFailure, CheckedPaths, FailureSource, Permissions, Ruling};
 
 /// The permission of a call, as checked right before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,19 @@ pub enum CallPermission {
 pub(crate) fn about_call(entry: &RegisteredTool, arguments: &Value) -> About {
     let about = catch_unwind(AssertUnwindSafe(|| entry.tool.about(arguments))).ok().flatten();
     about.unwrap_or_else(|| About::text(serde_json::to_string(arguments).unwrap_or_default()))
+}
+
+/// Returns why a call can't succeed, if its tool knows that.
+pub(crate) fn certain_failure_of(entry: &RegisteredTool, arguments: &Value) -> Option<CertainFailure> {
+    catch_unwind(AssertUnwindSafe(|| entry.tool.certain_failure(arguments))).ok().flatten()
+}
+
+/// Returns the verdict on a call that a person would be asked about, if its arguments can never be used: nobody is asked,
+/// and no rule is offered that would not make it run.
+fn unusable_arguments(entry: &RegisteredTool, arguments: &Value) -> Option<Verdict> {
+    let failure = certain_failure_of(entry, arguments)?;
+    let CertainFailure { reason, remedy, source } = failure;
+    (source == FailureSource::Arguments).then_some(Verdict::Invalid { reason, remedy })
 }
 
 /// Returns the verdict on a valid call, with its preview for a person who is asked now, or after a crash interrupted
@@ -70,6 +83,11 @@ pub(crate) fn with_preview(
     };
     if !wanted {
         return (verdict, None, Some(because));
+    }
+    if verdict == Verdict::Ask
+        && let Some(invalid) = unusable_arguments(entry, arguments)
+    {
+        return (invalid, None, None);
     }
     let (rule, warning) = match &because {
         VerdictReason::Protected { path, pattern } => {

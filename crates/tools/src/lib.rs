@@ -124,7 +124,7 @@ pub use path_pattern::PathFault;
 pub use permission::Permissions;
 pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};
-pub use refusal::CertainFailure;
+pub use refusal::{CertainFailure, FailureSource};
 pub use registry::{Registry, RegistryError};
 pub use rule::{NetworkTarget, ParseRuleError, Rule};
 pub use ruling::Ruling;

@@ -51,10 +51,29 @@ pub struct CertainFailure {
     pub reason: String,
     /// What a person could change to make it succeed.
     pub remedy: Option<Remedy>,
+    /// What the reason was found in.
+    pub source: FailureSource,
 }
 
-impl From<String> for CertainFailure {
-    fn from(reason: String) -> Self {
-        Self { reason, remedy: None }
+/// What shows that a call can't succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureSource {
+    /// The arguments themselves, whatever the rules allow and whatever other calls do: a URL that is none, a path
+    /// outside the workspace.
+    Arguments,
+    /// The present content of the file that the argument `path` names. The reason reveals that content, and an earlier
+    /// call of the same reply may change it.
+    FileContent,
+}
+
+impl CertainFailure {
+    /// The arguments themselves can't be used, and nothing a person could allow changes that.
+    pub fn by_arguments(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), remedy: None, source: FailureSource::Arguments }
+    }
+
+    /// The content of the file that `path` names does not fit the call.
+    pub fn by_file_content(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), remedy: None, source: FailureSource::FileContent }
     }
 }

@@ -152,7 +152,7 @@ pub trait Tool: Send + Sync {
     }
 
     /// Returns why the call can't succeed at present, if that is certain: then no person is asked, and the model gets
-    /// the reason. For a tool with a `path` this is used only if the model may read the file.
+    /// the reason. A reason that the content of a file gives is used only if the model may read that file.
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let _ = arguments;
         None

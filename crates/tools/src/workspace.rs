@@ -211,6 +211,31 @@ impl Workspace {
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
     }
 
+    /// Returns why no tool can use `path`, whatever is at it: it is outside the workspace, closed to tools, or not the
+    /// name itself but a placeholder.
+    pub(crate) fn unusable(&self, path: &str) -> Option<Refusal> {
+        self.unusable_entry(path).or_else(|| {
+            let relative = self.relative(path).ok()?;
+            self.dir.metadata(relative).err().filter(is_refused_by_capability).map(|_| self.outside(path))
+        })
+    }
+
+    /// The same for an entry that is moved: it may itself be a symlink that leads out of the workspace.
+    pub(crate) fn unusable_entry(&self, path: &str) -> Option<Refusal> {
+        let relative = match self.relative(path) {
+            Ok(relative) => relative,
+            Err(refusal) => return Some(refusal),
+        };
+        let leads_out = self.resolved(&relative).starts_with("..")
+            || self.dir.symlink_metadata(&relative).is_err_and(|error| is_refused_by_capability(&error));
+        leads_out.then(|| self.outside(path))
+    }
+
+    /// The same for the path of a file: what is there must not be a directory, nor a device.
+    pub(crate) fn unusable_as_file(&self, path: &str) -> Option<Refusal> {
+        self.unusable(path).or_else(|| regular(path, &self.dir.metadata(self.relative(path).ok()?).ok()?).err())
+    }
+
     /// Opens a regular file for reading. Nothing else is opened, and a pipe without a writer does
     /// not block.
     pub(crate) fn file(&self, path: &str, rules: &FileRules) -> Result<(File, Metadata), Refusal> {
@@ -399,8 +424,7 @@ impl Workspace {
     /// Returns a message that says what went wrong with `path`.
     pub(crate) fn explain(&self, path: &str, error: &io::Error) -> Refusal {
         match error.kind() {
-            // A refusal by the capability itself has no OS error number.
-            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => self.outside(path),
+            _ if is_refused_by_capability(error) => self.outside(path),
             io::ErrorKind::NotFound => Refusal::not_found(format!("There is no `{path}` in the workspace.")),
             _ if no_follow::is_no_folder(error) => Refusal::wrong_argument(format!(
                 "`{path}` leads through something that is not a directory of the workspace: a file, a link that \
@@ -457,6 +481,11 @@ impl Workspace {
             None => path,
         }
     }
+}
+
+/// Whether the folder's handle itself refused a path that leads out of it: such an error has no OS error number.
+fn is_refused_by_capability(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
 fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {

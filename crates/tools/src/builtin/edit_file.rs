@@ -77,7 +77,10 @@ impl Tool for EditFile {
 
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let edit: FileEdit = parse_arguments(arguments.clone()).ok()?;
-        edit.edited(&self.workspace, &FileRules::default()).err().map(|refusal| String::from(refusal).into())
+        if let Some(refusal) = edit.unusable(&self.workspace) {
+            return Some(CertainFailure::by_arguments(refusal));
+        }
+        edit.edited(&self.workspace, &FileRules::default()).err().map(CertainFailure::by_file_content)
     }
 
     fn snapshot_kind(&self) -> SnapshotKind {
@@ -139,12 +142,22 @@ impl FileEdit {
             .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())
     }
 
-    /// Returns the content of the file with the edit applied.
-    fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
+    /// Returns why no file can be edited so, whatever is in it.
+    fn unusable(&self, workspace: &Workspace) -> Option<Refusal> {
+        self.refuse_placeholders().err().or_else(|| workspace.unusable_as_file(&self.path))
+    }
+
+    fn refuse_placeholders(&self) -> Result<(), Refusal> {
         refuse_placeholder(&self.new_text)?;
         if contains_placeholder(&self.old_text) {
             return Err(Refusal::wrong_argument(PLACEHOLDER_IN_OLD_TEXT));
         }
+        Ok(())
+    }
+
+    /// Returns the content of the file with the edit applied.
+    fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
+        self.refuse_placeholders()?;
         let (text, secrets) = (self.content(workspace, rules)?, workspace.secrets());
         let edited = self.fitted(&text).apply_to(&text, secrets);
         edited.map_err(|problem| Refusal::not_found(problem.message(self, &secrets.scrub(&text))))

@@ -122,8 +122,10 @@ impl Tool for FetchUrl {
     }
 
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
-        let address = Address::parse(arguments.get("url")?.as_str()?).ok()?;
-        network::plainly_private(&address, &self.fetching.private).map(CertainFailure::from)
+        match parse_url(arguments.get("url")?.as_str()?) {
+            Ok(address) => network::plainly_private(&address, &self.fetching.private).map(CertainFailure::from),
+            Err(problem) => Some(CertainFailure::by_arguments(problem)),
+        }
     }
 
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
@@ -148,7 +150,7 @@ impl Tool for FetchUrl {
             Ok(arguments) => arguments,
             Err(problem) => return invalid_arguments(problem),
         };
-        let address = match refuse_placeholder(&url).and_then(|()| Address::parse(&url)) {
+        let address = match parse_url(&url) {
             Ok(address) => address,
             Err(problem) => return ready(Outcome::error(problem)),
         };
@@ -223,6 +225,11 @@ impl FetchUrl {
     fn check_address(&self, address: &Address) -> Verdict {
         self.fetching.permissions.check(&self.spec, &About::address(address), self.ask_policy(), &[]).verdict
     }
+}
+
+/// Returns the address of a page, as the model wrote it.
+fn parse_url(url: &str) -> Result<Address, String> {
+    refuse_placeholder(url).and_then(|()| Address::parse(url))
 }
 
 /// Whether both have the same host, and the same port or the default ports.

@@ -17,7 +17,7 @@ use crate::cut::thousands;
 use crate::file_rules::left_out_note;
 use crate::flat_path::flatten;
 use crate::path_pattern::PathExtent;
-use crate::{About, BoxFuture, CallContext, FileRules, Tool, Workspace, shown_path};
+use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, Tool, Workspace, shown_path};
 
 const LIMIT: usize = 500;
 
@@ -59,6 +59,11 @@ impl Tool for ListDirectory {
 
     fn about(&self, arguments: &Value) -> Option<About> {
         Some(self.workspace.about(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
+    }
+
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
+        let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
+        self.workspace.unusable(path).map(CertainFailure::by_arguments)
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {

@@ -14,7 +14,7 @@ use super::file_preview::{self, Overwrite};
 use super::spec::spec;
 use crate::place::sync_folder;
 use crate::refusal::Refusal;
-use crate::{About, BoxFuture, CallContext, FileRules, PlannedChange, Tool, Verification, Workspace};
+use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, PlannedChange, Tool, Verification, Workspace};
 
 #[derive(Deserialize)]
 struct FileMove {
@@ -59,6 +59,12 @@ impl Tool for MoveFile {
         let FileMove { from, to, overwrite } = parse_arguments(arguments.clone())?;
         let replaces = if overwrite { Overwrite::Yes } else { Overwrite::No };
         file_preview::move_preview(&self.workspace, &from, &to, replaces)
+    }
+
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
+        let FileMove { from, to, .. } = parse_arguments(arguments.clone()).ok()?;
+        let unusable = self.workspace.unusable_entry(&from).or_else(|| self.workspace.unusable_entry(&to));
+        unusable.map(CertainFailure::by_arguments)
     }
 
     fn snapshot_kind(&self) -> SnapshotKind {

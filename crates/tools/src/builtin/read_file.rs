@@ -19,7 +19,7 @@ use super::spec::file_read_spec;
 use crate::about_files::READ;
 use crate::cut::thousands;
 use crate::refusal::Refusal;
-use crate::{About, BoxFuture, CallContext, FileRules, SpilledResult, Tool, Workspace};
+use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, SpilledResult, Tool, Workspace};
 
 const LINES: u64 = 2_000;
 /// The most characters in one result, a little under the usual limit.
@@ -75,6 +75,11 @@ impl Tool for ReadFile {
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
         let path = arguments.get("path")?.as_str().filter(|path| !path.starts_with("call:"))?;
         self.workspace.untracked(path).then(|| TextOrigin::File { path: path.to_owned() })
+    }
+
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
+        let path = arguments.get("path").and_then(Value::as_str)?;
+        self.workspace.unusable(path).map(CertainFailure::by_arguments)
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {

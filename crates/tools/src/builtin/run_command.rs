@@ -30,7 +30,7 @@ use crate::guard::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
 use crate::sandbox_use::SandboxUse;
 use crate::shorten::shorten;
-use crate::{About, BoxFuture, CallContext, GuardProgram, SandboxUntried, Tool, Workspace};
+use crate::{About, BoxFuture, CallContext, CertainFailure, GuardProgram, SandboxUntried, Tool, Workspace};
 
 /// How long a guard may take to kill its processes, and how long output may continue after that.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -109,6 +109,11 @@ impl Tool for RunCommand {
             lines => format!(" and {} more lines", lines - 1),
         };
         Ok(Preview { title: format!("Run `{first}`{more}"), body, rule: None })
+    }
+
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
+        let RunCommandArguments { command, .. } = parse_arguments(arguments.clone()).ok()?;
+        refuse_placeholder(&command).err().map(CertainFailure::by_arguments)
     }
 
     fn confinement_line(&self, arguments: &Value) -> Option<String> {

@@ -22,7 +22,7 @@ use crate::cut::thousands;
 use crate::file_rules::left_out_note;
 use crate::refusal::Refusal;
 use crate::shorten::shorten;
-use crate::{About, BoxFuture, CallContext, Secrets, Tool, Workspace, no_follow, shown_path};
+use crate::{About, BoxFuture, CallContext, CertainFailure, Secrets, Tool, Workspace, no_follow, shown_path};
 
 const LARGEST: u64 = 10 << 20;
 const MATCHES: usize = 100;
@@ -89,6 +89,11 @@ impl Tool for SearchFiles {
 
     fn about(&self, arguments: &Value) -> Option<About> {
         Some(self.workspace.about(arguments.get("path").and_then(Value::as_str).unwrap_or("."), READ))
+    }
+
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
+        let path = arguments.get("path").and_then(Value::as_str).unwrap_or(".");
+        self.workspace.unusable(path).map(CertainFailure::by_arguments)
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {

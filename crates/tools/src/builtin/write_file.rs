@@ -13,7 +13,7 @@ use super::file_preview;
 use super::spec::spec;
 use crate::about_files::WRITE;
 use crate::cut::thousands;
-use crate::{About, BoxFuture, CallContext, PlannedChange, Tool, Workspace};
+use crate::{About, BoxFuture, CallContext, CertainFailure, PlannedChange, Tool, Workspace};
 
 #[derive(Deserialize)]
 struct WriteFileArguments {
@@ -54,6 +54,13 @@ impl Tool for WriteFile {
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let WriteFileArguments { path, content } = parse_arguments(arguments.clone())?;
         file_preview::write_preview(&self.workspace, &path, &content)
+    }
+
+    fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
+        let WriteFileArguments { path, content } = parse_arguments(arguments.clone()).ok()?;
+        let placeholder = refuse_placeholder(&content).err();
+        let reason = placeholder.or_else(|| self.workspace.unusable_as_file(&path).map(String::from));
+        reason.map(CertainFailure::by_arguments)
     }
 
     fn snapshot_kind(&self) -> SnapshotKind {

@@ -43,7 +43,7 @@ impl FetchFailure {
 impl From<FetchFailure> for CertainFailure {
     fn from(fetch_failure: FetchFailure) -> Self {
         let Outcome { text, remedy, .. } = fetch_failure.into();
-        Self { reason: text, remedy }
+        Self { remedy, ..Self::by_arguments(text) }
     }
 }
 

@@ -209,6 +209,10 @@ fn an_address_that_is_plainly_private_is_refused_before_anybody_is_asked() {
         offer.refuse_certain_failures(&mut calls, &permissions, &[]);
         calls[0].verdict.clone()
     };
+    for url in ["", "example.org/x", "ftp://example.org/", "http://", "https://\u{27e6}secret:a\u{27e7}.example/"] {
+        let verdict = checked(&[], Mode::Default, url);
+        assert!(matches!(&verdict, Verdict::Invalid { remedy: None, .. }), "{url}: {verdict:?}");
+    }
     let hosts = ["127.0.0.1:8080", "[::1]:8080", "192.168.0.1", "localhost:3000", "a.localhost", "0x7f000001", "127.1"];
     for host in hosts {
         for mode in [Mode::Default, Mode::Strict] {

@@ -1,8 +1,8 @@
 //! The preview that a person sees before a file tool changes something.
 
 use serde_json::{Value, json};
-use windlass_tools::{Mode, Permissions};
-use windlass_vocab::{Preview, ReplyCall, Verdict};
+use windlass_tools::{CallPermission, Mode, Permissions};
+use windlass_vocab::{Preview, Remedy, ReplyCall, Verdict};
 
 use super::room::Room;
 
@@ -107,16 +107,53 @@ fn a_move_says_what_it_overwrites() {
 fn what_can_not_be_shown_does_not_run() {
     let room = Room::with(&[]);
     let long = "x".repeat(20_000);
+    let (verdict, preview) = prepared(&room, "run_command", &json!({"command": long}));
+    let Verdict::Deny { reason, remedy } = verdict else { panic!("{verdict:?}") };
+    assert!(reason.contains("20,000 characters long") && reason.contains("was not run"), "{reason}");
+    assert!(matches!(remedy, Some(Remedy::Allow { .. })), "a rule would let it run: {remedy:?}");
+    assert_eq!(preview, None);
+}
+
+// proves T8: a call that no rule would let run asks nobody, says what is wrong, and recommends no rule
+#[test]
+fn a_call_whose_arguments_can_never_be_used_is_invalid_and_recommends_no_rule() {
+    let room = Room::with(&[("d/file", "x")]);
+    std::os::unix::fs::symlink("/etc", room.root().join("out")).unwrap();
+    let (outside, placeholder) = ("outside the workspace", "placeholder");
+    let write = |path: &str| json!({"path": path, "content": "x"});
+    let edit = |path: &str, old: &str| json!({"path": path, "old_text": old, "new_text": "b"});
     for (tool, arguments, why) in [
-        ("write_file", json!({"path": "../out", "content": "x"}), "outside the workspace"),
-        ("edit_file", json!({"path": "/etc/passwd", "old_text": "a", "new_text": "b"}), "outside the workspace"),
-        ("run_command", json!({"command": long}), "20,000 characters long"),
+        ("write_file", write("../out"), outside),
+        ("write_file", write("none/../../out"), outside),
+        ("write_file", write("out/passwd"), outside),
+        ("write_file", write("d"), "is a directory"),
+        ("write_file", json!({"path": "a", "content": "\u{27e6}secret:a\u{27e7}"}), placeholder),
+        ("edit_file", edit("/etc/passwd", "a"), outside),
+        ("edit_file", edit("d/file", "\u{27e6}secret:a\u{27e7}"), placeholder),
+        ("move_file", json!({"from": "../a", "to": "b"}), outside),
+        ("move_file", json!({"from": "d/file", "to": "/tmp/b"}), outside),
+        ("read_file", json!({"path": "../a"}), outside),
+        ("list_directory", json!({"path": "out"}), outside),
+        ("search_files", json!({"path": "..", "pattern": "x"}), outside),
+        ("run_command", json!({"command": "echo \u{27e6}secret:a\u{27e7}"}), placeholder),
     ] {
-        let (verdict, preview) = prepared(&room, tool, &arguments);
-        let reason = format!("{verdict:?}");
-        assert!(reason.starts_with("Deny") && reason.contains(why) && reason.contains("was not run"), "{reason}");
-        assert_eq!(preview, None);
+        let ask = ["read(**)", "read_file", "list_directory", "search_files"];
+        let ask = ask.iter().map(|rule| rule.parse().unwrap()).collect();
+        let permissions = Permissions { mode: Mode::Strict, ask, ..Permissions::default() };
+        let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), ..ReplyCall::default() };
+        let call = room.offer.prepare(&call, &permissions, &[]);
+        let Verdict::Invalid { reason, remedy } = call.verdict else {
+            panic!("{tool} {arguments}: {:?}", call.verdict)
+        };
+        assert!(reason.contains(why), "{tool}: {reason}");
+        assert_eq!((remedy, call.preview), (None, None), "{tool} {arguments}");
+        // The same right before it runs, for a call that was prepared under other rules.
+        let name = call.tool.unwrap();
+        let again = room.offer.check_permission(&name, &call.arguments, &permissions, &[], []);
+        assert_eq!(again, CallPermission::Refused { reason, remedy: None });
     }
+    let moved = json!({"from": "out", "to": "d/out"});
+    assert_eq!(prepared(&room, "move_file", &moved).0, Verdict::Ask, "a link may be moved, wherever it leads");
 }
 
 // proves T8: a person who approves has seen the whole preview

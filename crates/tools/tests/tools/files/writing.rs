@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::json;
-use windlass_tools::Verification;
+use windlass_tools::{Mode, Permissions, Verification};
 use windlass_vocab::{Outcome, OutcomeKind};
 
 use super::room::{Room, context};
@@ -85,7 +85,11 @@ fn a_placeholder_is_never_written() {
         ("edit_file", json!({"path": "f", "old_text": "?", "new_text": "⟦secret:API_KEY⟧"})),
         ("run_command", json!({"command": "echo ⟦secret:API_KEY⟧ > f"})),
     ] {
-        assert!(room.refused(tool, &arguments).contains("Leave it out"), "{tool}");
+        // The tool itself refuses it, even if everything is allowed.
+        let bypass = Permissions { mode: Mode::Bypass, ..Permissions::default() };
+        let outcome = room.checked(&bypass, tool, &arguments);
+        assert_eq!(outcome.kind, OutcomeKind::ToolError, "{tool}");
+        assert!(outcome.text.contains("Leave it out"), "{tool}: {}", outcome.text);
     }
     assert_eq!(room.text("f"), "key = \"?\"");
 }
