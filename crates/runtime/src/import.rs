@@ -11,8 +11,10 @@ use crate::opening::nonce;
 use crate::place::placed;
 
 /// How to import a session.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ImportOptions {
+    /// The user it belongs to from now on, whoever it belonged to elsewhere.
+    pub owner: String,
     /// A new key; absent means its own.
     pub key: Option<String>,
     /// The folder its tools work in from now on.
@@ -43,8 +45,9 @@ pub async fn import(
 ) -> Result<ImportedSession, ImportError> {
     let mut import = Import::read(input, nonce())?;
     let state = State::fold(import.session(), import.records());
-    let ImportOptions { key, workspace } = arrival;
-    let changed = SessionChanged { title: None, key, imported: Some(ImportDetails { workspace }) };
+    let ImportOptions { owner, key, workspace } = arrival;
+    let imported = Some(ImportDetails { workspace, owner: Some(owner) });
+    let changed = SessionChanged { title: None, key, imported };
     let records = decide(&state, Input { at: now, fact: Fact::Changed(changed) });
     let calls = records.iter().filter_map(|record| match record {
         Record::CallFinished(CallFinished { call, .. }) => Some(*call),

@@ -162,8 +162,9 @@ async fn imported_by(
             Err(error) => return Err(error),
         };
         let Some(envelopes): Option<Vec<Envelope>> = read else {
-            let workspace = store.row(session).await?.and_then(|row| row.workspace);
-            imported = Some(ImportDetails { workspace });
+            let (workspace, owner) =
+                store.row(session).await?.map_or((None, None), |row| (row.workspace, Some(row.owner)));
+            imported = Some(ImportDetails { workspace, owner });
             continue;
         };
         let says = envelopes.into_iter().rev().find_map(|envelope| match envelope.record {

@@ -96,10 +96,10 @@ impl MemoryJournals {
     fn write(&mut self, id: SessionId, batches: Vec<SealedBatch>) -> Result<(), StoreError> {
         let before = self.sessions.get(&id).and_then(|session| session.fold.clone());
         let envelopes = batches.iter().flat_map(|batch| &batch.envelopes).map(AsRef::as_ref);
-        let old_key = before.as_ref().map(|fold| fold.row.key.clone());
+        let old_row = before.as_ref().map(|fold| fold.row.clone());
         let fold = project(before, envelopes);
         if let Some(SessionFold { row, .. }) = &fold
-            && old_key.as_ref() != Some(&row.key)
+            && !old_row.is_some_and(|old_row| old_row.has_name_of(row))
             && self.find(&row.owner, &row.key).is_some_and(|other| other != id)
         {
             return Err(StoreError::KeyTaken { key: row.key.clone() });

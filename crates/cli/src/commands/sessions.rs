@@ -159,7 +159,8 @@ fn at_path(path: &Path, error: &io::Error) -> CommandError {
 /// Imports a session. It then works in the current folder, with no permissions and no open run (X6).
 async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place: &PlaceSettings) -> CommandResult {
     let here = place.workspace.display().to_string();
-    let (arrival, now) = (ImportOptions { key, workspace: Some(here.clone()) }, SystemClock.now());
+    let owner = session::OWNER.to_owned();
+    let (arrival, now) = (ImportOptions { owner, key, workspace: Some(here.clone()) }, SystemClock.now());
     let arrived = if file == Path::new("-") {
         import(store, &mut BufReader::new(io::stdin()), arrival, now).await?
     } else {

@@ -25,7 +25,7 @@ fn called(effect: EffectClass, verdict: Verdict) -> World {
 }
 
 fn import(world: &mut World) -> Vec<Record> {
-    let imported = Some(ImportDetails { workspace: Some("/here".into()) });
+    let imported = Some(ImportDetails { workspace: Some("/here".into()), owner: None });
     world.put(Fact::Changed(SessionChanged { imported, ..SessionChanged::default() }))
 }
 

@@ -94,6 +94,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         transfer::a_journal_moves_byte_for_byte(from, to);
         transfer::a_session_is_not_brought_in_twice(store);
         transfer::a_taken_key_is_refused_or_replaced(from, to);
+        transfer::an_imported_journal_belongs_to_its_importer(from, to);
         transfer::a_restored_journal_is_all_or_nothing(from, to);
         transfer::a_journal_goes_on_from_where_it_was_restored(store);
         transfer::a_journal_of_a_newer_version_is_not_added_to(from, to);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{SessionChanged, SessionId};
+use windlass_vocab::{ImportDetails, SessionChanged, SessionId};
 
 use super::checked::{CheckResult, append, batch, holds, live, open, same, session};
 use super::sample;
@@ -23,6 +23,12 @@ async fn import(store: &dyn Store, file: &[u8]) -> Result<SessionId, ImportError
 /// A batch that gives a session another key.
 fn renamed(key: &str) -> Batch {
     batch([SessionChanged { key: Some(key.into()), ..SessionChanged::default() }.into()])
+}
+
+/// A batch that gives a session another owner, as an import does.
+fn owned_by(owner: &str) -> Batch {
+    let imported = Some(ImportDetails { workspace: None, owner: Some(owner.into()) });
+    batch([SessionChanged { imported, ..SessionChanged::default() }.into()])
 }
 
 // proves J8
@@ -72,6 +78,31 @@ pub(super) async fn a_taken_key_is_refused_or_replaced(from: &Arc<dyn Store>, to
     let (old, new) = (from.batches(session(1)).await?, to.batches(session(1)).await?);
     same!(new[..old.len()], old);
     verify(&**to, session(1)).await?;
+    Ok(())
+}
+
+// proves X6: the importer becomes the owner, at once and by a later record, and its key is checked among their sessions
+pub(super) async fn an_imported_journal_belongs_to_its_importer(
+    from: &Arc<dyn Store>,
+    to: &Arc<dyn Store>,
+) -> CheckResult {
+    open(from, 1, "notes").await?;
+    let file = exported(from, session(1)).await?;
+    let mut import = Import::read(&mut file.as_slice(), 9)?;
+    import.add(owned_by("eve"))?;
+    import.finish(&**to).await?;
+    same!(to.find("eve", "notes").await?, Some(session(1)));
+    same!(to.find("ada", "notes").await?, None);
+    same!(to.row(session(1)).await?.map(|row| row.owner), Some("eve".to_owned()));
+    same!(to.sessions("ada").await?, []);
+    verify(&**to, session(1)).await?;
+    let mut writer = open(to, 2, "notes").await?;
+    let sealed = writer.seal(owned_by("eve"))?;
+    same!(to.append(sealed).await, Err(AppendError::Refused(StoreError::KeyTaken { key: "notes".into() })));
+    let mut writer = open(from, 2, "more").await?;
+    append(from, &mut writer, owned_by("eve")).await?;
+    same!(from.find("eve", "more").await?, Some(session(2)));
+    same!(from.find("ada", "more").await?, None);
     Ok(())
 }
 

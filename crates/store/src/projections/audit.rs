@@ -39,9 +39,10 @@ impl AuditReader {
                 self.set_key(&opened.key);
             }
             Record::SessionChanged(changed) => {
-                if changed.imported.is_some() {
+                if let Some(imported) = &changed.imported {
                     // Calls made before the import belong to the audit of the other installation.
                     let Self { owner, key, .. } = std::mem::take(self);
+                    let owner = imported.owner.clone().unwrap_or(owner);
                     *self = Self { owner, key, ..Self::default() };
                 }
                 if let Some(key) = changed.key.clone() {

@@ -68,6 +68,13 @@ pub struct SessionRow {
     pub runs: u32,
 }
 
+impl SessionRow {
+    /// Whether the other row has the same owner and key, which together name a session.
+    pub(crate) fn has_name_of(&self, other: &Self) -> bool {
+        (&self.owner, &self.key) == (&other.owner, &other.key)
+    }
+}
+
 /// A row, and the state that the fold needs to continue it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionFold {
@@ -157,6 +164,9 @@ impl SessionFold {
                 }
                 if let Some(imported) = &changed.imported {
                     row.workspace.clone_from(&imported.workspace);
+                    if let Some(owner) = &imported.owner {
+                        row.owner.clone_from(owner);
+                    }
                     // An imported session is as old as its import, whatever times its records carry.
                     row.updated = envelope.at;
                 }

@@ -203,7 +203,9 @@ fn project_row(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionF
     let Some(after) = project(before.clone(), records().map(AsRef::as_ref)) else { return Ok(None) };
     match before {
         Some(before) if before == after => {}
-        Some(before) if before.row.key == after.row.key => rows::store(&db.connection, &after).map_err(db.fault())?,
+        Some(before) if before.row.has_name_of(&after.row) => {
+            rows::store(&db.connection, &after).map_err(db.fault())?
+        }
         Some(_) | None => {
             let (owner, key) = (&after.row.owner, &after.row.key);
             match rows::find(&db.connection, owner, key).map_err(db.fault())? {

@@ -61,14 +61,14 @@ pub(super) fn find(connection: &Connection, owner: &str, key: &str) -> rusqlite:
         .optional()
 }
 
-/// Inserts or updates a row; owner and creation time never change.
+/// Inserts or updates a row; its creation time never changes.
 pub(super) fn store(connection: &Connection, fold: &SessionFold) -> rusqlite::Result<()> {
     let SessionFold { row, called, questions } = fold;
     let mut statement = connection.prepare_cached(
         "INSERT INTO sessions (session, owner, key, title, workspace, status, created, updated, last_prompt, runs,
          called, questions) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-         ON CONFLICT (session) DO UPDATE SET key = excluded.key, title = excluded.title,
-         workspace = excluded.workspace, status = excluded.status,         updated = excluded.updated, last_prompt = excluded.last_prompt, runs = excluded.runs,
+         ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, key = excluded.key, title = excluded.title,
+         workspace = excluded.workspace, status = excluded.status, updated = excluded.updated, last_prompt = excluded.last_prompt, runs = excluded.runs,
          called = excluded.called, questions = excluded.questions",
     )?;
     statement.execute(params![

@@ -54,6 +54,9 @@ pub struct ImportDetails {
     /// The folder its tools work in from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
+    /// The user it belongs to from now on. Absent in records of versions that left it with the owner its file names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
 }
 
 /// A writer took ownership of the session. Every later write of an earlier writer conflicts (J5).

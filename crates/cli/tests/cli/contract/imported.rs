@@ -133,7 +133,7 @@ fn what_an_imported_session_was_granted_is_asked_about_again() {
         by: windlass_vocab::AnsweredBy::Person,
         grant: Some(Grant { rule: "run_command(echo *)".into() }),
     };
-    let imported = windlass_vocab::ImportDetails { workspace: Some("/".into()) };
+    let imported = windlass_vocab::ImportDetails { workspace: Some("/".into()), owner: Some("eve".into()) };
     let marked = windlass_vocab::SessionChanged { imported: Some(imported), ..Default::default() };
     journal::rewrite(&bench.data(), "own", "s", |_| {});
     journal::append(&bench.data(), "s", marked.into(), |sealed| sealed);
@@ -212,6 +212,29 @@ fn a_call_that_is_taken_up_is_asked_about_at_a_terminal() {
     assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran").as_deref()), (0, "Well.\n", Some("x\n")));
     assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
     bench.assert_whole("asked again");
+}
+
+// proves X6: a session belongs to whoever imports it, and is found, verified and removed like their own
+#[test]
+fn an_imported_session_belongs_to_whoever_imports_it() {
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/journals/v1/pauses.jsonl");
+    let text = std::fs::read_to_string(fixture).expect("a fixture");
+    assert!(text.contains(r#""owner":"ada""#), "it belongs to somebody else");
+    let bench = Bench::new(Script::of([]));
+    let run = |line: &[&str]| {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, 0, "{line:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    assert_eq!(run(&["sessions", "import", fixture]), "pauses\n");
+    assert!(run(&["sessions", "list"]).starts_with("pauses "));
+    assert!(run(&["sessions", "show", "pauses"]).contains("Name it."));
+    assert!(run(&["sessions", "verify", "pauses"]).contains(": whole"));
+    run(&["fork", "pauses", "--at", "4", "--as", "early"]);
+    assert!(run(&["sessions", "show", "early"]).contains("Name it."), "a fork from before the import as well");
+    run(&["sessions", "remove", "pauses"]);
+    assert!(!run(&["sessions", "list"]).contains("pauses"));
+    assert_eq!(run(&["sessions", "import", fixture]), "pauses\n", "its key is free again");
 }
 
 // proves X6: the timestamps of an imported file are not trusted
