@@ -63,6 +63,7 @@ mod texts;
 mod transcript;
 mod undo;
 mod undo_plan;
+mod wording;
 
 pub use context::legal;
 pub use control::{AskedBy, Call, CallApproval, CallState, LoopState, PausedCall, Phase, Run};

@@ -1,5 +1,5 @@
 //! Decides a journal again (J8): reconstructs each batch's input from its first record and decides it on the state
-//! before. The same loop gives the same records; the first difference is reported.
+//! before. The same loop gives the same records; the first difference is reported, unless it is in wording alone.
 //!
 //! Records that a fork copied are decided as in the session that wrote them, because ids and waits derive from the
 //! session's id.
@@ -10,6 +10,7 @@ use crate::fact::Input;
 use crate::machine::decide;
 use crate::recall::recall;
 use crate::state::{State, apply};
+use crate::wording::is_same_fact;
 
 /// The outcome of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +80,11 @@ fn writer(state: &State, session: SessionId, seq: u64) -> SessionId {
 
 fn first_difference(batch: u64, recorded: &[Record], decided: &[Record]) -> Option<Difference> {
     let longer = recorded.len().max(decided.len());
-    let index = (0..longer).find(|index| recorded.get(*index) != decided.get(*index))?;
+    let same = |index: usize| match (recorded.get(index), decided.get(index)) {
+        (Some(recorded), Some(decided)) => is_same_fact(recorded, decided),
+        (Some(_), None) | (None, Some(_)) | (None, None) => false,
+    };
+    let index = (0..longer).find(|index| !same(*index))?;
     Some(Difference {
         batch,
         seq: batch + index as u64,

@@ -6,11 +6,11 @@ use crate::duration::duration;
 use crate::harmless::{TEXT, short_line};
 use crate::line::{NarratedCallEnd, Problem};
 
-/// Returns the outcome displayed after a finished call.
-pub(crate) fn call_end(finished: &CallFinished) -> NarratedCallEnd {
+/// Returns the outcome displayed after a finished call. `refusal` says why it was denied or interrupted, if it was.
+pub(crate) fn call_end(finished: &CallFinished, refusal: Option<&str>) -> NarratedCallEnd {
     let again = if finished.answered_from.is_some() { ", as before" } else { "" };
     let problem = outcome_problem(finished.outcome, finished.exit)
-        .map(|word| Problem { word, detail: short_line(telling_line(finished), TEXT) });
+        .map(|word| Problem { word, detail: short_line(refusal.unwrap_or_else(|| telling_line(finished)), TEXT) });
     NarratedCallEnd { took: took(finished), again, problem }
 }
 

@@ -28,13 +28,16 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::CallSettled(settled) => {
             NarratedLine::new(Tone::Quiet, run::settled(settled, &run::numbered(settled.call))).about(settled.call)
         }
-        Record::CallFinished(finished) => result(finished),
+        Record::CallFinished(finished) => result(finished, memory),
         Record::QuestionAsked(asked) => question::asked(asked),
         Record::QuestionAnswered(answered) => question::answered(answered),
         Record::Nudged(nudged) => {
             NarratedLine::new(Tone::Quiet, format!("{}; it is told: {}", nudge::nudged(nudged), nudged.text))
         }
-        Record::ToolWithheld(withheld) => NarratedLine::new(Tone::Plain, nudge::withheld(withheld)),
+        Record::ToolWithheld(withheld) => NarratedLine::new(
+            Tone::Plain,
+            format!("{}; the model is told: {}", nudge::withheld(withheld), withheld.reason),
+        ),
         Record::PlanChanged(plan) => return steps(plan),
         Record::Compacted(compacted) => {
             let text = format!("{} (through message {})", run::compacted(compacted), compacted.through);
@@ -96,13 +99,16 @@ fn requested(call: &CallRequested) -> String {
     format!("calls {}{mended} {}", call.call, call_line(tool_name(call), &call.arguments))
 }
 
-/// `result of 1.1.0 (12 ms, error): no such file`.
-fn result(finished: &CallFinished) -> NarratedLine {
-    let end = call_end(finished);
+/// `result of 1.1.0 (12 ms, error): no such file`. A result in the loop's own words, which are for the model, says first
+/// what they mean for a person.
+fn result(finished: &CallFinished, memory: &NarratorMemory) -> NarratedLine {
+    let refusal = memory.refusal(finished);
+    let end = call_end(finished, refusal.as_deref());
     let tone = if end.problem.is_some() { Tone::Failure } else { Tone::Plain };
     let about =
         [end.took, end.problem.map(|problem| problem.word)].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let text = format!("result of {} ({about}): {}", finished.call, finished.text);
+    let told = refusal.map(|refusal| format!("{refusal}; the model is told: ")).unwrap_or_default();
+    let text = format!("result of {} ({about}): {told}{}", finished.call, finished.text);
     NarratedLine {
         remedy: finished.remedy.clone(),
         ..NarratedLine::new(tone, text).by(LineSpeaker::Tool).about(finished.call)

@@ -37,6 +37,7 @@ mod memory;
 mod narrator;
 mod nudge;
 mod question;
+mod refused_call;
 mod reply;
 mod run;
 mod run_end;

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{CallFinished, CallId, CallRequested, CallStarted, Record};
+use windlass_vocab::{
+    CallFinished, CallId, CallRequested, CallStarted, QuestionId, QuestionKind, Record, ToolName, WithheldFor,
+};
 
 use crate::attempt::LastRetry;
 use crate::call::CallInProgress;
 use crate::call_end::call_end;
 use crate::line::{LineSpeaker, NarratedLine, Tone};
+use crate::refused_call::{CallPermissionFacts, refusal};
 use crate::reply;
 use crate::run::numbered;
 
@@ -16,6 +19,12 @@ use crate::run::numbered;
 pub(crate) struct NarratorMemory {
     /// Calls without a result yet.
     calls: BTreeMap<CallId, CallInProgress>,
+    /// The permissions of these calls.
+    permissions: BTreeMap<CallId, CallPermissionFacts>,
+    /// Open questions whether a call may run.
+    approvals: BTreeMap<QuestionId, CallId>,
+    /// Tools that are refused for the rest of the run.
+    withheld: BTreeMap<ToolName, WithheldFor>,
     pub(crate) last_retry: LastRetry,
     /// The text of the last reply.
     pub(crate) last_reply: String,
@@ -29,7 +38,9 @@ impl NarratorMemory {
         }
         if let Record::CallFinished(finished) = record {
             self.calls.remove(&finished.call);
+            self.permissions.remove(&finished.call);
         }
+        self.take_in_permission(record);
         if let Record::ModelReplied(reply) = record {
             self.last_reply = reply::words(&reply.parts);
         }
@@ -38,8 +49,39 @@ impl NarratorMemory {
         }
     }
 
+    /// Remembers the facts that explain why a later call is denied.
+    fn take_in_permission(&mut self, record: &Record) {
+        if let Record::QuestionAsked(asked) = record
+            && let QuestionKind::Approval { call } = asked.kind
+            && let Some(permission) = self.permissions.get_mut(&call)
+        {
+            permission.asked(asked);
+            self.approvals.insert(asked.question, call);
+        }
+        if let Record::QuestionAnswered(answered) = record
+            && let Some(call) = self.approvals.remove(&answered.question)
+            && let Some(permission) = self.permissions.get_mut(&call)
+        {
+            permission.answered(answered);
+        }
+        if let Record::ToolWithheld(withheld) = record {
+            self.withheld.insert(withheld.tool.clone(), withheld.cause);
+        }
+        if matches!(record, Record::RunStarted(_)) {
+            self.withheld.clear();
+        }
+    }
+
     pub(crate) fn requested(&mut self, call: &CallRequested) {
         self.calls.insert(call.call, CallInProgress::of(call));
+        self.permissions.insert(call.call, CallPermissionFacts::of(call));
+    }
+
+    /// Returns why a call was denied or interrupted, if it was.
+    pub(crate) fn refusal(&self, finished: &CallFinished) -> Option<String> {
+        let facts = self.permissions.get(&finished.call);
+        let withheld = facts.and_then(|facts| self.withheld.get(facts.tool()?)).copied();
+        refusal(finished, facts, withheld)
     }
 
     /// Applies the arguments of a started call, which a person may have edited.
@@ -51,6 +93,9 @@ impl NarratorMemory {
 
     pub(crate) fn forget_calls(&mut self) {
         self.calls.clear();
+        self.permissions.clear();
+        self.approvals.clear();
+        self.withheld.clear();
     }
 
     pub(crate) fn knows(&self, call: CallId) -> bool {
@@ -63,7 +108,7 @@ impl NarratorMemory {
 
     /// Returns the line of a finished call, and the lines below it.
     pub(crate) fn finished(&mut self, finished: &CallFinished) -> Vec<NarratedLine> {
-        let (text, end) = (self.name(finished.call), call_end(finished));
+        let (text, end) = (self.name(finished.call), call_end(finished, self.refusal(finished).as_deref()));
         let tone = if end.problem.is_some() { Tone::Failure } else { Tone::Plain };
         let remedy = finished.remedy.clone();
         let line = NarratedLine {

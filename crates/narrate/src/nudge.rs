@@ -3,6 +3,7 @@
 use windlass_vocab::{Nudge, NudgeCause, Nudged, ToolWithheld};
 
 use crate::harmless::{TEXT, short_line};
+use crate::refused_call::withheld_cause;
 
 /// `nudged the model: the reply was empty`.
 pub(crate) fn nudged(nudge: &Nudged) -> String {
@@ -30,7 +31,7 @@ const fn cause(cause: NudgeCause) -> &'static str {
     }
 }
 
-/// `local.run_command is withheld: it failed too often`.
+/// `run_command is withheld: it failed in three turns in a row`.
 pub(crate) fn withheld(withheld: &ToolWithheld) -> String {
-    format!("{} is withheld: {}", withheld.tool, short_line(&withheld.reason, TEXT))
+    format!("{} is withheld: {}", withheld.tool.display_name(), withheld_cause(withheld.cause))
 }

@@ -97,9 +97,17 @@ const RUNS: &[NarrationCase] = &[
     ),
     (
         "ToolWithheld",
-        r#"{"cause":"failures","tool":"git.log","reason":"it failed"}"#,
-        &["Windlass Plain git.log is withheld: it failed"],
-        &["Windlass Plain git.log is withheld: it failed"],
+        r#"{"cause":"failures","tool":"git.log","reason":"Use another way."}"#,
+        &["Windlass Plain git.log is withheld: it failed in three turns in a row"],
+        &["Windlass Plain git.log is withheld: it failed in three turns in a row; the model is told: Use another way."],
+    ),
+    (
+        "ToolWithheld",
+        r#"{"cause":"cycle","tool":"local.todo","reason":"Stop."}"#,
+        &["Windlass Plain todo is withheld: it was called again and again with the same result"],
+        &[
+            "Windlass Plain todo is withheld: it was called again and again with the same result; the model is told: Stop.",
+        ],
     ),
     (
         "PlanChanged",
@@ -227,8 +235,8 @@ const CALLS: &[NarrationCase] = &[
     (
         "CallFinished",
         r#"{"call":"1.1.0","outcome":"interrupted","text":"","took_ms":0}"#,
-        &["Tool Failure [1.1.0] call 1.1.0, interrupted"],
-        &["Tool Failure [1.1.0] result of 1.1.0 (interrupted): "],
+        &["Tool Failure [1.1.0] call 1.1.0, interrupted: it may have taken effect"],
+        &["Tool Failure [1.1.0] result of 1.1.0 (interrupted): it may have taken effect; the model is told: "],
     ),
     (
         "QuestionAsked",
@@ -331,6 +339,56 @@ fn edit(verdict: &str, new_text: &str, outcome: &str) -> Vec<String> {
     let finished = format!(r#"{{"call":"1.1.0","outcome":"{outcome}","text":"","took_ms":1}}"#);
     let lines = narrated(Detail::Brief, &[record("CallRequested", &requested), record("CallFinished", &finished)]);
     lines.into_iter().skip(1).collect()
+}
+
+/// Returns the detail of a call that was denied after these records.
+fn denied(verdict: &str, because: &str, between: &[Event], remedy: &str) -> String {
+    let requested = format!(
+        r#"{{"call":"1.1.0","name":"x","tool":"local.x","arguments":{{}},"effect":"once","effect_id":"e",
+            "verdict":{{{verdict}}}{because}}}"#
+    );
+    let finished = format!(r#"{{"call":"1.1.0","outcome":"denied","text":"Do without it.","took_ms":0{remedy}}}"#);
+    let events = [&[record("CallRequested", &requested)], between, &[record("CallFinished", &finished)]].concat();
+    let lines = narrated(Detail::Brief, &events);
+    let line = lines.last().expect("a line");
+    let full = narrated(Detail::Full, &events).pop().expect("a line");
+    let (_, detail) = line.split_once("denied: ").unwrap_or_else(|| panic!("{line}"));
+    assert!(full.ends_with(&format!("(0 ms, denied): {detail}; the model is told: Do without it.")), "{full}");
+    detail.to_owned()
+}
+
+// proves T8: a person reads why a call was denied, from the records' data and not in the words for the model
+#[test]
+fn a_denied_call_is_explained_to_people() {
+    let (ask, allow) = (r#""verdict":"ask""#, r#""verdict":"allow""#);
+    let deny = r#""verdict":"deny","reason":"Do without it.""#;
+    let mode = r#","because":{"by":"mode","mode":"default"}"#;
+    let rule = r#","because":{"by":"rule","rule":"x(a)"}"#;
+    let protected = r#","because":{"by":"protected","path":"hooks","pattern":"**/hooks"}"#;
+    let remedy = |kind: &str| format!(r#","remedy":{{"kind":{kind}}}"#);
+    let nobody = "it needs approval, and nobody was there to give it";
+    assert_eq!(denied(ask, mode, &[], ""), nobody);
+    assert_eq!(denied(ask, protected, &[], ""), "hooks is protected (**/hooks)");
+    assert_eq!(denied(deny, rule, &[], ""), "the rule `x(a)` forbids it");
+    assert_eq!(denied(deny, mode, &[], ""), "it needs approval, and can't be shown to whoever would give it");
+    assert_eq!(denied(deny, "", &[], ""), "it is not available here");
+    assert_eq!(denied(allow, rule, &[], ""), "the rules of this run do not allow it");
+    assert_eq!(denied(allow, rule, &[], &remedy(r#""allow","rule":"x""#)), nobody);
+    assert_eq!(denied(allow, rule, &[], &remedy(r#""fetch_private","host":"a""#)), "a is a private address");
+    assert_eq!(denied(allow, rule, &[], &remedy(r#""unprotect","path":"a""#)), "a is protected");
+    let withheld = record("ToolWithheld", r#"{"cause":"failures","tool":"local.x","reason":"Use another way."}"#);
+    assert_eq!(denied(ask, mode, &[withheld], ""), "its tool is withheld: it failed in three turns in a row");
+    let asked = record(
+        "QuestionAsked",
+        r#"{"question":1,"kind":{"about":"approval","call":"1.1.0"},"options":["no","once"],"default":"no"}"#,
+    );
+    let answered = |by: &str, reason: &str| {
+        let body = format!(r#"{{"question":1,"answer":{{"option":"no"{reason}}},"by":"{by}"}}"#);
+        [asked.clone(), record("QuestionAnswered", &body)]
+    };
+    assert_eq!(denied(ask, mode, &answered("person", ""), ""), "a person said no");
+    assert_eq!(denied(ask, mode, &answered("person", r#","reason":"not now""#), ""), "a person said no: not now");
+    assert_eq!(denied(ask, mode, &answered("expiry", ""), ""), "nobody answered the question");
 }
 
 // proves T8: a change made without asking is shown

@@ -65,7 +65,7 @@ fn a_call_is_one_line_with_its_arguments_time_and_outcome() {
         "docs.search (q=two lines) 1.5 s\n\
          read_file src/main.rs (offset=3) 12 ms, error: no such file\n\
          run_command 2 min 0 s, timed out\n\
-         call 1.1.9, interrupted: a crash\n\
+         call 1.1.9, interrupted: it may have taken effect\n\
          call 1.1.4 7 ms, exit code 101: 1 failed\n"
     );
 }

@@ -183,3 +183,46 @@ fn from_a_record_of_a_newer_version_on_nobody_can_tell() {
     journal[4].record = Record::Unknown(Unknown { kind: "Dreamt".into(), body });
     assert_eq!(replay(world.state.session, &journal), ReplayOutcome::Unknown { seq: 5, kind: "Dreamt".into() });
 }
+
+#[test]
+fn a_text_that_is_only_worded_differently_is_no_difference() {
+    // proves J8
+    let asks = vec![Move::Calls(vec![call("rm", Once).judged(Verdict::Ask)]), Move::Text("well")];
+    let mut world = World::new("default", asks);
+    world.say("go");
+    world.finish();
+    let mut journal = world.envelopes();
+    let denied = |record: &mut Record, change: fn(&mut windlass_vocab::CallFinished)| match record {
+        Record::CallFinished(finished) => change(finished),
+        _ => {}
+    };
+    for envelope in &mut journal {
+        denied(&mut envelope.record, |finished| {
+            assert_eq!(finished.outcome, OutcomeKind::Denied);
+            finished.text = "No.".into();
+        });
+    }
+    let batches = world.journal.len() as u64;
+    assert_eq!(replay(world.state.session, &journal), ReplayOutcome::Same { batches });
+    for envelope in &mut journal {
+        denied(&mut envelope.record, |finished| finished.outcome = OutcomeKind::Cancelled);
+    }
+    assert!(matches!(replay(world.state.session, &journal), ReplayOutcome::Differs(_)), "another outcome is one");
+}
+
+/// A journal of a version that told the model itself which flag would allow a call, and recorded no remedy.
+#[test]
+fn a_denial_that_an_earlier_version_worded_is_decided_the_same() {
+    // proves J7, J8
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/journals/v1/denied.jsonl");
+    let text = std::fs::read_to_string(file).expect("a fixture");
+    let lines = text.lines().filter(|line| line.contains(r#","body":"#));
+    let journal: Vec<_> = lines.map(|line| windlass_vocab::Envelope::decode(line).expect("a record")).collect();
+    let is_old = |record: &Record| {
+        matches!(record, Record::CallFinished(finished)
+            if finished.outcome == OutcomeKind::Denied && finished.remedy.is_none() && finished.text.contains("--allow"))
+    };
+    assert!(journal.iter().any(|envelope| is_old(&envelope.record)), "it has such a denial");
+    let replayed = replay(journal[0].session, &journal);
+    assert!(matches!(replayed, ReplayOutcome::Same { .. }), "{replayed:?}");
+}

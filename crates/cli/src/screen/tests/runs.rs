@@ -51,7 +51,7 @@ fn a_call_that_failed_says_so_in_words() {
         "\
 ✗ docs.find a  12 ms, error: no such file
 ✗ docs.find a  12 ms, denied
-  a rule forbids this, and the reason is quite lo…
+  the rules of this run do not allow it
 ✗ docs.find a  12 ms, cancelled
 • docs.find grep -rn something /a/very/lon…  12 ms",
     );

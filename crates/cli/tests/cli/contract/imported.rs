@@ -133,7 +133,7 @@ fn what_an_imported_session_was_granted_is_asked_about_again() {
         by: windlass_vocab::AnsweredBy::Person,
         grant: Some(Grant { rule: "run_command(echo *)".into() }),
     };
-    let imported = windlass_vocab::ImportDetails { workspace: Some("/".into()), owner: Some("eve".into()) };
+    let imported = windlass_vocab::ImportDetails { workspace: Some("/".into()), owner: None };
     let marked = windlass_vocab::SessionChanged { imported: Some(imported), ..Default::default() };
     journal::rewrite(&bench.data(), "own", "s", |_| {});
     journal::append(&bench.data(), "s", marked.into(), |sealed| sealed);
@@ -232,7 +232,7 @@ fn an_imported_session_belongs_to_whoever_imports_it() {
     assert!(run(&["sessions", "verify", "pauses"]).contains(": whole"));
     run(&["fork", "pauses", "--at", "4", "--as", "early"]);
     assert!(run(&["sessions", "show", "early"]).contains("Name it."), "a fork from before the import as well");
-    run(&["sessions", "remove", "pauses"]);
+    run(&["sessions", "rm", "pauses"]);
     assert!(!run(&["sessions", "list"]).contains("pauses"));
     assert_eq!(run(&["sessions", "import", fixture]), "pauses\n", "its key is free again");
 }
