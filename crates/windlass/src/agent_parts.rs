@@ -17,13 +17,15 @@ use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, Store};
 #[cfg(feature = "sqlite")]
 use windlass_store::{SqliteOptions, SqliteStore};
-#[cfg(not(feature = "commands"))]
-use windlass_tools::file_tools;
 #[cfg(feature = "commands")]
 use windlass_tools::{Commands, GuardProgram, Sandbox, builtins};
 #[cfg(feature = "fetch")]
 use windlass_tools::{FetchSettings, HostPattern, fetch_url};
-use windlass_tools::{Mode, Permissions, Registry, Rule, Secrets, Tool, ToolServers, Workspace, ending_tools};
+use windlass_tools::{
+    Mode, Permissions, Registry, Rule, Secrets, Tool, ToolServers, Workspace, ending_tools, file_tools,
+};
+#[cfg(feature = "commands")]
+use windlass_vocab::ToolSource;
 use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
 
 use crate::asking::QuestionHandler;
@@ -253,6 +255,7 @@ impl AgentParts {
         permissions: &Permissions,
         data_dir: Option<&Path>,
         guard_locks: Option<&Path>,
+        policy: &Policy,
     ) -> Result<(Registry, Option<Arc<Workspace>>), BuildError> {
         let mut registry = Registry::new();
         let mut opened = None;
@@ -262,7 +265,7 @@ impl AgentParts {
             let workspace = closed.iter().try_fold(Workspace::open(dir)?, |workspace, path| workspace.without(path))?;
             let workspace = Arc::new(workspace.hiding(secrets.clone()));
             let in_workspace = WorkspaceParts { workspace, closed, secrets, permissions, guard_locks };
-            for tool in self.tools_in(&in_workspace) {
+            for tool in self.tools_in(&in_workspace, policy)? {
                 registry.add(tool)?;
             }
             opened = Some(in_workspace.workspace);
@@ -277,13 +280,32 @@ impl AgentParts {
     }
 
     /// Returns the built-in tools that are compiled in.
-    fn tools_in(&mut self, at: &WorkspaceParts<'_>) -> Vec<Arc<dyn Tool>> {
-        #[cfg(feature = "commands")]
-        let mut tools = builtins(Arc::clone(&at.workspace), self.take_commands(at));
-        #[cfg(not(feature = "commands"))]
-        let mut tools = file_tools(Arc::clone(&at.workspace));
+    fn tools_in(&mut self, at: &WorkspaceParts<'_>, policy: &Policy) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+        let mut tools = self.tools_for_files(at, policy)?;
         tools.extend(self.take_fetching(at));
-        tools
+        Ok(tools)
+    }
+
+    /// Returns the file tools, and commands. Without a guard process no command can run: then they are left out if a rule
+    /// forbids them all, and else the agent is not built.
+    #[cfg(feature = "commands")]
+    fn tools_for_files(&mut self, at: &WorkspaceParts<'_>, policy: &Policy) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+        let workspace = Arc::clone(&at.workspace);
+        if self.guard.is_some() || !policy.tools.contains(&ToolSource::BuiltIn) {
+            return Ok(builtins(workspace, self.take_commands(at)));
+        }
+        let every_command: Rule = "run_command".parse()?;
+        if at.permissions.deny.contains(&every_command) {
+            Ok(file_tools(workspace))
+        } else {
+            Err(BuildError::NoCommandGuard)
+        }
+    }
+
+    #[cfg(not(feature = "commands"))]
+    #[expect(clippy::unnecessary_wraps, reason = "with commands it can fail")]
+    fn tools_for_files(&mut self, at: &WorkspaceParts<'_>, _: &Policy) -> Result<Vec<Arc<dyn Tool>>, BuildError> {
+        Ok(file_tools(Arc::clone(&at.workspace)))
     }
 
     #[cfg(feature = "commands")]

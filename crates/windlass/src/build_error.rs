@@ -97,6 +97,13 @@ pub enum BuildError {
         /// The server.
         server: String,
     },
+    /// Commands need a guard process, which ends them even if this program is killed.
+    #[cfg(feature = "commands")]
+    #[error(
+        "commands in the workspace need a guard process: call `windlass::init` first thing in main, or leave them out \
+         with the rule `deny(\"run_command\")`"
+    )]
+    NoCommandGuard,
     /// Tool servers were given with both methods.
     #[cfg(feature = "mcp")]
     #[error("give tool servers with `mcp_server` or with `tool_servers`, not with both")]

@@ -435,7 +435,8 @@ impl<D, O: Output> Builder<D, O> {
         let (store, data_dir) = parts.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
         let (permissions, attendance) = (parts.take_permissions()?, parts.attendance_of_runs());
-        let (registry, folder) = parts.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref())?;
+        let (registry, folder) =
+            parts.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref(), &policy)?;
         let services =
             Services { store, models, registry, secrets, clock: parts.clock, guard_locks, workspace: folder };
         let workspace = parts.workspace.as_ref().map(|dir| dir.display().to_string());

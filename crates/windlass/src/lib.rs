@@ -11,8 +11,10 @@
 //! // Which model, by WINDLASS_MODEL: `ollama:qwen3`, `openai:gpt-5-mini`, `http://127.0.0.1:8080/v1`.
 //! let answer = windlass::Agent::from_env()?.run("Say hello to a sailor.").await?;
 //!
-//! // The same without the environment, with file tools and a session that is kept.
-//! let agent = windlass::Agent::builder().model("ollama:qwen3").workspace(".").data_dir("journals").build()?;
+//! // The same without the environment, with file tools and a session that is kept. With commands as well, leave out
+//! // the rule and begin `main` with `windlass::init`.
+//! let builder = windlass::Agent::builder().model("ollama:qwen3").data_dir("journals");
+//! let agent = builder.workspace(".").deny("run_command").build()?;
 //! println!("{}", agent.session("notes").run("Summarise README.md in three lines.").await?);
 //! # Ok(())
 //! # }

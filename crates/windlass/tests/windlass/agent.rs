@@ -2,11 +2,11 @@
 
 use serde_json::json;
 use windlass::door::{AwaitedEnd, FollowError};
-use windlass::{Agent, EndReason, Session};
+use windlass::{Agent, BuildError, EndReason, Session};
 use windlass_runtime::{Interest, SendOutcome, Subscription};
 use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
 use windlass_tools::GuardProgram;
-use windlass_vocab::{MessageId, PolicyPatch};
+use windlass_vocab::{MessageId, PolicyPatch, ToolSource};
 
 fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
     let work = dir.join("work");
@@ -15,6 +15,7 @@ fn agent(server: &ModelServer, dir: &std::path::Path) -> Agent {
         .base_url(server.base_url())
         .model("scripted")
         .workspace(work)
+        .deny("run_command")
         .data_dir(dir.join("data"))
         .build()
         .expect("built")
@@ -93,12 +94,29 @@ async fn settings_are_laid_over_the_preset() {
         .base_url(server.base_url())
         .model("scripted")
         .workspace(dir.path())
+        .deny("run_command")
         .in_memory()
         .policy(PolicyPatch { turn_cap: Some(2), ..PolicyPatch::default() })
         .build()
         .expect("built");
     let ended = agent.session("s").run_full("go").await.expect("ended");
     assert_eq!((ended.reason, ended.answer.as_str(), ended.turns), (EndReason::Unfinished, "That is all I did.", 3));
+}
+
+#[test]
+fn commands_without_a_guard_are_refused_when_the_agent_is_built() {
+    // proves T7, W1
+    let dir = tempfile::tempdir().expect("a folder");
+    let builder = || Agent::builder().model("ollama:m").in_memory().workspace(dir.path());
+    let refused = builder().build().map(|_| ()).expect_err("this program did not call init");
+    assert!(matches!(refused, BuildError::NoCommandGuard), "{refused:?}");
+    assert!(refused.to_string().contains("windlass::init"), "{refused}");
+    let guard = GuardProgram { program: "/bin/false".into(), args: Vec::new() };
+    builder().guard(guard).build().expect("with a guard");
+    builder().deny("run_command").build().expect("without commands");
+    assert!(builder().deny("run_command(rm *)").build().is_err(), "other commands would be offered");
+    let only_servers = PolicyPatch { tools: Some([ToolSource::Mcp].into_iter().collect()), ..PolicyPatch::default() };
+    builder().policy(only_servers).build().expect("no command is offered");
 }
 
 #[tokio::test]

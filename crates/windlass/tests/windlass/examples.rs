@@ -157,6 +157,26 @@ fn approvals_ask_the_person_about_each_call() {
     assert!(results[1].as_str().is_some_and(|text| text.contains("Bob is at sea")), "{results:?}");
 }
 
+// proves W1, T7, T8: commands run under the program itself as guard, and only those that a rule allows
+#[test]
+fn workspace_runs_the_commands_that_are_allowed() {
+    let home = tempfile::tempdir().expect("a folder");
+    let work = home.path().join("work");
+    std::fs::create_dir(&work).expect("a folder");
+    std::fs::write(work.join("log.txt"), "one\ntwo\n").expect("written");
+    let run = |command: &str| ScriptStep::call("run_command", json!({"command": command}));
+    let write = ScriptStep::call("write_file", json!({"path": "lines.txt", "content": "2\n"}));
+    let steps = [run("wc -l log.txt"), run("rm log.txt"), write, ScriptStep::say("Two lines.")];
+    let server = ModelServer::start(Script::of(steps)).expect("a server");
+    let output = command("workspace", &server, home.path()).arg(&work).output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Two lines.\n", "{output:?}");
+    let results = results(&server);
+    assert!(results[0].as_str().is_some_and(|text| text.contains("2 log.txt")), "{results:?}");
+    assert!(results[1].as_str().is_some_and(|text| text.contains("Not allowed")), "{results:?}");
+    assert!(work.join("log.txt").exists());
+    assert_eq!(std::fs::read_to_string(work.join("lines.txt")).expect("written"), "2\n");
+}
+
 // proves W1, P1
 #[test]
 fn mcp_calls_a_tool_of_a_server_that_is_a_program() {

@@ -56,7 +56,14 @@ async fn tools_files_and_outputs_work_in_every_build() {
     .expect("a server");
     let enter = Function::plain("enter", "Enters a ship.", |ship: Ship| async move { format!("{ship:?}") });
     let agent = Agent::builder().model(server.base_url()).in_memory().workspace(dir.path()).tool(enter);
-    let ship = agent.output::<Ship>().build().expect("built").run("Enter the Anna.").await.expect("a ship");
+    let ship = agent
+        .deny("run_command")
+        .output::<Ship>()
+        .build()
+        .expect("built")
+        .run("Enter the Anna.")
+        .await
+        .expect("a ship");
     assert_eq!(ship, Ship { name: "Anna".into(), masts: Some(3), rig: Rig::Square });
     let told = server.requests().last().expect("a request").body["messages"].to_string();
     for part in ["three masts", "/masts: the value is greater than the maximum of 255", "barque", "- /masts"] {

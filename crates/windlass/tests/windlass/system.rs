@@ -22,7 +22,7 @@ async fn rules_about_files_are_told_only_where_file_tools_are_offered() {
     let with_tool = prefix(|builder| builder.tool(look())).await;
     assert!(with_tool.contains("How to work") && !is_about_files(&with_tool), "{with_tool}");
     assert!(!with_tool.contains("workspace"), "{with_tool}");
-    let with_files = prefix(|builder| builder.workspace(dir.path())).await;
+    let with_files = prefix(|builder| builder.workspace(dir.path()).deny("run_command")).await;
     assert!(with_files.contains("Read a file before you change it") && with_files.contains("Your workspace is"));
 }
 
