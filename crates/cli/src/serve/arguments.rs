@@ -1,5 +1,7 @@
 //! The arguments of the tools.
 
+use std::num::NonZeroUsize;
+
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
@@ -36,7 +38,7 @@ pub(super) struct SessionArguments {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListSessionsArguments {
-    pub(super) limit: Option<usize>,
+    pub(super) limit: Option<NonZeroUsize>,
 }
 
 /// Arguments of `read_session`.
@@ -45,7 +47,7 @@ pub(super) struct ListSessionsArguments {
 pub(super) struct ReadSessionArguments {
     pub(super) session: CheckedName,
     pub(super) after: Option<u64>,
-    pub(super) limit: Option<usize>,
+    pub(super) limit: Option<NonZeroUsize>,
 }
 
 /// A session key or message id, checked by the rules of the command line.
@@ -69,7 +71,7 @@ pub(super) fn read<T: DeserializeOwned>(tool: &str, arguments: Option<JsonObject
 mod tests {
     use serde_json::json;
 
-    use super::{AskArguments, SessionArguments, read};
+    use super::{AskArguments, ListSessionsArguments, ReadSessionArguments, SessionArguments, read};
 
     fn refused(arguments: &serde_json::Value) -> String {
         AskArguments::read(arguments.as_object().cloned()).map(|_| ()).expect_err("refused").message
@@ -89,6 +91,10 @@ mod tests {
             let text = refused(&arguments);
             assert!(text.contains(said), "{arguments}: {text}");
         }
+        let zero: Result<ListSessionsArguments, _> = read("list_sessions", json!({"limit": 0}).as_object().cloned());
+        assert!(zero.expect_err("refused").message.contains("integer `0`, expected a nonzero"));
+        let zero = json!({"session": "s", "limit": 0}).as_object().cloned();
+        assert!(read::<ReadSessionArguments>("read_session", zero).is_err());
         let none: Result<SessionArguments, _> = read("stop", None);
         assert!(none.expect_err("refused").message.contains("wrong arguments for `stop`: missing field `session`"));
     }

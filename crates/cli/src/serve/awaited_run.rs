@@ -10,6 +10,7 @@ use windlass_vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionI
 
 use super::arguments::{AskArguments, CheckedName};
 use super::client::Client;
+use super::denied_calls::{DeniedCall, denied_calls};
 use super::open_sessions::OpenSessions;
 use super::server_context::{BuiltAgent, Purpose, ServerContext};
 use crate::commands::session::{fresh_key, is_open};
@@ -31,6 +32,8 @@ pub(super) struct RunEnding {
     pub(super) key: String,
     pub(super) run: RunId,
     pub(super) ended: RunEnded,
+    /// Its calls that were denied.
+    pub(super) denied: Vec<DeniedCall>,
 }
 
 /// The result of sending a message.
@@ -59,7 +62,8 @@ pub(super) async fn send_message(
     if let (Some(row), Some(id)) = (&known, &message)
         && let Some((run, ended)) = server_context.end_of(row, id).await?
     {
-        return Ok(AskOutcome::Over(Box::new(RunEnding { key: row.key.clone(), run, ended })));
+        let denied = denied_calls(server_context.store(), row.session, run).await?;
+        return Ok(AskOutcome::Over(Box::new(RunEnding { key: row.key.clone(), run, ended, denied })));
     }
     let key = named.unwrap_or_else(|| fresh_key("ask"));
     let parked = match &known {

@@ -9,6 +9,7 @@ use windlass_narrate::{RunEndWords, answer_of};
 use windlass_vocab::{Json, RunId, Usage};
 
 use super::awaited_run::RunEnding;
+use super::denied_calls::DeniedCall;
 use crate::output::advice::{end_advice, end_words};
 
 #[derive(Serialize)]
@@ -16,7 +17,12 @@ struct StructuredEnding<'a> {
     session: &'a str,
     run: RunId,
     reason: EndReason,
-    answer: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[DeniedCall]>::is_empty")]
+    denied: &'a [DeniedCall],
     usage: Usage,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a Json>,
@@ -26,9 +32,11 @@ struct StructuredEnding<'a> {
 
 /// Returns the result of the call. A run without an answer is an error, with everything known about it.
 pub(super) fn result(ending: &RunEnding) -> CallToolResult {
-    let RunEnding { key, run, ended } = ending;
+    let RunEnding { key, run, ended, denied } = ending;
     let (words, advice) = (RunEndWords::of(ended), end_advice(ended.reason));
-    let mut result = match answer_of(ended) {
+    let answer = answer_of(ended);
+    let error = answer.is_none().then(|| words.map(|words| end_words(&words, ended)).unwrap_or_default());
+    let mut result = match answer {
         Some(answer) => {
             let remark = words.map(|words| format!("({}{advice})", words.reason));
             CallToolResult::success(
@@ -36,13 +44,21 @@ pub(super) fn result(ending: &RunEnding) -> CallToolResult {
             )
         }
         None => {
-            let why = words.map(|words| end_words(&words, ended)).unwrap_or_default();
+            let why = error.as_deref().unwrap_or_default();
             CallToolResult::error(vec![ContentBlock::text(format!("{why} (session {key}, run {run})"))])
         }
     };
-    let (answer, output) = (ended.answer.as_str(), ended.output.as_ref());
-    let (reason, usage, cut_off) = (ended.reason, ended.usage, ended.cut_off);
-    let structured = StructuredEnding { session: key, run: *run, reason, answer, usage, output, cut_off };
+    let structured = StructuredEnding {
+        session: key,
+        run: *run,
+        reason: ended.reason,
+        answer,
+        error: error.as_deref(),
+        denied,
+        usage: ended.usage,
+        output: ended.output.as_ref(),
+        cut_off: ended.cut_off,
+    };
     result.structured_content = serde_json::to_value(structured).ok().filter(Value::is_object);
     result
 }

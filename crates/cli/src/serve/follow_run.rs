@@ -8,6 +8,7 @@ use windlass_vocab::{QuestionAsked, StopBy};
 
 use super::awaited_run::{AwaitedRun, RunEnding};
 use super::client::{Client, ElicitationRoute, PageDelivery};
+use super::denied_calls::denied_calls;
 use super::open_sessions::OpenSessions;
 use super::progress::{ClientProgress, progress_lines};
 use super::questions;
@@ -129,7 +130,8 @@ async fn ending(awaited_run: &mut AwaitedRun) -> Result<RunEnding, CommandError>
     let end = end_awaited(store.as_ref(), awaited_run.session.id(), &mut awaited_run.awaited).await?;
     let found = end.and_then(|(envelope, ended)| Some((envelope.run?, ended)));
     let Some((run, ended)) = found else { return Err(FollowError::Dropped.into()) };
-    Ok(RunEnding { key: awaited_run.key.clone(), run, ended })
+    let denied = denied_calls(store.as_ref(), awaited_run.session.id(), run).await?;
+    Ok(RunEnding { key: awaited_run.key.clone(), run, ended, denied })
 }
 
 /// Stops the run when the client cancels its request. Requests are also cancelled when the client disconnects, which

@@ -16,6 +16,7 @@
 mod arguments;
 mod awaited_run;
 mod client;
+mod denied_calls;
 mod ending;
 mod follow_run;
 mod lines;

@@ -127,14 +127,23 @@ impl ServedTool {
                     "reason": {"enum": [
                         "completed", "asked", "conversed", "unfinished", "cancelled", "turn_cap", "budget_spent", "failed",
                     ]},
-                    "answer": text,
+                    "answer": {"type": "string", "description": "Absent when the run ended without one"},
+                    "error": {"type": "string", "description": "Why there is no answer"},
+                    "denied": {"type": "array", "description": "The calls that were not allowed", "items": {
+                        "type": "object",
+                        "properties": {
+                            "call": text, "what": text, "why": text, "remedy": {"type": "object"},
+                            "advice": {"type": "array", "items": text},
+                        },
+                        "required": ["call", "what", "why"],
+                    }},
                     "usage": {"type": "object", "properties": {
                         "input": count, "output": count, "cached": count, "reasoning": count, "calls": count,
                     }},
                     "output": {"description": "The value a typed run ends with"},
                     "cut_off": {"type": "boolean", "description": "Set when the length limit cut off the answer"},
                 },
-                "required": ["session", "run", "reason", "answer", "usage"],
+                "required": ["session", "run", "reason", "usage"],
             }),
             Self::Stop => json!({
                 "type": "object",

@@ -1,6 +1,8 @@
 //! `list_sessions` and `read_session`: read the store without opening a session, so that a session can be read while
 //! its run goes on, here or in another process.
 
+use std::num::NonZeroUsize;
+
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use windlass_narrate::{Detail, Narrator};
@@ -59,7 +61,7 @@ pub(super) async fn list(
 ) -> Result<CallToolResult, CommandError> {
     let mut rows = server_context.sessions().await?;
     let all = rows.len();
-    rows.truncate(list.limit.unwrap_or(LISTED).max(1));
+    rows.truncate(list.limit.map_or(LISTED, NonZeroUsize::get));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     let mut text: String = rows.iter().map(|row| sessions::line(row, width) + "\n").collect();
     if rows.is_empty() {
@@ -85,7 +87,7 @@ pub(super) async fn read(
 ) -> Result<CallToolResult, CommandError> {
     let CheckedName(key) = &read.session;
     let row = server_context.named(key).await?;
-    let limit = read.limit.unwrap_or(PAGE).clamp(1, LONGEST_PAGE);
+    let limit = read.limit.map_or(PAGE, NonZeroUsize::get).min(LONGEST_PAGE);
     let mut entries = entries(server_context, &row, read.after.unwrap_or(0)).await?;
     let more = entries.len() > limit;
     entries.truncate(limit);
@@ -105,9 +107,11 @@ pub(super) async fn entries(
     row: &SessionRow,
     after: u64,
 ) -> Result<Vec<TranscriptEntry>, CommandError> {
-    let records = server_context.store().read(row.session, after).await?;
+    // From the beginning: entries are worded by what earlier records say.
+    let records = server_context.store().read(row.session, 0).await?;
     let mut narrator = Narrator::new(Detail::Full);
-    Ok(records.iter().filter_map(|record| transcript::entry(&mut narrator, record)).collect())
+    let entries = records.iter().filter_map(|record| transcript::entry(&mut narrator, record));
+    Ok(entries.filter(|entry| entry.seq > after).collect())
 }
 
 fn structured(text: String, value: &impl Serialize) -> Result<CallToolResult, CommandError> {

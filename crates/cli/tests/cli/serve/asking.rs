@@ -71,7 +71,14 @@ fn without_anybody_to_ask_it_is_denied_with_the_rule() {
         let mut client =
             if inline { Client::inline(&bench, &[], json!({})) } else { Client::shaken(&bench, &[], json!({})) };
         let id = client.send_call("ask", ask());
-        assert_eq!(text(&client.result(id)), "Over.");
+        let result = client.result(id);
+        assert_eq!(text(&result), "Over.");
+        let denied = &result["structuredContent"]["denied"];
+        assert_eq!((&denied[0]["call"], &denied[1]), (&json!("1.1.0"), &json!(null)), "{denied}");
+        assert!(denied[0]["what"].as_str().is_some_and(|what| what.starts_with("run_command ")), "{denied}");
+        assert!(denied[0]["why"].as_str().is_some_and(|why| why.contains("needs approval")), "{denied}");
+        assert_eq!(denied[0]["remedy"]["kind"], "allow", "{denied}");
+        assert!(denied[0]["advice"].to_string().contains("--allow 'run_command("), "{denied}");
         let heard = bench.last_request("tool").join("\n");
         assert!(heard.contains("nobody is there") && !heard.contains("run_command("), "{heard}");
         let told = client.progress(id).join("\n");
@@ -80,7 +87,8 @@ fn without_anybody_to_ask_it_is_denied_with_the_rule() {
     }
     let bench = bench();
     let mut client = Client::shaken(&bench, &["--allow", "run_command(*)"], json!({}));
-    assert_eq!(text(&client.call("ask", ask())), "Over.");
+    let result = client.call("ask", ask());
+    assert_eq!((text(&result).as_str(), &result["structuredContent"]["denied"]), ("Over.", &json!(null)));
     assert_eq!(bench.read("marks").as_deref(), Some("ran\n"));
 }
 

@@ -163,6 +163,8 @@ fn what_goes_wrong_is_told_with_what_to_do() {
         ("stop", json!({"session": "none"}), "there is no session `none`"),
         ("read_session", json!({}), "missing field `session`"),
         ("list_sessions", json!({"limit": -1}), "limit"),
+        ("list_sessions", json!({"limit": 0}), "limit"),
+        ("read_session", json!({"session": "s", "limit": 0}), "integer `0`, expected a nonzero"),
     ] {
         let refused = without.call(tool, arguments.clone());
         assert_eq!(refused["isError"], true, "{tool} {arguments}: {refused}");
@@ -175,6 +177,9 @@ fn what_goes_wrong_is_told_with_what_to_do() {
     let failed = client.call("ask", json!({"prompt": "go", "session": "s"}));
     assert_eq!((&failed["isError"], &failed["structuredContent"]["reason"]), (&json!(true), &json!("failed")));
     assert!(text(&failed).contains("401"), "{failed}");
+    let data = &failed["structuredContent"];
+    assert_eq!(data["answer"], json!(null), "an error is no answer: {data}");
+    assert!(data["error"].as_str().is_some_and(|error| error.contains("401")), "{data}");
     assert_eq!(
         text(&client.call("resume", json!({"session": "s"}))),
         "nothing to resume: no run of session `s` is open"
