@@ -298,12 +298,7 @@ impl Run {
 
     /// Adds the text of a reply to the answer.
     fn say(&mut self, parts: &[Part]) {
-        let texts = || {
-            parts.iter().filter_map(|part| match part {
-                Part::Text { text } => Some(text.as_str()),
-                Part::Thinking { .. } | Part::Call { .. } => None,
-            })
-        };
+        let texts = || parts.iter().filter_map(Part::as_text);
         if texts().all(str::is_empty) {
             return;
         }

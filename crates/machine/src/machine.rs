@@ -178,7 +178,7 @@ impl Draft<'_> {
     ) {
         let Some((run, attempt)) = self.current(key) else { return };
         if run.stop.is_some() {
-            return self.hand_back(key, text_of(&parts), usage);
+            return self.hand_back(key, Part::joined_text(&parts), usage);
         }
         let (mode, model) = (attempt.mode, run.model(attempt.model));
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
@@ -188,7 +188,7 @@ impl Draft<'_> {
             calls.clear();
         }
         // A reply with calls does not end the run, so its text is needed only in its parts.
-        let text = if calls.is_empty() { text_of(&parts) } else { String::new() };
+        let text = if calls.is_empty() { Part::joined_text(&parts) } else { String::new() };
         let attempt = key.attempt;
         self.push(ModelReplied {
             attempt,
@@ -329,14 +329,6 @@ impl Draft<'_> {
         let of_calls = run.calls().iter().filter_map(Call::question);
         run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
     }
-}
-
-fn text_of(parts: &[Part]) -> String {
-    let texts = parts.iter().filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
-        Part::Thinking { .. } | Part::Call { .. } => None,
-    });
-    texts.collect()
 }
 
 fn withheld_message(stop: StopReason, text: &str) -> String {

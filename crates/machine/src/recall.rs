@@ -130,11 +130,8 @@ fn run_settings(started: &RunStarted) -> RunSettings {
 
 fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -> Fact {
     if replied.partial {
-        let text = replied.parts.iter().filter_map(|part| match part {
-            windlass_vocab::Part::Text { text } => Some(text.as_str()),
-            windlass_vocab::Part::Thinking { .. } | windlass_vocab::Part::Call { .. } => None,
-        });
-        return Fact::HandedBack { attempt, text: text.collect(), usage: replied.usage };
+        let text = windlass_vocab::Part::joined_text(&replied.parts);
+        return Fact::HandedBack { attempt, text, usage: replied.usage };
     }
     let calls = batch.iter().filter_map(|record| match record {
         Record::CallRequested(requested) => Some(prepared(requested)),

@@ -10,13 +10,8 @@ pub(crate) fn beside_calls(parts: &[Part]) -> Vec<NarratedLine> {
     if !parts.iter().any(|part| matches!(part, Part::Call { .. })) {
         return Vec::new();
     }
-    let said = |part: &Part| match part {
-        Part::Text { text } if !text.trim().is_empty() => {
-            Some(NarratedLine::new(Tone::Quiet, short_line(text.trim(), TEXT)).by(LineSpeaker::Model))
-        }
-        Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
-    };
-    parts.iter().filter_map(said).collect()
+    let said = |text| NarratedLine::new(Tone::Quiet, short_line(text, TEXT)).by(LineSpeaker::Model);
+    texts(parts).map(str::trim).map(said).collect()
 }
 
 /// Returns the model's text, and below it the other parts of its reply.
@@ -36,9 +31,10 @@ pub(crate) fn whole(parts: &[Part]) -> Vec<NarratedLine> {
 
 /// Returns the text of a reply.
 pub(crate) fn words(parts: &[Part]) -> String {
-    let text = |part: &Part| match part {
-        Part::Text { text } if !text.trim().is_empty() => Some(text.clone()),
-        Part::Text { .. } | Part::Thinking { .. } | Part::Call { .. } => None,
-    };
-    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+    texts(parts).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns the texts of a reply that are not blank.
+fn texts(parts: &[Part]) -> impl Iterator<Item = &str> {
+    parts.iter().filter_map(Part::as_text).filter(|text| !text.trim().is_empty())
 }

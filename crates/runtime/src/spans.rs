@@ -7,7 +7,7 @@ use tracing::{Instrument, Span, debug, debug_span, info_span};
 use windlass_machine::{AttemptKey, Fact};
 use windlass_provider::Sink;
 use windlass_vocab::{
-    CallRequested, EndReason, Envelope, Failure, FailureClass, OutcomeKind, Record, Reply, SessionId,
+    CallRequested, EndReason, Envelope, Failure, FailureClass, OutcomeKind, Reply, RunMilestone, SessionId,
 };
 
 use crate::call::EndedCall;
@@ -27,20 +27,20 @@ impl Spans {
 
     /// Opens and closes spans as records are stored: runs and turns start and end with records.
     pub(crate) fn tell(&mut self, envelope: &Envelope) {
-        match &envelope.record {
-            Record::RunStarted(_) | Record::RunResumed(_) => {
+        match envelope.record.milestone() {
+            Some(RunMilestone::Started(_) | RunMilestone::Resumed(_)) => {
                 let run = envelope.run.unwrap_or_default();
                 self.run = info_span!(parent: &self.session, "run", run = run.0, end = Empty);
             }
-            Record::TurnStarted(started) => {
+            Some(RunMilestone::Turn(started)) => {
                 self.turn = info_span!(parent: &self.run, "turn", turn = started.turn.0);
             }
-            Record::RunEnded(ended) => {
+            Some(RunMilestone::Ended(ended)) => {
                 self.turn = Span::none();
                 self.run.record("end", end_name(ended.reason));
                 self.run = Span::none();
             }
-            _ => {}
+            Some(RunMilestone::Accepted(_) | RunMilestone::Replied(_)) | None => {}
         }
     }
 

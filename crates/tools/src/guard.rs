@@ -21,7 +21,7 @@
 //!
 //! Systems without subreapers kill only the process group.
 
-mod child;
+pub(crate) mod child;
 mod cleanup;
 mod confined;
 mod descendants;

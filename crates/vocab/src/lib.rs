@@ -72,8 +72,8 @@ pub use record::{
     AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,
     CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken, MessageAccepted, ModelReplied,
     NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
-    QuestionAsked, Record, RunEnded, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement, StopBy,
-    ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
+    QuestionAsked, Record, RunEnded, RunMilestone, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement,
+    StopBy, ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
 };
 pub use remedy::Remedy;
 pub use shown_path::shown_path;

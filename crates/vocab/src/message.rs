@@ -71,6 +71,23 @@ pub enum Part {
     },
 }
 
+impl Part {
+    /// Returns the text, if this part is text for the person.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text { text } => Some(text),
+            Self::Thinking { .. } | Self::Call { .. } => None,
+        }
+    }
+
+    /// Returns the text for the person in these parts, joined.
+    #[must_use]
+    pub fn joined_text(parts: &[Self]) -> String {
+        parts.iter().filter_map(Self::as_text).collect()
+    }
+}
+
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -3,6 +3,7 @@
 
 mod asking;
 mod call;
+mod milestone;
 mod plan;
 mod run;
 mod session;
@@ -14,6 +15,7 @@ pub use self::asking::{Grant, QuestionAnswered, QuestionAsked};
 pub use self::call::{
     CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, Settlement, ToolWithheld, WithheldFor,
 };
+pub use self::milestone::RunMilestone;
 pub use self::plan::{PlanChanged, PlanItem, PlanStatus};
 pub use self::run::{
     CancelAsked, Compacted, CompactionMethod, ContextPinned, EndReason, NudgeCause, Nudged, PinnedContext, RunEnded,

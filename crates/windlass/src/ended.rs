@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_runtime::SendOutcome;
 use windlass_store::{ReverseRecords, Store, StoreError};
-use windlass_vocab::{Envelope, MessageId, Record, RunEnded, RunId, SessionId};
+use windlass_vocab::{Envelope, MessageId, RunEnded, RunId, RunMilestone, SessionId};
 
 /// Which run's end is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,24 +45,51 @@ pub async fn end_awaited(
     let mut records = ReverseRecords::new(store, session);
     let mut passed = PassedRecords::default();
     while let Some(envelope) = records.next().await? {
-        match (&envelope.record, &*awaited) {
-            (Record::RunEnded(ended), AwaitedEnd::Run(run)) if envelope.run == Some(*run) => {
-                let ended = ended.clone();
-                return Ok(Some((Arc::new(envelope), ended)));
-            }
-            (Record::RunStarted(started), AwaitedEnd::Run(run)) if started.run == *run => return Ok(None),
-            (Record::MessageAccepted(accepted), AwaitedEnd::Message(id)) if accepted.message_id == *id => {
+        match &*awaited {
+            AwaitedEnd::Run(run) => match passage(&envelope, *run) {
+                RunPassage::End(ended) => return Ok(Some((Arc::new(envelope), ended))),
+                RunPassage::Start => return Ok(None),
+                RunPassage::Other => {}
+            },
+            AwaitedEnd::Message(id) if is_message(&envelope, id) => {
                 // The message joined an open run, or began one in the same batch.
                 let Some(run) = envelope.run.or(passed.begun) else { return Ok(None) };
                 let run = passed.newest_try(run);
                 *awaited = AwaitedEnd::Run(run);
                 return Ok(passed.ends.remove(&run));
             }
-            (_, AwaitedEnd::Run(_)) => {}
-            (_, AwaitedEnd::Message(_)) => passed.note(envelope),
+            AwaitedEnd::Message(_) => passed.note(envelope),
         }
     }
     Ok(None)
+}
+
+/// What a record is to a run.
+enum RunPassage {
+    Start,
+    End(RunEnded),
+    Other,
+}
+
+fn passage(envelope: &Envelope, run: RunId) -> RunPassage {
+    match envelope.record.milestone() {
+        Some(RunMilestone::Ended(ended)) if envelope.run == Some(run) => RunPassage::End(ended.clone()),
+        Some(RunMilestone::Started(started)) if started.run == run => RunPassage::Start,
+        Some(
+            RunMilestone::Ended(_)
+            | RunMilestone::Started(_)
+            | RunMilestone::Accepted(_)
+            | RunMilestone::Resumed(_)
+            | RunMilestone::Turn(_)
+            | RunMilestone::Replied(_),
+        )
+        | None => RunPassage::Other,
+    }
+}
+
+/// Whether the record takes up this message.
+fn is_message(envelope: &Envelope, id: &MessageId) -> bool {
+    matches!(envelope.record.milestone(), Some(RunMilestone::Accepted(accepted)) if accepted.message_id == *id)
 }
 
 /// What the backward scan has passed so far.
@@ -78,16 +105,19 @@ struct PassedRecords {
 impl PassedRecords {
     fn note(&mut self, envelope: Envelope) {
         self.begun = None;
-        match (&envelope.record, envelope.run) {
-            (Record::RunStarted(started), _) => {
+        match envelope.record.milestone() {
+            Some(RunMilestone::Started(started)) => {
                 self.begun = Some(started.run);
                 self.tries.extend(started.retry_of.map(|of| (of, started.run)));
             }
-            (Record::RunEnded(ended), Some(run)) => {
-                let ended = ended.clone();
-                self.ends.insert(run, (Arc::new(envelope), ended));
+            Some(RunMilestone::Ended(ended)) => {
+                let (ended, run) = (ended.clone(), envelope.run);
+                self.ends.extend(run.map(|run| (run, (Arc::new(envelope), ended))));
             }
-            _ => {}
+            Some(
+                RunMilestone::Accepted(_) | RunMilestone::Resumed(_) | RunMilestone::Turn(_) | RunMilestone::Replied(_),
+            )
+            | None => {}
         }
     }
 

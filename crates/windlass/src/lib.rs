@@ -164,7 +164,7 @@ pub use function::Function;
 #[cfg(feature = "commands")]
 pub use guard::{GUARD_ARGUMENT, init, own_guard};
 pub use output::Output;
-pub use run_error::{RunError, RunErrorReason};
+pub use run_error::{RunError, RunErrorReason, RunLimit};
 pub use run_handle::RunHandle;
 pub use session::AgentSession;
 pub use typed::{BoundTool, IntoTool, ToolArgs, Typed, TypedTool, typed};

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use windlass_store::{ReverseRecords, Store, StoreError};
-use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, Record, RunEnded, RunId, SessionId};
+use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, RunEnded, RunId, RunMilestone, SessionId};
 
 use crate::follow_error::FollowError;
 
@@ -36,6 +36,18 @@ pub struct RunError {
     pub session: String,
 }
 
+/// The limit that ended a run before the job was done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunLimit {
+    /// It has had as many turns as its policy allows.
+    Turns,
+    /// Its budget is spent.
+    Budget,
+    /// The loop made it wrap up; its last reply says what is not done.
+    Unfinished,
+}
+
 /// Why a run has no answer.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -48,9 +60,8 @@ pub enum RunErrorReason {
         /// The failure as data, where it is known.
         failure: Option<Box<Failure>>,
     },
-    /// A limit ended the run before the job was done: too many turns ([`EndReason::TurnCap`]), budget spent
-    /// ([`EndReason::BudgetSpent`]), or a last reply that says what is not done ([`EndReason::Unfinished`]).
-    Capped(EndReason),
+    /// A limit ended the run before the job was done.
+    Capped(RunLimit),
     /// A person or a deadline stopped the run.
     Cancelled,
     /// The run waits for a person, and nobody answers: see [`Builder::on_question`](crate::Builder::on_question).
@@ -75,9 +86,9 @@ impl fmt::Display for RunErrorReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed { message, .. } => write!(f, "the run failed: {message}"),
-            Self::Capped(EndReason::TurnCap) => f.write_str("the run was not done after as many turns as it may take"),
-            Self::Capped(EndReason::BudgetSpent) => f.write_str("the run was not done when its budget was spent"),
-            Self::Capped(_) => f.write_str("the run ended before the job was done"),
+            Self::Capped(RunLimit::Turns) => f.write_str("the run was not done after as many turns as it may take"),
+            Self::Capped(RunLimit::Budget) => f.write_str("the run was not done when its budget was spent"),
+            Self::Capped(RunLimit::Unfinished) => f.write_str("the run ended before the job was done"),
             Self::Cancelled => f.write_str("the run was cancelled"),
             Self::Waiting(questions) => {
                 f.write_str("the run waits for an answer")?;
@@ -120,7 +131,9 @@ impl RunErrorReason {
     pub(crate) fn of(ended: &RunEnded) -> Option<Self> {
         match ended.reason {
             EndReason::Completed | EndReason::Asked | EndReason::Conversed => None,
-            EndReason::Unfinished | EndReason::TurnCap | EndReason::BudgetSpent => Some(Self::Capped(ended.reason)),
+            EndReason::TurnCap => Some(Self::Capped(RunLimit::Turns)),
+            EndReason::BudgetSpent => Some(Self::Capped(RunLimit::Budget)),
+            EndReason::Unfinished => Some(Self::Capped(RunLimit::Unfinished)),
             EndReason::Cancelled => Some(Self::Cancelled),
             EndReason::Failed => {
                 let failure = ended.failure.clone().map(Box::new);
@@ -132,20 +145,20 @@ impl RunErrorReason {
 
 /// Returns the model's last text in a run.
 pub(crate) async fn text_so_far(store: &dyn Store, session: SessionId, run: RunId) -> Result<String, StoreError> {
-    let said = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
-        Record::ModelReplied(replied) if envelope.run == Some(run) => {
-            Some(words(&replied.parts)).filter(|words| !words.is_empty())
+    let said = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record.milestone() {
+        Some(RunMilestone::Replied(replied)) if envelope.run == Some(run) => {
+            Some(Part::joined_text(&replied.parts)).filter(|words| !words.is_empty())
         }
-        Record::RunStarted(started) if started.run == run => Some(String::new()),
-        _ => None,
+        Some(RunMilestone::Started(started)) if started.run == run => Some(String::new()),
+        Some(
+            RunMilestone::Accepted(_)
+            | RunMilestone::Started(_)
+            | RunMilestone::Resumed(_)
+            | RunMilestone::Turn(_)
+            | RunMilestone::Replied(_)
+            | RunMilestone::Ended(_),
+        )
+        | None => None,
     });
     Ok(said.await?.unwrap_or_default())
-}
-
-fn words(parts: &[Part]) -> String {
-    let text = |part: &Part| match part {
-        Part::Text { text } => Some(text.clone()),
-        Part::Thinking { .. } | Part::Call { .. } => None,
-    };
-    parts.iter().filter_map(text).collect()
 }

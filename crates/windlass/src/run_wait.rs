@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_runtime::{Session, SessionActivity, SessionClosed, Subscription};
 use windlass_store::{Store, StoreError};
-use windlass_vocab::{Event, Record, RunEnded, RunId};
+use windlass_vocab::{Event, RunEnded, RunId, RunMilestone};
 
 use crate::asking::{HandlerOutcome, QuestionAnswering, QuestionHandler};
 use crate::ended::{AwaitedEnd, end_awaited};
@@ -134,25 +134,36 @@ impl RunWait {
     /// Updates the wait with an event: notes which run takes the message, and the run's end.
     fn notice(&mut self, event: &Event) {
         let Event::Record(envelope) = event else { return };
-        match (&envelope.record, &self.awaited) {
-            (Record::MessageAccepted(accepted), AwaitedEnd::Message(id)) if accepted.message_id == *id => {
+        match (envelope.record.milestone(), &self.awaited) {
+            (Some(RunMilestone::Accepted(accepted)), AwaitedEnd::Message(id)) if accepted.message_id == *id => {
                 self.begins = Some(envelope.seq + 1);
                 if let Some(run) = envelope.run {
                     self.awaited = AwaitedEnd::Run(run);
                     self.stage = WaitStage::Awaiting;
                 }
             }
-            (Record::RunStarted(started), AwaitedEnd::Message(_)) if self.begins == Some(envelope.seq) => {
+            (Some(RunMilestone::Started(started)), AwaitedEnd::Message(_)) if self.begins == Some(envelope.seq) => {
                 self.awaited = AwaitedEnd::Run(started.run);
                 self.stage = WaitStage::Awaiting;
             }
-            (Record::RunStarted(started), AwaitedEnd::Run(run)) if started.run == *run => {
+            (Some(RunMilestone::Started(started)), AwaitedEnd::Run(run)) if started.run == *run => {
                 self.stage = WaitStage::Awaiting;
             }
-            (Record::RunEnded(ended), AwaitedEnd::Run(run)) if envelope.run == Some(*run) => {
+            (Some(RunMilestone::Ended(ended)), AwaitedEnd::Run(run)) if envelope.run == Some(*run) => {
                 self.stage = WaitStage::Seen(ended.clone());
             }
-            _ => {}
+            (
+                Some(
+                    RunMilestone::Accepted(_)
+                    | RunMilestone::Started(_)
+                    | RunMilestone::Ended(_)
+                    | RunMilestone::Resumed(_)
+                    | RunMilestone::Turn(_)
+                    | RunMilestone::Replied(_),
+                )
+                | None,
+                AwaitedEnd::Message(_) | AwaitedEnd::Run(_),
+            ) => {}
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 use windlass_runtime::{Interest, OpenApprovals};
 use windlass_store::ReverseRecords;
-use windlass_vocab::{MessageId, Record, RunEnded, RunId};
+use windlass_vocab::{MessageId, RunEnded, RunId, RunMilestone};
 
 use crate::agent::Agent;
 use crate::ended::{AwaitedEnd, end_awaited};
@@ -112,10 +112,13 @@ impl<'a, D, O> AgentSession<'a, D, O> {
         let (agent, store) = (self.agent, self.agent.store());
         let Some(id) = store.find(&agent.owner, &self.key).await? else { return Ok(None) };
         // The newer of these two records decides whether a run is open.
-        let newest = ReverseRecords::new(store.as_ref(), id).find_map(|envelope| match envelope.record {
-            Record::RunStarted(started) => Some(Some(started.run)),
-            Record::RunEnded(_) => Some(None),
-            _ => None,
+        let newest = ReverseRecords::new(store.as_ref(), id).find_map(|envelope| match envelope.record.milestone() {
+            Some(RunMilestone::Started(started)) => Some(Some(started.run)),
+            Some(RunMilestone::Ended(_)) => Some(None),
+            Some(
+                RunMilestone::Accepted(_) | RunMilestone::Resumed(_) | RunMilestone::Turn(_) | RunMilestone::Replied(_),
+            )
+            | None => None,
         });
         let Some(run) = newest.await?.flatten() else { return Ok(None) };
         let (session, events) = agent.existing(id, OpenApprovals::CheckedAgain).await?;

@@ -147,7 +147,7 @@ pub(crate) fn with_notice(notice: &Notice) -> String {
 
 /// Returns why nothing runs in the sandbox, and a remedy.
 pub(crate) fn with_untried(untried: &SandboxUntried) -> String {
-    format!("not run: {untried}. `windlass doctor` says more; --sandbox off runs it without a sandbox")
+    format!("not run: {untried}. {}", for_call(&Remedy::MendSandbox).join(" "))
 }
 
 /// Returns why the workspace can't be used, and how to name another.
@@ -202,6 +202,30 @@ mod tests {
         let said = for_call(&Remedy::Allow { rule: "run_command(echo 'a' \"b\" \\*\n)".into() }).join(" ");
         assert!(said.contains(r#"["run_command(echo 'a' \"b\" \\*\u000A)"]"#), "{said}");
         assert!(!said.contains("--allow"), "a line break can't be pasted: {said}");
+    }
+
+    // proves E2: every remedy has its words, with what to type or to write here
+    #[test]
+    fn every_remedy_says_what_to_do() {
+        let text = "a".to_owned();
+        let remedies = [
+            (Remedy::Allow { rule: text.clone() }, "--allow 'a' would let it run; for good: allow = [\"a\"]"),
+            (Remedy::Unprotect { path: text.clone() }, "unprotected = [\"a\"] under [permissions]"),
+            (
+                Remedy::FetchPrivate { host: text },
+                "--fetch-private a would let it be fetched; for good: fetch_private = [\"a\"]",
+            ),
+            (Remedy::MendSandbox, "`windlass doctor` says more; --sandbox off"),
+        ];
+        for (remedy, words) in remedies {
+            let said = for_call(&remedy).join(" ");
+            assert!(said.starts_with(words), "{said}");
+            // A new kind of remedy fails to compile here until it has a row above.
+            match remedy {
+                Remedy::Allow { .. } | Remedy::Unprotect { .. } | Remedy::FetchPrivate { .. } | Remedy::MendSandbox => {
+                }
+            }
+        }
     }
 
     // proves X5: with the line that would remove the protection

@@ -95,7 +95,7 @@ impl<W: Write> Screen<W> {
     /// Makes the display match the record: adds text that was not streamed, withdraws text that differs.
     fn replied(&mut self, replied: &ModelReplied, envelope: &Envelope) {
         let key = key_of(envelope, replied.attempt);
-        let text: String = replied.parts.iter().filter_map(text_of).collect();
+        let text = Part::joined_text(&replied.parts);
         if self.reply.as_ref().is_none_or(|reply| reply.key != key) {
             self.show_thinking(replied);
         }
@@ -130,11 +130,4 @@ impl<W: Write> Screen<W> {
 
 fn key_of(envelope: &Envelope, attempt: u32) -> ReplyKey {
     (envelope.run.unwrap_or_default(), envelope.turn.unwrap_or_default(), attempt)
-}
-
-fn text_of(part: &Part) -> Option<&str> {
-    match part {
-        Part::Text { text } => Some(text),
-        Part::Thinking { .. } | Part::Call { .. } => None,
-    }
 }

@@ -39,10 +39,7 @@ pub(super) fn write_message(out: &mut impl BufMut, message: &Message, reasoning:
 }
 
 fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], reasoning: ReasoningReturn) {
-    let words = joined(parts, |part| match part {
-        Part::Text { text } => Some(text),
-        Part::Thinking { .. } | Part::Call { .. } => None,
-    });
+    let words = joined(parts, Part::as_text);
     let thoughts = joined(parts, |part| match (reasoning, part) {
         (ReasoningReturn::Field, Part::Thinking { text, .. }) => Some(text),
         (ReasoningReturn::Never, _) | (_, Part::Text { .. } | Part::Call { .. }) => None,
@@ -78,9 +75,9 @@ pub(super) fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
 }
 
 /// Joins the texts that `pick` selects; copies only if there are several.
-fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a String>) -> Cow<'a, str> {
+fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a str>) -> Cow<'a, str> {
     let mut texts = parts.iter().filter_map(pick).filter(|text| !text.is_empty());
-    let mut all = Cow::Borrowed(texts.next().map_or("", String::as_str));
+    let mut all = Cow::Borrowed(texts.next().unwrap_or_default());
     for text in texts {
         all.to_mut().push_str(text);
     }

@@ -381,6 +381,17 @@ mod tests {
         assert!(digest() != first && digest() != absent, "a link out of the workspace is another script");
     }
 
+    // proves X2: a script that can't be read is not taken for an empty one, nor for any that was agreed to
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_unreadable_script_matches_no_content() {
+        // A regular file that nobody can read from its beginning, whatever their rights.
+        let unreadable = Path::new("/proc/self/mem");
+        assert!(unreadable.is_file() && fs::read(unreadable).is_err());
+        assert_eq!(content(unreadable), Some(hash_of(UNREADABLE)));
+        assert_ne!(hash_of(UNREADABLE), hash_of(b""));
+    }
+
     // proves X2: consent given in a subfolder covers the project's files outside it too
     #[test]
     fn a_script_of_the_project_beside_the_workspace_counts() {

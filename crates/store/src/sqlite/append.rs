@@ -204,7 +204,7 @@ fn project_row(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionF
     match before {
         Some(before) if before == after => {}
         Some(before) if before.row.has_name_of(&after.row) => {
-            rows::store(&db.connection, &after).map_err(db.fault())?
+            rows::store(&db.connection, &after).map_err(db.fault())?;
         }
         Some(_) | None => {
             let (owner, key) = (&after.row.owner, &after.row.key);

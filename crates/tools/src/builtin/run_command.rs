@@ -26,6 +26,7 @@ use super::command_sandbox::{self, CommandEnding, ConfinementNotes, SandboxReque
 use super::commands::Commands;
 use super::spec::spec;
 use crate::cut::thousands;
+use crate::guard::child::kill_orphaned_group;
 use crate::guard::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
 use crate::sandbox_use::SandboxUse;
@@ -352,16 +353,9 @@ impl GuardedCommand {
             }
             Some(Ok(report)) => Some(CommandEnd::Reported(report)),
             Some(Err(_)) | None => {
-                self.kill_group();
+                kill_orphaned_group(self.group);
                 Some(CommandEnd::GuardLost)
             }
-        }
-    }
-
-    /// Kills the command's own process group, when the guard no longer can.
-    fn kill_group(&self) {
-        if let Some(group) = self.group.and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
 

@@ -164,7 +164,7 @@ impl Lifeline {
             Some(GuardReport::Signalled(signal)) => ChildEnd::Signalled(signal),
             Some(GuardReport::Failed(problem) | GuardReport::KernelRefused(problem)) => ChildEnd::NotStarted(problem),
             Some(GuardReport::Started(_) | GuardReport::Confined { .. }) | None => {
-                self.kill_group();
+                kill_orphaned_group(self.group);
                 ChildEnd::GuardLost
             }
         };
@@ -175,12 +175,12 @@ impl Lifeline {
         let line = self.reports.next_line().await.ok().flatten()?;
         serde_json::from_str(&line).ok()
     }
+}
 
-    /// Kills the program's own process group, when the guard no longer can.
-    fn kill_group(&self) {
-        if let Some(group) = self.group.and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
+/// Kills the process group of a guarded program, when its guard no longer can.
+pub(crate) fn kill_orphaned_group(group: Option<i32>) {
+    if let Some(group) = group.and_then(rustix::process::Pid::from_raw) {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass::{Agent, Builder, EndReason, Function, PolicyPatch, RunError, RunErrorReason};
+use windlass::{Agent, Builder, EndReason, Function, PolicyPatch, RunError, RunErrorReason, RunLimit};
 use windlass_testkit::{AfterSteps, FaultKind, ModelServer, Scene, Script, ScriptStep};
 use windlass_vocab::{Attendance, TurnCapAction};
 
@@ -45,16 +45,16 @@ async fn a_failed_run_is_an_error_with_what_was_said_before() {
 async fn a_run_at_its_cap_is_an_error_with_what_was_said() {
     let call = saying("Still fog.", ScriptStep::call("app__look", json!({})));
     let scene = Scene { steps: vec![call], then: AfterSteps::RepeatLast, ..Scene::default() };
-    for (at_cap, reason, text) in [
-        (TurnCapAction::Fail, EndReason::TurnCap, "Still fog."),
-        (TurnCapAction::WrapUp, EndReason::Unfinished, "I found nothing."),
+    for (at_cap, limit, text) in [
+        (TurnCapAction::Fail, RunLimit::Turns, "Still fog."),
+        (TurnCapAction::WrapUp, RunLimit::Unfinished, "I found nothing."),
     ] {
         let script =
             Script::default().scene(Scene::without_tools([ScriptStep::say("I found nothing.")])).scene(scene.clone());
         let server = ModelServer::start(script).expect("a server");
         let patch = PolicyPatch { turn_cap: Some(2), at_cap: Some(at_cap), ..PolicyPatch::default() };
         let error = error(builder(&server).tool(look()).policy(patch)).await;
-        assert!(matches!(error.reason, RunErrorReason::Capped(capped) if capped == reason), "{error:?}");
+        assert!(matches!(error.reason, RunErrorReason::Capped(capped) if capped == limit), "{error:?}");
         assert_eq!(error.text, text);
     }
 }
