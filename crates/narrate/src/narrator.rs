@@ -20,14 +20,14 @@ pub enum Detail {
 #[derive(Debug)]
 pub struct Narrator {
     detail: Detail,
-    memory: NarratorMemory,
+    memory: Box<NarratorMemory>,
 }
 
 impl Narrator {
     /// Creates a narrator at the beginning of a session, or of the displayed part of it.
     #[must_use]
     pub fn new(detail: Detail) -> Self {
-        Self { detail, memory: NarratorMemory::default() }
+        Self { detail, memory: Box::default() }
     }
 
     /// Returns the lines of an event.

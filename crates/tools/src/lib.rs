@@ -96,6 +96,7 @@ mod tool;
 mod tracked;
 mod uncertain_command;
 mod undo;
+mod unusable_path;
 mod whole_file;
 mod word;
 mod workspace;

@@ -211,31 +211,6 @@ impl Workspace {
         Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative })
     }
 
-    /// Returns why no tool can use `path`, whatever is at it: it is outside the workspace, closed to tools, or not the
-    /// name itself but a placeholder.
-    pub(crate) fn unusable(&self, path: &str) -> Option<Refusal> {
-        self.unusable_entry(path).or_else(|| {
-            let relative = self.relative(path).ok()?;
-            self.dir.metadata(relative).err().filter(is_refused_by_capability).map(|_| self.outside(path))
-        })
-    }
-
-    /// The same for an entry that is moved: it may itself be a symlink that leads out of the workspace.
-    pub(crate) fn unusable_entry(&self, path: &str) -> Option<Refusal> {
-        let relative = match self.relative(path) {
-            Ok(relative) => relative,
-            Err(refusal) => return Some(refusal),
-        };
-        let leads_out = self.resolved(&relative).starts_with("..")
-            || self.dir.symlink_metadata(&relative).is_err_and(|error| is_refused_by_capability(&error));
-        leads_out.then(|| self.outside(path))
-    }
-
-    /// The same for the path of a file: what is there must not be a directory, nor a device.
-    pub(crate) fn unusable_as_file(&self, path: &str) -> Option<Refusal> {
-        self.unusable(path).or_else(|| regular(path, &self.dir.metadata(self.relative(path).ok()?).ok()?).err())
-    }
-
     /// Opens a regular file for reading. Nothing else is opened, and a pipe without a writer does
     /// not block.
     pub(crate) fn file(&self, path: &str, rules: &FileRules) -> Result<(File, Metadata), Refusal> {
@@ -434,7 +409,7 @@ impl Workspace {
         }
     }
 
-    fn outside(&self, path: &str) -> Refusal {
+    pub(crate) fn outside(&self, path: &str) -> Refusal {
         let root = self.root.display();
         Refusal::wrong_argument(format!(
             "`{path}` is outside the workspace {root}: only paths inside it can be used, and no links that lead out of it."
@@ -484,11 +459,11 @@ impl Workspace {
 }
 
 /// Whether the folder's handle itself refused a path that leads out of it: such an error has no OS error number.
-fn is_refused_by_capability(error: &io::Error) -> bool {
+pub(crate) fn is_refused_by_capability(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
+pub(crate) fn regular(path: &str, metadata: &Metadata) -> Result<(), Refusal> {
     if metadata.is_file() {
         Ok(())
     } else if metadata.is_dir() {
