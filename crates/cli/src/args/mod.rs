@@ -11,6 +11,7 @@ mod mcp;
 mod name;
 mod sandbox;
 pub(crate) mod secrets;
+mod sentence;
 mod serve;
 mod setup;
 mod trust;
@@ -62,7 +63,7 @@ Examples:
 Piped text follows the prompt as data, in a fenced block. In a loop that reads its own input
 (`while read`), give `< /dev/null` so that the loop keeps it.
 
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap, budget or unfinished, 4 cancelled,
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap or unfinished, 4 cancelled,
 5 the store is busy, damaged or gone, 6 waiting for a person.";
 
 const SESSIONS_EXAMPLES: &str = "\

@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use windlass_setup::secrets::{KnownSecret, is_secret};
 
-use super::Cli;
+use super::{Cli, sentence};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
@@ -52,7 +52,10 @@ pub(crate) fn of_process(known: &[KnownSecret], scrub: impl Fn(&str) -> String) 
         Ok((cli, None)) => Ok(cli),
         Ok((_, Some(what))) => Err(CommandError::secret_in(&what)),
         Err(error) if error.use_stderr() => {
-            let text = scrub(&error.render().to_string());
+            let line: Vec<String> =
+                std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            let text = sentence::advice(&error, &line).unwrap_or_else(|| error.render().to_string());
+            let text = scrub(&text);
             Err(CommandError { message: text, ..CommandError::new(Exit::Usage, "") })
         }
         // Help and version requests.

@@ -129,3 +129,14 @@ fn a_data_folder_that_can_not_be_made_ends_with_5() {
     let (code, text) = refusal(&script.run(&["sessions", "list", "--data-dir", "file/below"], b""));
     assert!(code == Some(5) && text.contains("--data-dir"), "{text}");
 }
+
+// proves W2: wrong use says what to type
+#[test]
+fn a_sentence_instead_of_a_command_is_told_what_to_type() {
+    let script = Script::new();
+    for line in [&["fix the bug"][..], &["fix", "the", "bug"]] {
+        let (code, text) = refusal(&script.run(line, b""));
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("type:\n  windlass run \"fix the bug\"\n"), "{text}");
+    }
+}
