@@ -18,7 +18,7 @@ the difference is shown instead. What commands did in .git and in ignored files 
 pub(super) const AUDIT_EXAMPLES: &str = "\
 Examples:
   windlass audit --since 2h
-  windlass audit --session notes --tool 'run_*'
+  windlass audit notes --tool 'run_*'
   windlass audit --since 2026-11-01 --json | jq 'select(.verdict == \"deny\")'
   windlass audit --json | jq 'select(.outside_sandbox or .network) | .about'
 
@@ -48,8 +48,11 @@ pub struct UndoArgs {
 // `windlass audit`.
 #[derive(Clone, Debug, Args)]
 pub struct AuditArgs {
-    /// Calls of this session only, there or removed
-    #[arg(long, value_name = "KEY", value_parser = super::name::name)]
+    /// Calls of this session only, there or removed [default: those of all sessions]
+    #[arg(value_parser = super::name::name)]
+    pub key: Option<String>,
+    /// The same as KEY
+    #[arg(long, value_name = "KEY", value_parser = super::name::name, conflicts_with = "key")]
     pub session: Option<String>,
     /// Calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = since)]

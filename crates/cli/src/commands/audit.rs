@@ -31,8 +31,9 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Comm
     let place = prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store = open_to_show(&place)?;
+        let key = args.key.as_deref().or(args.session.as_deref());
         let AuditedCalls { entries, arguments, exit } =
-            gather_calls(store.as_ref(), &place.data_dir.value, args.session.as_deref()).await?;
+            gather_calls(store.as_ref(), &place.data_dir.value, key).await?;
         let entries = match &args.tool {
             Some(tool) => of_tool(entries, tool)?,
             None => entries,
@@ -46,7 +47,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Comm
                 print(&(harmless_json(line) + "\n"))?;
             }
         } else if wanted.is_empty() {
-            let all = args.session.is_none() && args.since.is_none() && args.tool.is_none();
+            let all = key.is_none() && args.since.is_none() && args.tool.is_none();
             tell(if all { "windlass: no call is recorded" } else { "windlass: no recorded call matches" });
         } else {
             print(&rendered(&wanted, &arguments, tty::size().map(|(columns, _)| columns)))?;

@@ -92,7 +92,23 @@ pub(crate) fn line(row: &SessionRow, width: usize) -> String {
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
     let updated = row.updated.to_string();
     let minute = updated.get(..16).unwrap_or(&updated).replace('T', " ");
-    format!("{:<width$}  {:<10}  {minute}  {}", harmless_line(&row.key), row.status.as_str(), short_line(about, 60))
+    format!(
+        "{:<width$}  {:<13}  {minute}  {}",
+        harmless_line(&row.key),
+        status_words(row.status),
+        short_line(about, 60)
+    )
+}
+
+/// Words a session's status for people.
+const fn status_words(status: SessionStatus) -> &'static str {
+    match status {
+        SessionStatus::Idle => "idle",
+        SessionStatus::Processing => "answering",
+        SessionStatus::ToolLoop => "running tools",
+        SessionStatus::Waiting => "waiting",
+        SessionStatus::Failed => "failed",
+    }
 }
 
 async fn show(store: &dyn Store, key: &str) -> CommandResult {
@@ -222,13 +238,13 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
             }
             Err(VerifyError::Break(broken)) => {
                 exit = Exit::Store;
-                print(&format!("{key}: BROKEN: {broken}\n"))?;
+                print(&format!("{key}: BROKEN: {}\n", harmless_line(&broken.to_string())))?;
             }
             // The session was removed since the list was read.
             Err(VerifyError::Store(StoreError::Missing)) if store.row(row.session).await?.is_none() => {}
             Err(VerifyError::Store(error @ (StoreError::Missing | StoreError::Damaged { .. }))) => {
                 exit = Exit::Store;
-                print(&format!("{key}: BROKEN: {error}\n"))?;
+                print(&format!("{key}: BROKEN: {}\n", harmless_line(&error.to_string())))?;
             }
             Err(VerifyError::Store(error)) => return Err(error.into()),
         }

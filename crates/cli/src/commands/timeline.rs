@@ -1,23 +1,27 @@
 //! Renders records for people, one line each.
 
-use windlass_narrate::{NarratedLine, Narrator, Tone, short_line};
+use windlass_narrate::{NarratedLine, Narrator, Tone, harmless_line, short_line};
 use windlass_store::{WaitingMessage, repairs};
-use windlass_vocab::Envelope;
+use windlass_vocab::{Envelope, OutcomeKind, Record};
 
 const WIDTH: usize = 100;
 
-/// Renders `seq  time  kind  what`, with a cross before failures.
+/// Renders `seq  time  kind  what`, with a cross before failures and a tick before calls that worked.
 pub(super) fn line(narrator: &mut Narrator, envelope: &Envelope) -> String {
     let at = envelope.at.to_string();
     let lines = narrator.record(&envelope.record, envelope.at);
-    let cross = if lines.iter().any(|line| line.tone == Tone::Failure) { "✗ " } else { "" };
+    let mark = match &envelope.record {
+        _ if lines.iter().any(|line| line.tone == Tone::Failure) => "✗ ",
+        Record::CallFinished(finished) if finished.outcome == OutcomeKind::Ok => "✓ ",
+        _ => "",
+    };
     let what = lines.iter().map(NarratedLine::to_string).collect::<Vec<_>>().join(" ");
     format!(
         "{:>5}  {}  {:<16}  {}\n",
         envelope.seq,
         time(&at),
-        envelope.record.kind(),
-        short_line(&format!("{cross}{what}"), WIDTH)
+        harmless_line(envelope.record.kind()),
+        short_line(&format!("{mark}{what}"), WIDTH)
     )
 }
 

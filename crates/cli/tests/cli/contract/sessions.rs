@@ -4,8 +4,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 use windlass_testkit::{FaultKind, Script, ScriptStep};
+use windlass_vocab::{Json, Record, Unknown};
 
-use crate::support::{Bench, Ran, ran};
+use crate::support::{Bench, Ran, journal, ran};
 
 fn bench() -> Bench {
     let bench = Bench::new(Script::of([
@@ -194,4 +195,34 @@ fn arguments_over_several_lines_leave_the_journal_whole() {
             assert_eq!(read.code, 0, "{preset}: {line:?}: {}", read.stderr);
         }
     }
+}
+
+// proves X4, T11: a call that worked is marked; odd kinds can't control the terminal
+#[test]
+fn what_is_shown_is_marked_and_harmless() {
+    let bench = bench();
+    let shown = bench.run(&["sessions", "show", "s"]).stdout;
+    let finished = shown.lines().find(|line| line.contains("CallFinished")).expect("a finished call");
+    assert!(finished.contains("CallFinished      ✓ "), "{finished}");
+    let kind = "Moon\u{1b}[2JPhased";
+    let odd = Record::Unknown(Unknown { kind: kind.into(), body: Json::parse("{}").expect("JSON") });
+    journal::append(&bench.data(), "s", odd, |sealed| sealed);
+    for line in
+        [&["sessions", "show", "s"][..], &["sessions", "verify"], &["replay", "s"], &["follow", "s", "--until-end"]]
+    {
+        let ran = bench.run(line);
+        assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{line:?}: {ran:?}");
+    }
+    assert!(bench.run(&["sessions", "show", "s"]).stdout.contains("Phased"));
+}
+
+// proves T11: the session is named as everywhere
+#[test]
+fn the_calls_of_one_session_are_audited_by_its_key() {
+    let bench = bench();
+    assert_eq!(bench.run(&["run", "make a", "--session", "t"]).code, 0);
+    let all = bench.run(&["audit", "--json"]).stdout;
+    let one = bench.run(&["audit", "s", "--json"]);
+    assert_eq!((all.lines().count(), one.stdout.lines().count()), (2, 1), "{}", one.stderr);
+    assert_eq!(bench.run(&["audit", "--session", "s", "--json"]).stdout, one.stdout);
 }
