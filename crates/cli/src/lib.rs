@@ -70,5 +70,6 @@ pub fn main() -> ExitCode {
             error.exit
         }
     };
+    trace_log::end();
     exit.into()
 }

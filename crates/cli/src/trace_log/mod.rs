@@ -5,8 +5,11 @@ mod fields;
 mod subscriber;
 
 use std::fs::OpenOptions;
+use std::io;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 
 use windlass_setup::settings::Env;
 use windlass_tools::Secrets;
@@ -14,9 +17,28 @@ use windlass_tools::Secrets;
 use self::subscriber::LogFile;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::streams::tell;
 
 /// The variable that names the file if no flag does.
 const VARIABLE: &str = "WINDLASS_LOG";
+
+/// The thread that tells that the log can't be written.
+static TELLING: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+/// Tells that the log can't be written, in a thread of its own: what is logged must not wait for a reader of standard
+/// error.
+fn tell_failure(error: &io::Error) {
+    let text = format!("windlass: the log can't be written, and misses what happens from now on: {error}");
+    *TELLING.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::spawn(move || tell(&text)));
+}
+
+/// Waits until everything about the log is told.
+pub(crate) fn end() {
+    if let Some(telling) = TELLING.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // It panics only where standard error can't be written.
+        let _ = telling.join();
+    }
+}
 
 /// Opens the log, if one is wanted. Appends to an existing file; only the owner can read a new one.
 pub(crate) fn begin(flag: Option<&Path>, env: &Env, secrets: Secrets) -> Result<(), CommandError> {
@@ -37,5 +59,5 @@ pub(crate) fn begin(flag: Option<&Path>, env: &Env, secrets: Secrets) -> Result<
         return Err(refused(&"it is a pipe or a socket, not a file"));
     }
     let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(|error| refused(&error))?;
-    tracing::subscriber::set_global_default(LogFile::new(file, secrets)).map_err(|error| refused(&error))
+    tracing::subscriber::set_global_default(LogFile::new(file, secrets, tell_failure)).map_err(|error| refused(&error))
 }

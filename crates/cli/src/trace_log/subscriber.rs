@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -25,6 +25,9 @@ pub(super) struct LogFile {
     next: AtomicU64,
     open: Mutex<HashMap<u64, Open>>,
     file: Mutex<File>,
+    /// Whether a failed write was told.
+    failure_told: AtomicBool,
+    tell_failure: fn(&io::Error),
     /// Known secrets, removed from every line in case a name contains one.
     secrets: Secrets,
 }
@@ -46,8 +49,10 @@ thread_local! {
 }
 
 impl LogFile {
-    pub(super) fn new(file: File, secrets: Secrets) -> Self {
-        Self { next: AtomicU64::new(1), open: Mutex::default(), file: Mutex::new(file), secrets }
+    /// Creates a log; the first write that fails is passed to `tell_failure`.
+    pub(super) fn new(file: File, secrets: Secrets, tell_failure: fn(&io::Error)) -> Self {
+        let (next, failure_told) = (AtomicU64::new(1), AtomicBool::new(false));
+        Self { next, open: Mutex::default(), file: Mutex::new(file), failure_told, tell_failure, secrets }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, Open>> {
@@ -66,13 +71,20 @@ impl LogFile {
         parts.join(" > ")
     }
 
-    /// Writes a line with one write call, so that processes can share the file. Ignores write errors: the work goes on.
+    /// Writes a line with one write call, so that processes can share the file. The first write error is told, and the
+    /// work goes on.
     fn write(&self, level: Level, line: &str) {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
         let line = format!("{at} {level} {line}\n");
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = file.write_all(self.secrets.scrub(&line).as_bytes());
+        let written = file.write_all(self.secrets.scrub(&line).as_bytes());
+        drop(file);
+        if let Err(error) = written
+            && !self.failure_told.swap(true, Ordering::Relaxed)
+        {
+            (self.tell_failure)(&error);
+        }
     }
 }
 

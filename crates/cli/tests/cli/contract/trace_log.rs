@@ -97,3 +97,12 @@ fn a_log_that_cannot_be_written_is_wrong_use() {
     }
     assert_eq!(bench.server.count(), 0);
 }
+
+// proves W2: a log on a full disk is told once, and the work goes on
+#[test]
+#[cfg(target_os = "linux")]
+fn a_log_on_a_full_disk_is_told_once() {
+    let ran = bench().run(&["run", "go", "--log", "/dev/full"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("windlass: the log can't be written").count(), 1, "{}", ran.stderr);
+}
