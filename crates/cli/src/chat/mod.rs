@@ -200,8 +200,8 @@ async fn survive(
 /// Shows the last messages of the session, and continues a run that was left open.
 async fn take_up(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
     let Some(row) = talk.row().await? else { return Ok(FollowEnd::Idle) };
-    let before = recap(&talk.records().await?, terminal.prompt());
-    terminal.console.print_dimmed(&before)?;
+    let before = recap(&talk.records().await?, terminal.prompt(), terminal.console.look());
+    terminal.console.print(&before)?;
     let waits = !talk.store.waiting(row.session).await?.is_empty();
     if !session::is_open(&row) && !waits {
         return Ok(FollowEnd::Idle);

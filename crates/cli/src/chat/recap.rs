@@ -2,17 +2,25 @@
 
 use windlass_vocab::{Envelope, Record};
 
+use super::console::dimmed;
 use crate::output::harmless_lines;
+use crate::screen::{TerminalLook, rendered_answer};
 
 /// Messages and answers shown, and lines of each.
 const SAID: usize = 4;
 const LINES: usize = 6;
 
-/// Returns the last few messages and answers; empty if there are none.
-pub(crate) fn recap(records: &[Envelope], prompt: &str) -> String {
+/// Returns the last few messages, dimmed, and answers, rendered as when they arrived; empty if there are none.
+pub(crate) fn recap(records: &[Envelope], prompt: &str, look: TerminalLook) -> String {
     let said = records.iter().rev().filter_map(|envelope| match &envelope.record {
-        Record::MessageAccepted(message) => Some(shortened(&message.text, prompt)),
-        Record::RunEnded(ended) if !ended.answer.trim().is_empty() => Some(shortened(&ended.answer, "")),
+        Record::MessageAccepted(message) => {
+            let text = harmless_lines(message.text.trim());
+            let lines = shortened(text.lines().map(str::to_owned));
+            Some(dimmed(&format!("{prompt}{lines}\n"), look.colour))
+        }
+        Record::RunEnded(ended) if !ended.answer.trim().is_empty() => {
+            Some(shortened(rendered_answer(ended.answer.trim(), look)) + "\n")
+        }
         _ => None,
     });
     let mut last: Vec<String> = said.take(SAID).collect();
@@ -20,11 +28,10 @@ pub(crate) fn recap(records: &[Envelope], prompt: &str) -> String {
     last.concat()
 }
 
-fn shortened(text: &str, prompt: &str) -> String {
-    let text = harmless_lines(text.trim());
-    let mut lines: Vec<&str> = text.lines().take(LINES + 1).collect();
+fn shortened(lines: impl IntoIterator<Item = String>) -> String {
+    let mut lines: Vec<String> = lines.into_iter().take(LINES + 1).collect();
     if lines.len() > LINES {
-        lines[LINES] = "…";
+        lines[LINES] = "…".to_owned();
     }
-    format!("{prompt}{}\n", lines.join("\n"))
+    lines.join("\n")
 }

@@ -78,6 +78,19 @@ impl StreamedAnswer {
     }
 }
 
+/// Renders a whole answer as it is displayed when it arrives, a line each.
+pub(crate) fn rendered_answer(text: &str, look: TerminalLook) -> Vec<String> {
+    let mut answer = StreamedAnswer::default();
+    let mut lines = answer.push(text, look);
+    lines.extend(answer.finish(look));
+    let painted = |line: &StyledLine| {
+        let mut text = String::new();
+        line.paint(look.colour, &mut text);
+        text
+    };
+    lines.iter().map(painted).collect()
+}
+
 fn lay_out_markdown(markdown: &Markdown, look: TerminalLook) -> Vec<StyledLine> {
     lay_out(&markdown.source, markdown.number, look)
 }

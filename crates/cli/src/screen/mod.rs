@@ -49,6 +49,7 @@ use self::style::{Span, Style, StyledLine};
 use self::wrap::wrap;
 use crate::output::{advice, harmless_lines};
 
+pub(crate) use self::answer::rendered_answer;
 pub(crate) use self::diff::painted;
 pub(crate) use self::live::NEXT_LINE;
 pub use self::look::{Colour, Glyphs, TerminalLook, ThinkingFold};

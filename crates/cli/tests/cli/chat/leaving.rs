@@ -160,3 +160,14 @@ fn options_before_a_command_count_and_those_it_does_not_take_are_refused_instead
     let refused = bench.run(&["--model", "another", "sessions", "list"]);
     assert!(refused.code == 2 && refused.stderr.contains("does not take"), "{}", refused.stderr);
 }
+
+// proves W2: an old answer is rendered as it was when it arrived
+#[test]
+fn a_session_that_is_continued_shows_its_answers_rendered() {
+    let bench = Bench::new(Script::of([ScriptStep::say("It is **bold** and `code`.\n\n- one\n- two\n")]));
+    assert_eq!(bench.run(&["run", "go"]).code, 0);
+    let mut glass = Glass::chat(&bench, &["-c"]);
+    glass.wait_for_prompt();
+    let screen = glass.text();
+    assert!(screen.contains("It is bold and code.") && !screen.contains("**"), "{screen}");
+}
