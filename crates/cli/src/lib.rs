@@ -19,6 +19,7 @@ pub mod error;
 pub mod exit;
 mod form;
 mod init;
+mod interrupts;
 pub mod output;
 pub mod piped;
 pub mod prompt;

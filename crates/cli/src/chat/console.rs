@@ -8,6 +8,7 @@ use super::typed::TypedLine;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::screen::{Colour, Glyphs, NEXT_LINE, Screen, TerminalLook, ThinkingFold};
+use crate::streams::StandardStream;
 
 /// Where the typed line is on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,7 +234,7 @@ fn write(frame: &[u8]) -> Result<(), TerminalError> {
     if frame.is_empty() {
         return Ok(());
     }
-    let mut out = io::stdout().lock();
+    let mut out = StandardStream::Output;
     out.write_all(frame)?;
     Ok(out.flush()?)
 }

@@ -20,6 +20,7 @@ use super::typed::KeyEffect;
 use crate::commands::recall;
 use crate::consent::wording;
 use crate::error::CommandError;
+use crate::interrupts::{self, OnInterrupt};
 use crate::output::{harmless_line, short_line};
 use crate::screen::{NEXT_LINE, Screen};
 
@@ -50,6 +51,8 @@ enum ChatEvent {
 
 /// Follows until no run is open or the person leaves.
 pub(crate) async fn follow(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
+    let session = talk.live().map(|live| live.session.clone());
+    let _interrupts = interrupts::set(OnInterrupt::ChatHandles(session));
     terminal.begin_typing()?;
     let end = follow_until_idle(terminal, talk).await?;
     terminal.end_typing()?;

@@ -45,6 +45,7 @@ use self::terminal::Terminal;
 use crate::commands::session;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
+use crate::interrupts::{self, OnInterrupt};
 use crate::output::wording::loosened;
 use crate::output::{harmless_line, quoted, short_line};
 use crate::screen::{Glyphs, TerminalLook};
@@ -73,6 +74,8 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: TerminalLook, open
     let place = &talk.prepared_run.setup.settings.place;
     let home = talk.prepared_run.setup.env.raw("HOME").map(Into::into);
     let mut terminal = Terminal::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
+    let _interrupts = interrupts::set(OnInterrupt::ChatHandles(None));
+    interrupts::end_on_terminate();
     let done = match converse(&mut terminal, &mut talk, opening).await {
         // Closing the window leaves the chat.
         Err(_) if terminal.is_gone() => Ok(Exit::Done),

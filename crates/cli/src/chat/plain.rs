@@ -13,8 +13,9 @@ use super::slash::{self, Meaning};
 use crate::commands::{follow, session};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
+use crate::interrupts::{self, OnInterrupt};
 use crate::prompt::{LONGEST, PromptError};
-use crate::streams::tell;
+use crate::streams::{StandardStream, tell};
 
 /// Runs the chat line by line until standard input ends.
 pub(crate) async fn by_lines(mut talk: Conversation) -> CommandResult {
@@ -36,6 +37,7 @@ async fn converse(talk: &mut Conversation) -> CommandResult {
         exit = Some(follow_run(talk, AwaitedEnd::Run(RunId(row.runs))).await?);
     }
     loop {
+        let _leaves = interrupts::set(OnInterrupt::CommandEnds(Exit::Cancelled));
         let line = tokio::select! {
             biased;
             line = next_line() => line?,
@@ -85,7 +87,7 @@ async fn take_line(talk: &mut Conversation, line: &str) -> Result<LineOutcome, C
     match performing::perform(talk, command).await? {
         CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => {
             // If standard error is closed, nobody reads the text.
-            let _ = io::stderr().write_all(text.as_bytes());
+            let _ = StandardStream::Error.write_all(text.as_bytes());
             Ok(LineOutcome::Answered)
         }
         CommandFollowUp::TurnThinking => Ok(LineOutcome::Answered),
@@ -118,7 +120,7 @@ async fn next_line() -> Result<Option<String>, CommandError> {
 fn read_line() -> Result<Option<String>, PromptError> {
     if io::stdin().is_terminal() {
         // If standard error is closed, nobody reads the prompt.
-        let _ = io::stderr().write_all(b"> ");
+        let _ = StandardStream::Error.write_all(b"> ");
     }
     let mut bytes = Vec::new();
     let mut input = io::Read::take(io::stdin().lock(), LONGEST as u64 + 1);

@@ -17,11 +17,15 @@ use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex,
 use tokio::sync::mpsc;
 
 use super::input_splitter::{InputPiece, InputSplitter};
+use crate::interrupts;
 
 /// Most bytes read from the keyboard at once.
 const READ: usize = 64 * 1024;
 /// The bytes of one key arrive together; if none follows an ESC within this time, it was the Escape key.
 const TOGETHER: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// The byte of Ctrl-C, which raises no signal in raw mode.
+const CTRL_C: u8 = 3;
 
 /// The person's terminal, in raw mode.
 #[derive(Debug)]
@@ -138,6 +142,9 @@ fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<Inpu
             Err(Errno::INTR) => {}
             Ok(0) | Err(_) => return,
             Ok(length) => {
+                if bytes[..length].contains(&CTRL_C) {
+                    interrupts::typed();
+                }
                 let pieces = input_splitter.pieces(&bytes[..length]);
                 if !pieces.is_empty() && sender.blocking_send(pieces).is_err() {
                     return;

@@ -14,6 +14,7 @@ use super::line::{LineCompletion, LineEditor, PromptLine};
 use super::pastes::Pastes;
 use super::raw_terminal::RawTerminal;
 use crate::screen::{Colour, TerminalLook};
+use crate::streams::StandardStream;
 use crate::tty;
 
 /// A signal about the terminal or the process.
@@ -248,7 +249,7 @@ impl Terminal {
     }
 
     fn write(&self, text: &str) -> Result<(), TerminalError> {
-        let mut out = io::stdout();
+        let mut out = StandardStream::Output;
         Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?)
     }
 }

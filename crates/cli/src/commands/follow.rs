@@ -1,8 +1,6 @@
 //! Follows a run to its end: displays every event, asks the person the run's questions, and stops the run on Ctrl-C.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, Event, RunEnded, Session};
@@ -11,7 +9,7 @@ use windlass_runtime::OpenError;
 use windlass_runtime::Subscription;
 use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_store::StoreError;
-use windlass_vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId, StopBy};
+use windlass_vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId};
 
 use super::open_question::{OpenQuestion, QuestionScreen, TypedAnswer};
 use super::prepared_run::PreparedRun;
@@ -22,9 +20,10 @@ use super::{always, recall};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::form::ElicitationForm;
+use crate::interrupts::{self, OnInterrupt};
 use crate::output::command_for;
 use crate::screen::Colour;
-use crate::streams::tell;
+use crate::streams::{StandardStream, tell};
 use crate::tty;
 
 /// Follows this run and those begun by the messages queued behind it, until no message waits or a question needs a
@@ -105,57 +104,19 @@ pub(crate) async fn follow(
     events: &mut Subscription,
     awaited: AwaitedEnd,
 ) -> CommandResult {
-    let asking = Arc::new(AtomicBool::new(false));
-    let stopper = tokio::spawn(stop_on_ctrl_c(session.clone(), Arc::clone(&asking)));
-    let done = follow_and_ask(prepared_run, agent, session, events, awaited, &asking).await;
-    stopper.abort();
-    done
-}
-
-async fn follow_and_ask(
-    prepared_run: &mut PreparedRun,
-    agent: &Agent,
-    session: &Session,
-    events: &mut Subscription,
-    awaited: AwaitedEnd,
-    asking: &AtomicBool,
-) -> CommandResult {
     for call in recall::calls_of_last_run(agent.hub().store().as_ref(), session.id()).await? {
         prepared_run.view.recall(&call);
     }
     loop {
-        let mut shown = Ok(());
-        let show = |event: &Event| {
-            prepared_run.tell_news();
-            if shown.is_ok() {
-                shown = prepared_run.view.event(event);
-            }
-        };
-        let ended = agent.follow(session, events, awaited.clone(), show).await;
-        prepared_run.tell_news();
-        shown.map_err(|error| CommandError::output(&error))?;
+        let _stops = interrupts::set(OnInterrupt::Stop(session.clone()));
+        let ended = show_events(prepared_run, agent, session, events, awaited.clone()).await?;
         match ended {
             Ok(ended) => {
                 prepared_run.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
                 return Ok(Exit::from(&ended));
             }
             Err(FollowError::Waiting(questions)) if prepared_run.setup.attendance == Attendance::Attended => {
-                asking.store(true, Ordering::SeqCst);
-                for asked in &questions {
-                    tokio::select! {
-                        biased;
-                        // The question may also expire or be answered from another terminal.
-                        () = session.wait_past_question(asked.question) => tell_how_it_ended(agent, session, asked).await?,
-                        _ = tokio::signal::ctrl_c() => {
-                            tell("");
-                            return Err(left_waiting(prepared_run, agent, session, &questions).await?);
-                        }
-                        answer = ask(asked, colour(&prepared_run.setup.env)) => {
-                            give_answer(prepared_run, session, asked, answer?.unwrap_or_else(|| nobody_answers(asked))).await?;
-                        }
-                    }
-                }
-                asking.store(false, Ordering::SeqCst);
+                ask_each(prepared_run, agent, session, &questions).await?;
             }
             Err(FollowError::Waiting(questions)) => {
                 return Err(left_waiting(prepared_run, agent, session, &questions).await?);
@@ -163,6 +124,52 @@ async fn follow_and_ask(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// Displays events until the run ends or waits for a person.
+async fn show_events(
+    prepared_run: &mut PreparedRun,
+    agent: &Agent,
+    session: &Session,
+    events: &mut Subscription,
+    awaited: AwaitedEnd,
+) -> Result<Result<RunEnded, FollowError>, CommandError> {
+    let mut shown = Ok(());
+    let show = |event: &Event| {
+        prepared_run.tell_news();
+        if shown.is_ok() {
+            shown = prepared_run.view.event(event);
+        }
+    };
+    let ended = agent.follow(session, events, awaited, show).await;
+    prepared_run.tell_news();
+    shown.map_err(|error| CommandError::output(&error))?;
+    Ok(ended)
+}
+
+/// Asks each question on the terminal. Ctrl-C leaves the question, which stays open: an error.
+async fn ask_each(
+    prepared_run: &mut PreparedRun,
+    agent: &Agent,
+    session: &Session,
+    questions: &[QuestionAsked],
+) -> Result<(), CommandError> {
+    let _leaves = interrupts::set(OnInterrupt::CommandEnds(Exit::Waiting));
+    for asked in questions {
+        tokio::select! {
+            biased;
+            // The question may also expire or be answered from another terminal.
+            () = session.wait_past_question(asked.question) => tell_how_it_ended(agent, session, asked).await?,
+            _ = tokio::signal::ctrl_c() => {
+                tell("");
+                return Err(left_waiting(prepared_run, agent, session, questions).await?);
+            }
+            answer = ask(asked, colour(&prepared_run.setup.env)) => {
+                give_answer(prepared_run, session, asked, answer?.unwrap_or_else(|| nobody_answers(asked))).await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the error for a run that stays waiting for answers to these questions.
@@ -244,20 +251,6 @@ fn flag_word(option: QuestionOption) -> Option<&'static str> {
     }
 }
 
-/// Stops the run at Ctrl-C. While a question is displayed Ctrl-C only leaves the question, which stays open.
-async fn stop_on_ctrl_c(session: Session, asking: Arc<AtomicBool>) {
-    while tokio::signal::ctrl_c().await.is_ok() {
-        if !asking.load(Ordering::SeqCst) {
-            let _ = session.stop(StopBy::Person).await;
-            break;
-        }
-    }
-    // A second Ctrl-C exits at once; the run can be resumed.
-    if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(i32::from(Exit::Cancelled.code()));
-    }
-}
-
 pub(super) fn colour(env: &Env) -> Colour {
     if tty::is_dumb(env) { Colour::None } else { tty::colour(env) }
 }
@@ -274,8 +267,8 @@ pub(super) async fn ask(asked: &QuestionAsked, colour: Colour) -> Result<Option<
 
 fn ask_on_terminal(asked: &QuestionAsked, colour: Colour, lines: &TypedLines) -> io::Result<Option<Answer>> {
     lines.forget_earlier();
-    let mut err = io::stderr();
-    let size = tty::size_of(&err).unwrap_or(tty::USUAL_SIZE);
+    let mut err = StandardStream::Error;
+    let size = tty::size_of(io::stderr()).unwrap_or(tty::USUAL_SIZE);
     // Editing needs more than one line of input; only the chat offers it.
     let can_be_given = |option| option != QuestionOption::Edit;
     let mut open = OpenQuestion::new(asked, can_be_given, QuestionScreen { colour, size });

@@ -1,7 +1,7 @@
 //! `windlass follow`: prints a session from its journal, then its new events, whichever process drives it.
 
 use std::cell::Cell;
-use std::io::{self, IsTerminal as _, Stdout, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,8 +20,9 @@ use super::{prepared_run, session};
 use crate::args::FollowArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
+use crate::interrupts::{self, OnInterrupt};
 use crate::output::{RunProgress, RunView, StreamTarget, command_for};
-use crate::streams::tell;
+use crate::streams::{StandardStream, tell};
 use crate::tty;
 
 /// Time without events after which we check whether a process still has the session open.
@@ -51,11 +52,8 @@ pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: 
             last: None,
             owner: OwnerPresence::Unknown,
         };
-        tokio::select! {
-            biased;
-            _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
-            done = watch.follow() => done,
-        }
+        let _interrupts = interrupts::set(OnInterrupt::Exit);
+        watch.follow().await
     })
 }
 
@@ -85,7 +83,7 @@ enum OutputReader {
 
 /// Standard output that notices when its reader goes away: nothing else would end the following then.
 struct Pipe {
-    out: Stdout,
+    out: StandardStream,
     reader: Rc<Cell<OutputReader>>,
 }
 
@@ -114,12 +112,15 @@ impl Write for Pipe {
 type FollowView = RunView<Pipe, Box<dyn Write>>;
 
 fn json_view(reader: &Rc<Cell<OutputReader>>) -> FollowView {
-    RunView::Json { out: Pipe { out: io::stdout(), reader: Rc::clone(reader) }, err: Box::new(io::stderr()) }
+    RunView::Json {
+        out: Pipe { out: StandardStream::Output, reader: Rc::clone(reader) },
+        err: Box::new(StandardStream::Error),
+    }
 }
 
 /// Writes everything to standard output, progress included: the whole conversation is the requested output.
 fn conversation_view(reader: &Rc<Cell<OutputReader>>, env: &Env) -> FollowView {
-    let pipe = || Pipe { out: io::stdout(), reader: Rc::clone(reader) };
+    let pipe = || Pipe { out: StandardStream::Output, reader: Rc::clone(reader) };
     let stream = if io::stdout().is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped };
     // A dumb terminal, which can't overwrite what it printed, gets whole lines.
     let lines = if tty::is_dumb(env) { StreamTarget::Piped } else { stream };

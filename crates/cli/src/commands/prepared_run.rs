@@ -1,6 +1,6 @@
 //! Shared preparation of the commands that talk to a model, done before the async runtime starts.
 
-use std::io::{self, IsTerminal, Stderr, Stdout};
+use std::io::{self, IsTerminal};
 
 use windlass_setup::models::ModelPreference;
 use windlass_setup::run_setup::{RunConditions, RunSetup};
@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::output::setting_words::{model_notice, origin_text, settings_notice};
 use crate::output::wording::loosened;
 use crate::output::{RunProgress, RunView, StreamTarget};
+use crate::streams::StandardStream;
 use crate::tty;
 
 /// A prepared run, and how it is displayed.
@@ -26,7 +27,7 @@ pub struct PreparedRun {
     /// The settings, servers, secrets and environment of the run.
     pub setup: RunSetup,
     /// How it is displayed.
-    pub view: RunView<Stdout, Stderr>,
+    pub view: RunView<StandardStream, StandardStream>,
 }
 
 impl PreparedRun {
@@ -101,14 +102,14 @@ impl PreparedRun {
 }
 
 /// Prints every event on standard output.
-pub(crate) fn json_view() -> RunView<Stdout, Stderr> {
-    RunView::Json { out: io::stdout(), err: io::stderr() }
+pub(crate) fn json_view() -> RunView<StandardStream, StandardStream> {
+    RunView::Json { out: StandardStream::Output, err: StandardStream::Error }
 }
 
 /// Prints the answer on standard output and progress on standard error.
-pub(crate) fn answer_view(env: &Env) -> RunView<Stdout, Stderr> {
-    let progress = RunProgress::new(io::stderr(), progress_stream(env));
-    RunView::Answer { out: io::stdout(), stream: stream(&io::stdout()), progress }
+pub(crate) fn answer_view(env: &Env) -> RunView<StandardStream, StandardStream> {
+    let progress = RunProgress::new(StandardStream::Error, progress_stream(env));
+    RunView::Answer { out: StandardStream::Output, stream: stream(&io::stdout()), progress }
 }
 
 /// Returns the data folder, which it creates if missing, and the folder the command was typed in or for.

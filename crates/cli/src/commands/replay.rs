@@ -1,7 +1,7 @@
 //! `windlass replay`: displays a session again from its journal alone, with the code that displays a live run, and the
 //! person's messages in between; `--check` tells whether the loop would make the same decisions again.
 
-use std::io::{self, Stderr, Stdout, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,7 @@ use super::{prepared_run, session};
 use crate::args::ReplayArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
+use crate::interrupts::{self, OnInterrupt};
 use crate::output::{RunView, harmless_line};
 use crate::streams::print;
 
@@ -35,11 +36,8 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) ->
         }
         let view = if args.json { prepared_run::json_view() } else { prepared_run::answer_view(env).for_onlookers() };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
-        tokio::select! {
-            biased;
-            _ = tokio::signal::ctrl_c() => Ok(Exit::Cancelled),
-            shown = show(store.as_ref(), &row, view, pace) => shown,
-        }
+        let _interrupts = interrupts::set(OnInterrupt::Exit);
+        show(store.as_ref(), &row, view, pace).await
     })
 }
 
@@ -50,7 +48,12 @@ enum Pace {
     RealTime,
 }
 
-async fn show(store: &dyn Store, row: &SessionRow, mut view: RunView<Stdout, Stderr>, pace: Pace) -> CommandResult {
+async fn show<Out: Write, Err: Write>(
+    store: &dyn Store,
+    row: &SessionRow,
+    mut view: RunView<Out, Err>,
+    pace: Pace,
+) -> CommandResult {
     let journal = store.read(row.session, 0).await?;
     let newer = NewerRecord::first(&journal);
     let mut before = None;

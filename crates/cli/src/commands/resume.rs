@@ -47,8 +47,10 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let open = unanswered_questions(agent.hub().store().as_ref(), row.session).await?;
         let asked_before = open.into_iter().map(|asked| asked.question).collect();
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::CheckedAgain };
+        let waits = !agent.hub().store().waiting(row.session).await?.is_empty();
         let (session, mut events) = agent.existing(row.session, approvals).await?;
-        if session.activity() == SessionActivity::Idle {
+        // An open run may be over by now: its end is shown.
+        if !session::is_open(&row) && !waits && session.activity() == SessionActivity::Idle {
             session.close().await;
             return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &prepared_run.setup.settings.place)));
         }

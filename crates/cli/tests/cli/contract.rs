@@ -35,5 +35,7 @@ mod trace_log;
 mod trust_questions;
 mod trusting;
 mod undoing;
+#[cfg(target_os = "linux")]
+mod undrained;
 mod waiting;
 mod words;

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::num::NonZero;
+use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,11 @@ impl Glass {
         let lines = seen.split('\n').map(|line| if sandbox(line) { "  $SANDBOX" } else { line });
         let seen = lines.collect::<Vec<_>>().join("\n");
         assert!(seen == expected, "\n--- seen:\n{seen}\n--- expected:\n{expected}\n");
+    }
+
+    /// The program's end of the terminal.
+    pub(crate) fn other_end(&self) -> OwnedFd {
+        pty::other_end(self.person.as_ref().expect("a terminal"))
     }
 
     pub(crate) fn press(&mut self, keys: &str) {

@@ -19,7 +19,7 @@ pub(crate) mod journal;
 #[cfg(target_os = "linux")]
 pub(crate) mod person;
 #[cfg(target_os = "linux")]
-mod pty;
+pub(crate) mod pty;
 
 /// The result of one run of the binary.
 #[derive(Debug)]
@@ -261,6 +261,18 @@ pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = ScriptS
 pub(crate) fn interrupt(child: &Child) {
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
     assert!(sent.success());
+}
+
+/// Waits until the process ends without reading its output. Returns its exit code.
+pub(crate) fn ends_unread(child: &mut Child) -> i32 {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("waited") {
+            return status.code().unwrap_or(-1);
+        }
+        assert!(begun.elapsed() < Duration::from_secs(15), "it never ended");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 pub(crate) fn ran(child: Child) -> Ran {

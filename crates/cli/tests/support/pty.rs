@@ -1,6 +1,6 @@
 //! Pseudo-terminals.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 
@@ -14,6 +14,6 @@ pub(crate) fn open() -> OwnedFd {
 }
 
 /// The program's end of the pseudo-terminal.
-pub(crate) fn other_end(person: &OwnedFd) -> OwnedFd {
+pub(crate) fn other_end(person: &impl AsFd) -> OwnedFd {
     ioctl_tiocgptpeer(person, FLAGS).expect("its other end")
 }

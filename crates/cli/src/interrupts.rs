@@ -1,0 +1,196 @@
+//! Ctrl-C, handled in a thread of its own: the command may be blocked in a write that nobody reads, and must end all the
+//! same. A second Ctrl-C ends the process at once; a run that is still open then can be resumed.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Notify;
+use windlass::Session;
+use windlass_vocab::StopBy;
+
+use crate::exit::Exit;
+use crate::streams::blocked_for;
+
+/// How long output may block the end of a process that was interrupted.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often an interrupted process checks whether its output is blocked.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What Ctrl-C does now.
+#[derive(Clone, Debug)]
+pub(crate) enum OnInterrupt {
+    /// Ends the process at once.
+    Exit,
+    /// Stops the session's run; the command sees its end and ends.
+    Stop(Session),
+    /// Nothing here: the command notices it too and ends with this exit code.
+    CommandEnds(Exit),
+    /// The chat handles it, unless it is blocked: then the run is stopped, if there is one, and the process ends.
+    ChatHandles(Option<Session>),
+    /// It came once already, and the command is about to end with this exit code.
+    Ending(Exit),
+}
+
+static ACTION: Mutex<OnInterrupt> = Mutex::new(OnInterrupt::Exit);
+static TYPED: Notify = Notify::const_new();
+
+fn action() -> MutexGuard<'static, OnInterrupt> {
+    ACTION.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps an action in force. Dropping it restores the one before, unless Ctrl-C came.
+#[derive(Debug)]
+pub(crate) struct ActionInForce {
+    before: OnInterrupt,
+}
+
+/// Sets what Ctrl-C does from now on.
+pub(crate) fn set(new: OnInterrupt) -> ActionInForce {
+    static WATCHED: Once = Once::new();
+    let before = match std::mem::replace(&mut *action(), new) {
+        OnInterrupt::Ending(_) => OnInterrupt::Exit,
+        before => before,
+    };
+    WATCHED.call_once(|| {
+        // Without the handler Ctrl-C ends the process by the signal.
+        let _ = start_watching();
+    });
+    ActionInForce { before }
+}
+
+/// Starts the thread. It has a runtime of its own, which outlives that of the command.
+fn start_watching() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let entered = runtime.enter();
+    let interrupts = signal(SignalKind::interrupt())?;
+    drop(entered);
+    std::thread::Builder::new().name("interrupts".into()).spawn(move || runtime.block_on(watch(interrupts)))?;
+    Ok(())
+}
+
+impl Drop for ActionInForce {
+    fn drop(&mut self) {
+        let mut action = action();
+        if !matches!(*action, OnInterrupt::Ending(_)) {
+            *action = self.before.clone();
+        }
+    }
+}
+
+/// Reports that Ctrl-C was typed at a terminal that sends no signal for it.
+pub(crate) fn typed() {
+    TYPED.notify_one();
+}
+
+/// Ends the process when it is asked to terminate while its output is blocked. For a chat, which handles the signal
+/// itself otherwise; an open run stays open.
+pub(crate) fn end_on_terminate() {
+    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        tokio::spawn(async move {
+            terminate.recv().await;
+            while !is_blocked_long().await {
+                tokio::time::sleep(LOOK).await;
+            }
+            end(Exit::Done);
+        });
+    }
+}
+
+async fn watch(mut interrupts: Signal) {
+    loop {
+        let ending = match *action() {
+            OnInterrupt::Ending(exit) => Some(exit),
+            OnInterrupt::Exit | OnInterrupt::Stop(_) | OnInterrupt::CommandEnds(_) | OnInterrupt::ChatHandles(_) => {
+                None
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = interrupts.recv() => act(&mut interrupts).await,
+            () = TYPED.notified() => {
+                if let OnInterrupt::ChatHandles(session) = action().clone() {
+                    tokio::spawn(end_blocked_chat(session));
+                }
+            }
+            () = tokio::time::sleep(LOOK), if ending.is_some() => match ending {
+                Some(exit) if blocked_for() >= PATIENCE => end(exit),
+                Some(_) | None => {}
+            },
+        }
+    }
+}
+
+async fn act(interrupts: &mut Signal) {
+    let now = {
+        let mut action = action();
+        let next = match *action {
+            OnInterrupt::Stop(_) => Some(OnInterrupt::Ending(Exit::Cancelled)),
+            OnInterrupt::CommandEnds(exit) => Some(OnInterrupt::Ending(exit)),
+            OnInterrupt::Exit | OnInterrupt::ChatHandles(_) | OnInterrupt::Ending(_) => None,
+        };
+        match next {
+            Some(next) => std::mem::replace(&mut *action, next),
+            None => action.clone(),
+        }
+    };
+    match now {
+        OnInterrupt::Exit => end(Exit::Cancelled),
+        OnInterrupt::Ending(exit) => end(exit),
+        OnInterrupt::CommandEnds(_) => {}
+        OnInterrupt::Stop(session) => {
+            tokio::select! {
+                biased;
+                _ = interrupts.recv() => end(Exit::Cancelled),
+                () = stop(&session) => {}
+            }
+        }
+        OnInterrupt::ChatHandles(session) => drop(tokio::spawn(end_blocked_chat(session))),
+    }
+}
+
+/// Stops the run and ends the process, if the chat is blocked.
+async fn end_blocked_chat(session: Option<Session>) {
+    if is_blocked_long().await {
+        if let Some(session) = session {
+            stop(&session).await;
+        }
+        end(Exit::Cancelled);
+    }
+}
+
+/// Stops the run, and waits until its end is stored.
+async fn stop(session: &Session) {
+    // A closed session has no run to stop.
+    let _ = session.stop(StopBy::Person).await;
+    session.settled().await;
+}
+
+/// Whether standard output begins, within [`PATIENCE`], to take nothing for as long. The line editor writes to it too, so
+/// it is asked whether it would take more.
+async fn is_blocked_long() -> bool {
+    let (begun, mut full) = (Instant::now(), None);
+    loop {
+        if output_has_room() {
+            if begun.elapsed() >= PATIENCE {
+                return false;
+            }
+            full = None;
+        } else if full.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
+            return true;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+fn output_has_room() -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    // An output that can't be polled fails to be written, too, which blocks nobody.
+    poll(&mut [PollFd::new(&io::stdout(), PollFlags::OUT)], Some(&now)) != Ok(0)
+}
+
+fn end(exit: Exit) -> ! {
+    std::process::exit(i32::from(exit.code()))
+}
