@@ -1,7 +1,11 @@
 //! Follows a run to its end: displays every event, asks the person the run's questions, and stops the run on Ctrl-C.
 
-use std::io::{self, Write};
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::io::{self, IsTerminal as _, Write};
+use std::time::Duration;
 
+use tokio::time::{MissedTickBehavior, interval};
 use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, Event, RunEnded, Session};
 use windlass_narrate::preview_text;
@@ -21,10 +25,13 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::form::ElicitationForm;
 use crate::interrupts::{self, OnInterrupt};
-use crate::output::command_for;
+use crate::output::{command_for, harmless_line};
 use crate::screen::Colour;
 use crate::streams::{StandardStream, tell};
 use crate::tty;
+
+/// How often the waiting time is displayed.
+const TICK: Duration = Duration::from_millis(500);
 
 /// Follows this run and those begun by the messages queued behind it, until no message waits or a question needs a
 /// person who is not here; then closes the session and the servers. Returns the exit code of the first run that did not
@@ -78,10 +85,14 @@ pub(crate) async fn to_its_end(
     session.close().await;
     prepared_run.setup.servers.close().await;
     // A read error here must not fail the run.
-    if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await)
-        && let Some(text) = still_waiting(&row.key, waiting.len(), &prepared_run.setup.settings.place)
-    {
-        tell(&format!("windlass: {text}"));
+    if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await) {
+        let place = &prepared_run.setup.settings.place;
+        if let Some(text) = still_waiting(&row.key, waiting.len(), place) {
+            tell(&format!("windlass: {text}"));
+        } else if done.is_ok() && !prepared_run.view.is_json() && io::stderr().is_terminal() {
+            let goes_on = command_for("--resume", &row.key, "", place);
+            tell(&format!("windlass: session `{}`; `{goes_on}` goes on with it", harmless_line(&row.key)));
+        }
     }
     done
 }
@@ -134,17 +145,32 @@ async fn show_events(
     events: &mut Subscription,
     awaited: AwaitedEnd,
 ) -> Result<Result<RunEnded, FollowError>, CommandError> {
-    let mut shown = Ok(());
+    let (mut shown, prepared_run) = (Ok(()), RefCell::new(prepared_run));
     let show = |event: &Event| {
+        let mut prepared_run = prepared_run.borrow_mut();
         prepared_run.tell_news();
         if shown.is_ok() {
             shown = prepared_run.view.event(event);
         }
     };
-    let ended = agent.follow(session, events, awaited, show).await;
-    prepared_run.tell_news();
+    let ended = tokio::select! {
+        biased;
+        ended = agent.follow(session, events, awaited, show) => ended,
+        never = tick(&prepared_run) => match never {},
+    };
+    prepared_run.into_inner().tell_news();
     shown.map_err(|error| CommandError::output(&error))?;
     Ok(ended)
+}
+
+/// Displays how long the run has been waiting.
+async fn tick(prepared_run: &RefCell<&mut PreparedRun>) -> Infallible {
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let now = ticks.tick().await;
+        prepared_run.borrow_mut().view.tick(now.into_std());
+    }
 }
 
 /// Asks each question on the terminal. Ctrl-C leaves the question, which stays open: an error.

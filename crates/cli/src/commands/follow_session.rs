@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use windlass_runtime::{Follow, FollowedEvent};
 use windlass_setup::settings::{Env, Flags, PlaceSettings};
@@ -154,7 +154,10 @@ impl FollowedSession {
         loop {
             let exit = match tokio::time::timeout(SILENCE, self.records.next()).await {
                 Ok(followed) => self.show(followed?).await?,
-                Err(_) => self.check_abandoned().await?,
+                Err(_) => {
+                    self.view.tick(Instant::now());
+                    self.check_abandoned().await?
+                }
             };
             if let Some(exit) = exit {
                 return Ok(exit);

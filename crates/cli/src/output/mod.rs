@@ -11,9 +11,11 @@ mod live;
 mod progress;
 pub(crate) mod setting_words;
 pub(crate) mod undone;
+mod waiting;
 pub(crate) mod wording;
 
 use std::io::{self, Write};
+use std::time::Instant;
 
 use windlass_narrate::{RunEndWords, answer_of};
 pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
@@ -70,6 +72,14 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
         }
     }
 
+    /// Tells what the run has been waiting for, if it is time to; called once a second or so.
+    pub fn tick(&mut self, now: Instant) {
+        match self {
+            Self::Answer { progress, .. } => progress.tick(now),
+            Self::Json { .. } => {}
+        }
+    }
+
     /// Registers a call that was requested before the first event, so that the line of its result can name it.
     pub fn recall(&mut self, call: &CallRequested) {
         match self {
@@ -85,6 +95,11 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
             Self::Answer { out, stream, progress } => Self::Answer { out, stream, progress: progress.for_onlookers() },
             json @ Self::Json { .. } => json,
         }
+    }
+
+    /// Whether events are printed for programs.
+    pub fn is_json(&self) -> bool {
+        matches!(self, Self::Json { .. })
     }
 
     /// Tells the person something about the run.

@@ -2,13 +2,17 @@
 //! with the wait status or the model's newest words. The narrator writes the texts.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
-use windlass_narrate::{Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, short_line};
-use windlass_vocab::{CallRequested, DeltaBody, Event, Record};
+use windlass_narrate::{
+    Activity, Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, problem_of_attempt, short_line,
+};
+use windlass_vocab::{CallRequested, Delta, DeltaBody, Envelope, Event, NextAttempt, Record};
 
 use super::StreamTarget;
 use super::advice::with_remedies;
 use super::live::{LineWeight, StatusLines};
+use super::waiting::AwaitedThings;
 
 /// Most characters of the live line.
 const LIVE: usize = 70;
@@ -30,6 +34,8 @@ pub struct RunProgress<W: Write> {
     audience: Audience,
     /// The end of the text that the model is writing.
     words: String,
+    /// What the run waits for.
+    awaited: AwaitedThings,
     /// The last quiet line, while nothing else is printed, and how often it was repeated.
     repeated: Option<(String, u32)>,
 }
@@ -42,6 +48,7 @@ impl<W: Write> RunProgress<W> {
             narrator: Narrator::new(Detail::Brief),
             audience: Audience::TakesPart,
             words: String::new(),
+            awaited: AwaitedThings::default(),
             repeated: None,
         }
     }
@@ -56,10 +63,29 @@ impl<W: Write> RunProgress<W> {
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Record(envelope) => self.make_room(&envelope.record),
-            Event::Delta(delta) => self.show_words(&delta.body),
+            Event::Delta(delta) => self.show_words(delta),
         }
         for line in with_remedies(self.narrator.event(event)) {
             self.tell(&line);
+        }
+        if let Event::Record(envelope) = event {
+            self.await_next(envelope);
+        }
+    }
+
+    /// Tells what the run has been waiting for: in the live line, or now and then in a line of its own.
+    pub fn tick(&mut self, now: Instant) {
+        match self.lines.stream() {
+            StreamTarget::Terminal => {
+                if let Some(text) = self.awaited.live(now).filter(|_| self.words.is_empty()) {
+                    self.lines.show(&short_line(&text, LIVE));
+                }
+            }
+            StreamTarget::Piped => {
+                if let Some(text) = self.awaited.due_line(now) {
+                    self.print(LineWeight::Plain, &text);
+                }
+            }
         }
     }
 
@@ -77,20 +103,40 @@ impl<W: Write> RunProgress<W> {
     fn make_room(&mut self, record: &Record) {
         if matches!(record, Record::ModelReplied(_) | Record::QuestionAsked(_) | Record::RunEnded(_)) {
             self.erase_live();
+            self.awaited.clear();
+        }
+        if let Record::CallFinished(finished) = record {
+            self.awaited.end_call(finished.call);
         }
         if matches!(record, Record::QuestionAsked(_) | Record::RunEnded(_)) {
             self.tell_repeats();
         }
     }
 
+    /// Notes what follows a record that says so itself, beyond its line.
+    fn await_next(&mut self, envelope: &Envelope) {
+        match (&envelope.record, self.audience) {
+            (Record::AttemptFailed(failed), _) => {
+                if let NextAttempt::Retry { at } = failed.next {
+                    let wait = Duration::from_millis(at.ms_since(envelope.at));
+                    self.awaited.begin_retry(wait, problem_of_attempt(failed));
+                }
+            }
+            (Record::QuestionAsked(_), Audience::LooksOn) => self.awaited.begin(&Activity::Person.to_string()),
+            _ => {}
+        }
+    }
+
     fn tell(&mut self, line: &NarratedLine) {
         match line.tone {
-            Tone::Passing => self.show_status(&line.text),
-            Tone::Delay => match self.lines.stream() {
-                StreamTarget::Terminal => self.show_status(&short_line(&line.text, LIVE)),
+            Tone::Passing => self.show_status(line),
+            Tone::Delay => {
+                self.show_status(line);
                 // A pipe has no live line that would show the waiting time.
-                StreamTarget::Piped => self.print(LineWeight::Plain, &line.text),
-            },
+                if self.lines.stream() == StreamTarget::Piped {
+                    self.print(LineWeight::Plain, &line.text);
+                }
+            }
             Tone::Quiet => self.tell_once(&line.text),
             Tone::Plain | Tone::Failure => self.print(LineWeight::Plain, &line.to_string()),
             Tone::Added | Tone::Removed | Tone::Note => self.print(LineWeight::Plain, &format!("  {}", line.text)),
@@ -134,14 +180,18 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    fn show_words(&mut self, delta: &DeltaBody) {
-        let text = match delta {
+    fn show_words(&mut self, delta: &Delta) {
+        let text = match &delta.body {
             DeltaBody::TextDelta { text } | DeltaBody::ThinkingDelta { text } | DeltaBody::CallDelta { text, .. } => {
                 text
             }
             DeltaBody::Cleared {} => return self.erase_live(),
             DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} | DeltaBody::Waiting { .. } => return,
         };
+        // The output of a running call belongs to no attempt.
+        if delta.attempt > 0 {
+            self.awaited.keep_or_begin(&Activity::Answering.to_string());
+        }
         if self.lines.stream() == StreamTarget::Terminal {
             self.words.push_str(&harmless_line(text));
             if let Some((start, _)) = self.words.char_indices().rev().nth(LIVE - 1) {
@@ -152,9 +202,13 @@ impl<W: Write> RunProgress<W> {
     }
 
     /// Shows the wait status: without it a slow model looks like a hanging process.
-    fn show_status(&mut self, what: &str) {
+    fn show_status(&mut self, line: &NarratedLine) {
         self.words.clear();
-        self.lines.show(what);
+        match line.call {
+            Some(call) => self.awaited.begin_call(call, &line.text),
+            None => self.awaited.begin(&line.text),
+        }
+        self.lines.show(&short_line(&line.text, LIVE));
     }
 
     fn erase_live(&mut self) {

@@ -1,4 +1,5 @@
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use windlass_vocab::{
     Answer, AnsweredBy, CallId, CallStarted, CommandExit, ContextPinned, Delta, DeltaBody, EndReason, Event, Failure,
@@ -353,5 +354,68 @@ fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
         assert_eq!(view.ended(&done).is_ok(), fine, "{kind}");
         let mut view = RunView::Json { out: FailingOutput(kind), err: FailingOutput(kind) };
         assert_eq!(view.event(&text_delta("x")).is_ok(), fine, "{kind}");
+    }
+}
+
+/// What is written for events and then for a tick after each of these seconds.
+fn ticked(stream: StreamTarget, events: &[Event], seconds: &[u64]) -> String {
+    let mut out = Vec::new();
+    let mut progress = RunProgress::new(&mut out, stream);
+    events.iter().for_each(|event| progress.event(event));
+    let begun = Instant::now();
+    for second in seconds {
+        progress.tick(begun + Duration::from_secs(*second));
+    }
+    String::from_utf8(out).expect("text")
+}
+
+fn turn_started() -> Event {
+    event(TurnStarted { turn: TurnId(1), mode: TurnMode::Tools })
+}
+
+// proves W2: a run that takes long tells what it waits for, and for how long
+#[test]
+fn a_pipe_gets_a_line_now_and_then_while_a_run_waits() {
+    let seconds: Vec<u64> = (0..=41).collect();
+    assert_eq!(
+        ticked(StreamTarget::Piped, &[turn_started()], &seconds),
+        "turn 1: waiting for the model, 5 s\n\
+         turn 1: waiting for the model, 10 s\n\
+         turn 1: waiting for the model, 20 s\n\
+         turn 1: waiting for the model, 40 s\n"
+    );
+    assert_eq!(ticked(StreamTarget::Piped, &[turn_started(), text_delta("word")], &[4, 6]), "answering, 6 s\n");
+    let done = [turn_started(), replied(vec![]), event(ended(EndReason::Completed, "Done.", None))];
+    assert_eq!(ticked(StreamTarget::Piped, &done, &[60]), "");
+}
+
+// proves W2: calls that run side by side are each told while they run
+#[test]
+fn the_call_that_still_runs_is_told() {
+    let started = |index| event(CallStarted { call: sample::call(index), arguments: None });
+    let calls = [
+        requested(0, "local.run_command", r#"{"command":"sleep 9"}"#),
+        requested(1, "local.read_file", r#"{"path":"a"}"#),
+        started(0),
+        started(1),
+        finished(1, OutcomeKind::Ok, "x", 1),
+    ];
+    let lines = ticked(StreamTarget::Piped, &calls, &[5]);
+    assert!(lines.ends_with("running run_command sleep 9, 5 s\n"), "{lines}");
+}
+
+// proves M3, W2: the seconds on a terminal go on
+#[test]
+fn the_live_line_shows_the_seconds() {
+    let live = ticked(StreamTarget::Terminal, &[turn_started()], &[0, 1, 2]);
+    assert!(
+        live.contains("waiting for the model, 1 s\u{1b}") && live.contains("waiting for the model, 2 s"),
+        "{live:?}"
+    );
+    assert!(!live.contains('\n'), "{live:?}");
+    let retry = failed(Some(429), "x", NextAttempt::Retry { at: Timestamp(9_000) });
+    let live = ticked(StreamTarget::Terminal, &[retry], &[2, 5, 11]);
+    for text in ["trying again in 7 s: rate limited", "trying again in 4 s: rate", "waiting for the model, 2 s"] {
+        assert!(live.contains(text), "{text}: {live:?}");
     }
 }

@@ -12,6 +12,8 @@ mod failed_commands;
 mod forking;
 mod guards;
 mod imported;
+#[cfg(target_os = "linux")]
+mod long_waits;
 mod looking;
 mod newer;
 mod outside_text;
