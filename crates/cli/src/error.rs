@@ -10,8 +10,12 @@ use windlass_store::StoreError;
 
 use crate::exit::Exit;
 use crate::output::advice::with_workspace;
+use crate::output::quoted;
 use crate::output::setting_words::{origin_text, settings_error};
 use crate::prompt::PromptError;
+
+/// What helps where another process has the session open.
+pub(crate) const IN_USE_HINT: &str = " (`windlass follow KEY` shows what it does, `windlass stop KEY` stops its run)";
 
 /// A command failed.
 #[derive(Debug)]
@@ -42,6 +46,17 @@ impl CommandError {
     #[must_use]
     pub fn output(error: &io::Error) -> Self {
         Self::new(Exit::Failed, format!("standard output can't be written: {error}"))
+    }
+
+    /// Names the session in the advice about one that is in use.
+    #[must_use]
+    pub(crate) fn for_session(self, key: &str) -> Self {
+        match self.store {
+            Some(StoreError::Busy { .. }) => {
+                Self { message: self.message.replace("KEY`", &format!("{}`", quoted(key))), ..self }
+            }
+            Some(_) | None => self,
+        }
     }
 
     /// Whether stored data can't be read.

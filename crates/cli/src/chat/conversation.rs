@@ -119,7 +119,8 @@ impl Conversation {
                     Some(_) => TitleState::No(self.records().await?.iter().find_map(message_text).map(title)),
                     None => TitleState::No(None),
                 };
-                let (session, events) = self.agent.open_followed(&self.key).await?;
+                let opened = self.agent.open_followed(&self.key).await;
+                let (session, events) = opened.map_err(|error| CommandError::from(error).for_session(&self.key))?;
                 LiveSession { session, events, title }
             }
         };

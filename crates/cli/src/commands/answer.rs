@@ -76,7 +76,7 @@ impl AnswerContext {
         if open.is_empty() {
             let text = match wanted {
                 Some(number) => format!("session `{}` does not wait with a question {number}", row.key),
-                None => format!("session `{}` waits with no question", row.key),
+                None => format!("session `{}` asks nothing now", row.key),
             };
             return Err(CommandError::new(Exit::Usage, text));
         }

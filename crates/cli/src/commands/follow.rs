@@ -21,7 +21,7 @@ use super::preview::PageTurn;
 use super::typed_lines::{TerminalQuestion, TypedLines};
 use super::unanswered::how_it_ended;
 use super::{always, recall};
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, IN_USE_HINT};
 use crate::exit::Exit;
 use crate::form::ElicitationForm;
 use crate::interrupts::{self, OnInterrupt};
@@ -360,9 +360,9 @@ impl From<StoreError> for CommandError {
                 Exit::Store,
                 "; `windlass sessions salvage KEY` copies what is whole up to there into a session of its own",
             ),
+            StoreError::Busy { .. } => (Exit::Store, IN_USE_HINT),
             StoreError::Conflict
             | StoreError::Unavailable { .. }
-            | StoreError::Busy { .. }
             | StoreError::Full { .. }
             | StoreError::Gone { .. }
             | StoreError::Newer { .. }

@@ -21,7 +21,7 @@ use crate::args::FollowArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
-use crate::output::{RunProgress, RunView, StreamTarget, command_for};
+use crate::output::{RunProgress, RunView, StreamTarget, command_for, harmless_line};
 use crate::streams::{StandardStream, tell};
 use crate::tty;
 
@@ -36,6 +36,9 @@ pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: 
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let head = store.head(row.session).await?.seq;
         let after = if args.new { head } else { args.after.unwrap_or(0) };
+        for notice in beginning(&row, args, head) {
+            tell(&format!("windlass: {}", harmless_line(&notice)));
+        }
         let records = Follow::of_store(Arc::clone(&store), test_hooks::clock(), row.session, after);
         let closed = Rc::new(Cell::new(OutputReader::Reads));
         let view = if args.json { json_view(&closed) } else { conversation_view(&closed, env) };
@@ -55,6 +58,18 @@ pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: 
         let _interrupts = interrupts::set(OnInterrupt::Exit);
         watch.follow().await
     })
+}
+
+/// Returns what a person should know before anything is shown.
+fn beginning(row: &SessionRow, args: &FollowArgs, head: u64) -> Vec<String> {
+    let key = &row.key;
+    let chosen = args.key.is_none().then(|| format!("following session `{key}`, the last one of this folder"));
+    let unbegun =
+        (row.runs == 0).then(|| format!("session `{key}` has no run yet; what it does is shown once it begins"));
+    let beyond = args.after.filter(|after| *after > head).map(|after| {
+        format!("session `{key}` ends with record {head}, before {after}; nothing is shown up to that record")
+    });
+    chosen.into_iter().chain(unbegun).chain(beyond).collect()
 }
 
 /// When following ends by itself.
@@ -234,7 +249,7 @@ impl FollowedSession {
                 self.owner = OwnerPresence::Missing;
                 let resume = command_for("resume", &row.key, "", &self.place);
                 let text = format!(
-                    "no process has session `{}` open, and its run is not over; `{resume}` goes on with it",
+                    "no process works on session `{}` now, and its run is not over; `{resume}` goes on with it",
                     row.key
                 );
                 tell(&format!("windlass: {text}"));

@@ -52,9 +52,9 @@ pub(super) async fn nobody_there(
     let key = &row.key;
     let text = if session::is_open(&row) {
         let resume = command_for("resume", key, "", place);
-        format!("no process has session `{key}` open; its run is not over, and `{resume}` goes on with it")
+        format!("no process works on session `{key}` now; its run is not over, and `{resume}` goes on with it")
     } else {
-        format!("no process has session `{key}` open, and none of its runs is")
+        format!("session `{key}` has no open run")
     };
     Ok(CommandError::new(Exit::Usage, text))
 }

@@ -48,7 +48,10 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let asked_before = open.into_iter().map(|asked| asked.question).collect();
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::CheckedAgain };
         let waits = !agent.hub().store().waiting(row.session).await?.is_empty();
-        let (session, mut events) = agent.existing(row.session, approvals).await?;
+        let (session, mut events) = agent
+            .existing(row.session, approvals)
+            .await
+            .map_err(|error| CommandError::from(error).for_session(&row.key))?;
         // An open run may be over by now: its end is shown.
         if !session::is_open(&row) && !waits && session.activity() == SessionActivity::Idle {
             session.close().await;
@@ -83,7 +86,7 @@ async fn answer(session: &Session, asked_before: Vec<QuestionId>, option: Questi
         questions.extend(asked.into_iter().map(|asked| asked.question));
     }
     if questions.is_empty() {
-        let text = "the run waits with no question; leave --answer out to go on with it";
+        let text = "the run asks nothing; leave --answer out to go on with it";
         return Err(CommandError::new(Exit::Usage, text));
     }
     let mut taken = false;

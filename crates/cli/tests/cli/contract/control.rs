@@ -54,7 +54,7 @@ fn a_run_is_stopped_from_another_terminal() {
     assert_eq!((bench.records("s", "CancelAsked"), bench.records("s", "RunEnded")), (1, 1));
     let again = bench.run(&["stop", "s"]);
     assert_eq!(again.code, 2, "{}", again.stderr);
-    assert!(again.stderr.contains("no process has session `s` open, and none of its runs is"), "{}", again.stderr);
+    assert!(again.stderr.contains("session `s` has no open run"), "{}", again.stderr);
     wait_for_commands(&bench, 0);
     bench.assert_whole("stopped");
 }
@@ -293,7 +293,7 @@ fn a_command_does_not_outlive_the_process_it_was_meant_for() {
     assert!(told.stderr.contains("its run is not over, and `windlass resume s --data-dir "), "{}", told.stderr);
     let followed = bench.run(&["follow", "s", "--until-end"]);
     assert_eq!(followed.code, 3, "{}", followed.stderr);
-    assert!(followed.stderr.contains("no process has session `s` open"), "{}", followed.stderr);
+    assert!(followed.stderr.contains("no process works on session `s` now"), "{}", followed.stderr);
     let resumed = bench.run(&["resume", "s"]);
     assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "These words go on and on\n"), "{}", resumed.stderr);
     assert_eq!(bench.records("s", "CancelAsked"), 0);
@@ -313,8 +313,47 @@ fn a_session_that_is_not_there_or_not_open_is_told_apart() {
     for line in [&["stop", "s"][..], &["answer", "s"], &["answer", "s", "yes"]] {
         let idle = bench.run(line);
         assert_eq!(idle.code, 2, "{}", idle.stderr);
-        assert!(idle.stderr.contains("no process has session `s` open"), "{}", idle.stderr);
+        assert!(idle.stderr.contains("session `s` has no open run"), "{}", idle.stderr);
     }
     let followed = bench.run(&["follow", "--until-end"]);
     assert_eq!((followed.code, followed.stdout.as_str()), (0, "> go\nAye.\n"), "{}", followed.stderr);
+}
+
+// proves W2: a follower is told which session it follows, and why nothing is shown
+#[test]
+fn a_follower_is_told_what_it_follows() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
+    assert_eq!(bench.run(&RUN).code, 0);
+    let bare = bench.run(&["follow", "--until-end"]);
+    assert!(bare.stderr.contains("following session `s`, the last one of this folder"), "{}", bare.stderr);
+    let named = bench.run(&["follow", "s", "--until-end"]);
+    assert_eq!((named.code, named.stderr.as_str()), (0, ""));
+    let head = bench.journal("s").len();
+    let beyond = bench.run(&["follow", "s", "--until-end", "--after", "999"]);
+    let text = format!("session `s` ends with record {head}, before 999");
+    assert!(beyond.stdout.is_empty() && beyond.stderr.contains(&text), "{}", beyond.stderr);
+    let forked = bench.run(&["fork", "s", "--at", "1", "--as", "new"]);
+    assert_eq!(forked.code, 0, "{}", forked.stderr);
+    let unbegun = bench.run(&["follow", "new", "--until-end"]);
+    assert!(unbegun.stderr.contains("session `new` has no run yet"), "{}", unbegun.stderr);
+}
+
+// proves J5, W2: a session in use is told with the commands that help; its status is in words
+#[test]
+fn a_session_in_use_is_told_with_what_helps() {
+    let command = json!({"command": "touch started; sleep 300"});
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", command), ScriptStep::say("Never.")]));
+    let mut child = bench.spawn(&[&RUN[..], &["--mode", "bypass"]].concat());
+    bench.wait_for_file("started", &mut child);
+    for line in [&["run", "more", "--session", "s"][..], &["resume", "s"], &["retry", "s"]] {
+        let refused = bench.run(line);
+        assert_eq!(refused.code, 5, "{}", refused.stderr);
+        for text in ["the session is in use by process", "`windlass follow s`", "`windlass stop s`"] {
+            assert!(refused.stderr.contains(text), "{line:?}: {}", refused.stderr);
+        }
+    }
+    let listed = bench.run(&["sessions", "list"]).stdout;
+    assert!(listed.contains("  running tools  ") && !listed.contains("tool_loop"), "{listed}");
+    assert_eq!(bench.run(&["stop", "s"]).code, 0);
+    assert_eq!(ran(child).code, 4);
 }

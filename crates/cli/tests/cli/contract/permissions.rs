@@ -180,7 +180,7 @@ fn an_answer_is_not_kept_for_the_next_question() {
     assert_eq!(died.code, -9);
     let refused = bench.run(&["resume", "s", "--answer", "yes"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
-    assert!(refused.stderr.contains("the run waits with no question"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("the run asks nothing; leave --answer out"), "{}", refused.stderr);
     let ran = bench.run(&["resume", "s"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
     assert_eq!(bench.read("made"), None);
