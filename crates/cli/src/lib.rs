@@ -67,7 +67,7 @@ pub fn main() -> ExitCode {
     let exit = match done {
         Ok(exit) => exit,
         Err(error) => {
-            streams::tell(&error_text(&scrub(&error.message)));
+            streams::print_notice(&error_text(&scrub(&error.message)));
             error.exit
         }
     };

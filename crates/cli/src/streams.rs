@@ -84,7 +84,7 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
 }
 
 /// Prints a line on standard error for the person.
-pub(crate) fn tell(line: &str) {
+pub(crate) fn print_notice(line: &str) {
     // Nobody reads it if standard error is closed.
     let _ = writeln!(StandardStream::Error, "{line}");
 }

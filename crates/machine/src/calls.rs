@@ -170,7 +170,7 @@ impl Draft<'_> {
             }
         }
         if !withheld.is_empty() {
-            self.tell_withheld(&withheld);
+            self.nudge_about_withheld(&withheld);
         }
         self.next_turn();
     }
@@ -184,7 +184,7 @@ impl Draft<'_> {
     }
 
     /// Tells the model which tools were withheld, why, and which are left.
-    fn tell_withheld(&mut self, reasons: &[String]) {
+    fn nudge_about_withheld(&mut self, reasons: &[String]) {
         let offer = self.state.transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
         let is_left = |spec: &&ToolSpec| self.run().is_none_or(|run| run.watch.refusal(&spec.name).is_none());
         let left: Vec<&str> = offer.iter().filter(is_left).map(|spec| spec.wire_name.as_str()).collect();

@@ -293,11 +293,11 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
-        self.say(&replied.parts);
+        self.add_to_answer(&replied.parts);
     }
 
     /// Adds the text of a reply to the answer.
-    fn say(&mut self, parts: &[Part]) {
+    fn add_to_answer(&mut self, parts: &[Part]) {
         let texts = || parts.iter().filter_map(Part::as_text);
         if texts().all(str::is_empty) {
             return;

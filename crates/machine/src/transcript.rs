@@ -110,7 +110,10 @@ impl Transcript {
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
-                self.say(UserWords { text: accepted.text.clone(), by: WordsFrom::Person(accepted.message_id.clone()) });
+                self.add_or_hold(UserWords {
+                    text: accepted.text.clone(),
+                    by: WordsFrom::Person(accepted.message_id.clone()),
+                });
             }
             Record::RunStarted(started) => self.begin_run(started),
             Record::ContextPinned(pinned) => {
@@ -130,8 +133,8 @@ impl Transcript {
                 self.finish(finished);
             }
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
-            Record::Nudged(nudged) => self.say(UserWords { text: nudged.text.clone(), by: WordsFrom::Machine }),
-            Record::Undone(undone) => self.say(UserWords { text: undone.told.clone(), by: WordsFrom::Machine }),
+            Record::Nudged(nudged) => self.add_or_hold(UserWords { text: nudged.text.clone(), by: WordsFrom::Machine }),
+            Record::Undone(undone) => self.add_or_hold(UserWords { text: undone.told.clone(), by: WordsFrom::Machine }),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
             Record::Compacted(compacted) => self.compact(compacted),
             Record::RunEnded(ended) => {
@@ -175,7 +178,7 @@ impl Transcript {
     }
 
     /// Adds a message of the user role, or keeps it back until the open turn is complete.
-    fn say(&mut self, words: UserWords) {
+    fn add_or_hold(&mut self, words: UserWords) {
         match self.turn {
             OpenTurn::None => self.add(words),
             OpenTurn::Asked | OpenTurn::Calls { .. } => self.held.push(words),

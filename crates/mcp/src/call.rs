@@ -23,7 +23,7 @@ use windlass_vocab::{EffectClass, Outcome, OutcomeKind, ToolName, Wait, WaitFor}
 use crate::connect::challenge;
 use crate::connection::ServerConnection;
 use crate::listing::ListedTool;
-use crate::pause::{self, AfterInputRequired, Round};
+use crate::pause::{self, AfterInputRequired, AttemptInput};
 use crate::result;
 use crate::server::Server;
 use crate::stdio::UNREADABLE;
@@ -78,8 +78,8 @@ pub(crate) async fn run(ask: ToolCallRequest, context: CallContext) -> Outcome {
         return Outcome::error(text);
     }
     let mut round = match &context.resumed {
-        None => Round::default(),
-        Some(resumed) => match Round::resumed(resumed, server.root_uri().as_deref()) {
+        None => AttemptInput::default(),
+        Some(resumed) => match AttemptInput::resumed(resumed, server.root_uri().as_deref()) {
             Ok(round) => round,
             Err(outcome) => return *outcome,
         },
@@ -148,7 +148,7 @@ async fn request(
     ask: &ToolCallRequest,
     connection: &ServerConnection,
     context: &CallContext,
-    round: &Round,
+    round: &AttemptInput,
 ) -> RequestEnd {
     let mut params = CallToolRequestParams::new(ask.tool.name.clone());
     params.arguments = Some(ask.arguments.clone());

@@ -17,7 +17,7 @@ const VISIT_FIRST: ErrorCode = ErrorCode(-32_042);
 
 /// The extra input of one attempt of a call; empty at first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Round {
+pub(crate) struct AttemptInput {
     /// How many attempts there were before.
     pub(crate) count: u32,
     /// The state to return to the server.
@@ -52,7 +52,7 @@ enum GivenAnswers {
 /// What to do when a server requires input.
 pub(crate) enum AfterInputRequired {
     /// Make the call again with this input.
-    Again(Round),
+    Again(AttemptInput),
     /// The call is over or paused.
     Settled(Box<Outcome>),
 }
@@ -114,16 +114,16 @@ impl KeptCall {
         Outcome::paused(Pause { state: Json::from(&state), asks })
     }
 
-    fn round(self, mut responses: InputResponses, root: Option<&str>) -> Round {
+    fn round(self, mut responses: InputResponses, root: Option<&str>) -> AttemptInput {
         for key in self.roots {
             responses.insert(key, serde_json::to_value(asked_back::roots(root)).unwrap_or_default());
         }
         let responses = (!responses.is_empty()).then_some(responses);
-        Round { count: self.count, state: self.request_state, responses }
+        AttemptInput { count: self.count, state: self.request_state, responses }
     }
 }
 
-impl Round {
+impl AttemptInput {
     /// Returns the input for making a paused call again, or the outcome if the answers end it.
     pub(crate) fn resumed(resumption: &Resumption, root: Option<&str>) -> Result<Self, Box<Outcome>> {
         let kept: KeptCall = serde_json::from_str(resumption.state.as_str())
@@ -189,7 +189,7 @@ mod tests {
         ] {
             let answer = Answer { option, arguments: content.as_ref().map(Json::from), reason: None };
             let resumption = Resumption { state: state.clone(), answers: vec![("who".into(), answer)] };
-            let round = Round::resumed(&resumption, None).unwrap();
+            let round = AttemptInput::resumed(&resumption, None).unwrap();
             assert_eq!(round.state.as_deref(), Some("opaque/state+1"));
             assert_eq!(round.responses.unwrap()["who"], want);
         }
@@ -219,8 +219,8 @@ mod tests {
         assert!(matches!(&pause.asks[0].wants, ElicitationKind::Visit { url } if url == "https://x/login"));
         let answered =
             |option| Resumption { state: pause.state.clone(), answers: vec![("0".into(), Answer::plain(option))] };
-        assert!(Round::resumed(&answered(QuestionOption::Submit), None).unwrap().responses.is_none());
-        assert!(Round::resumed(&answered(QuestionOption::No), None).is_err());
+        assert!(AttemptInput::resumed(&answered(QuestionOption::Submit), None).unwrap().responses.is_none());
+        assert!(AttemptInput::resumed(&answered(QuestionOption::No), None).is_err());
         assert!(of_error(&server(), &ErrorData::new(ErrorCode(-32_000), "no", None)).is_none());
     }
 

@@ -326,7 +326,7 @@ impl Server {
         self.changed.send_replace(());
     }
 
-    fn tell_scrubbed(&self, what: NoticeKind) {
+    fn publish_scrubbed(&self, what: NoticeKind) {
         self.tell(self.scrubbed(what));
     }
 

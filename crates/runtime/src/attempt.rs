@@ -203,7 +203,7 @@ impl PieceReader {
             (Piece::Text(fragment), None) => shown.words(fragment),
             (Piece::Thinking(fragment), _) => {
                 let clean = shown.thinking.take(fragment);
-                shown.tell_thinking(clean);
+                shown.publish_thinking(clean);
             }
             (Piece::Call { index, name, arguments }, _) => shown.call(index, name, arguments),
         }
@@ -220,7 +220,7 @@ impl DeltaPublisher {
 
     fn words(&mut self, words: &str) {
         let clean = self.text.take(words);
-        self.tell_text(clean);
+        self.publish_text(clean);
     }
 
     fn call(&mut self, index: u32, name: Option<&str>, arguments: &str) {
@@ -234,7 +234,7 @@ impl DeltaPublisher {
         }
     }
 
-    fn tell_text(&mut self, (offset, text): (u64, Cow<'_, str>)) {
+    fn publish_text(&mut self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
             self.end_thinking();
             self.streamed.add(&text);
@@ -242,7 +242,7 @@ impl DeltaPublisher {
         }
     }
 
-    fn tell_thinking(&mut self, (offset, text): (u64, Cow<'_, str>)) {
+    fn publish_thinking(&mut self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
             if self.thought == ThinkingState::Ended {
                 self.thought = ThinkingState::Started;
@@ -275,10 +275,10 @@ impl Drop for PieceReader {
             reader.finish(TextEnd::Whole, &mut |said| shown.publish_said(said));
         }
         let thinking = shown.thinking.rest();
-        shown.tell_thinking(thinking);
+        shown.publish_thinking(thinking);
         shown.end_thinking();
         let text = shown.text.rest();
-        shown.tell_text(text);
+        shown.publish_text(text);
     }
 }
 

@@ -9,7 +9,7 @@ use windlass_vocab::{Control, ControlOutcome, QuestionId, Record, SessionId, Sto
 
 use crate::clock::{Clock as _, SystemClock};
 use crate::closed::SessionClosed;
-use crate::live::{LiveSessions, LookAgain};
+use crate::live::{LiveSessions, PollNext};
 use crate::services::Services;
 use crate::session::Session;
 
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Polls for commands while there are live sessions. It keeps neither the store nor a session alive.
 pub(crate) async fn poll_commands(services: Weak<Services>, live: LiveSessions) {
-    while live.next_look(LOOK_EVERY).await == LookAgain::Again {
+    while live.next_look(LOOK_EVERY).await == PollNext::Again {
         let Some(services) = services.upgrade() else { continue };
         // A store that can't be read ends its sessions itself; the next poll may succeed.
         let Ok(found) = services.store.commands(SystemClock.now()).await else { continue };

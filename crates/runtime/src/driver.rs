@@ -274,8 +274,8 @@ impl Driver {
     /// Publishes the stored records.
     pub(crate) fn publish_stored(&mut self, envelopes: &[Arc<Envelope>]) {
         for envelope in envelopes {
-            self.running_effects.elicited.tell(&envelope.record);
-            self.spans.tell(envelope);
+            self.running_effects.elicited.deliver_answer(&envelope.record);
+            self.spans.observe(envelope);
             self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);

@@ -57,7 +57,7 @@ impl OpenElicitations {
     }
 
     /// Sends a recorded answer to the call that waits for it.
-    pub(crate) fn tell(&mut self, record: &Record) {
+    pub(crate) fn deliver_answer(&mut self, record: &Record) {
         if let Record::QuestionAnswered(answered) = record
             && let Some(reply) = self.waiting.remove(&answered.question)
         {

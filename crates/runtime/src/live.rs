@@ -46,9 +46,9 @@ struct SessionTable {
 
 /// Whether the poller continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LookAgain {
+pub(crate) enum PollNext {
     Again,
-    NoMore,
+    Stop,
 }
 
 /// Removes a session from the table when its driver ends.
@@ -108,7 +108,7 @@ impl LiveSessions {
     }
 
     /// Waits for `wait`, or until no session is live. Returns whether any is live; if not, the poller must end.
-    pub(crate) async fn next_look(&self, wait: Duration) -> LookAgain {
+    pub(crate) async fn next_look(&self, wait: Duration) -> PollNext {
         // Created before the check, so that a notification in between is not missed.
         let emptied = self.0.emptied.notified();
         if !locked(&self.0.table).driven.is_empty() {
@@ -117,9 +117,9 @@ impl LiveSessions {
         let mut table = locked(&self.0.table);
         if table.driven.is_empty() {
             table.poller = None;
-            return LookAgain::NoMore;
+            return PollNext::Stop;
         }
-        LookAgain::Again
+        PollNext::Again
     }
 
     /// Returns the feed of a session that has a driver here.

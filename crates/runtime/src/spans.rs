@@ -26,7 +26,7 @@ impl Spans {
     }
 
     /// Opens and closes spans as records are stored: runs and turns start and end with records.
-    pub(crate) fn tell(&mut self, envelope: &Envelope) {
+    pub(crate) fn observe(&mut self, envelope: &Envelope) {
         match envelope.record.milestone() {
             Some(RunMilestone::Started(_) | RunMilestone::Resumed(_)) => {
                 let run = envelope.run.unwrap_or_default();

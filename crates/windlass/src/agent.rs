@@ -134,7 +134,7 @@ impl<D, O> Agent<D, O> {
 
     /// Opens an existing session, with a subscription to every event from the very first. Resumes an open run; its
     /// calls that wait for a person's approval are checked again or kept for an answer, as `approvals` says.
-    pub async fn existing(
+    pub async fn open_existing(
         &self,
         session: SessionId,
         approvals: OpenApprovals,

@@ -14,9 +14,9 @@ pub(crate) type QuestionHandler = Arc<dyn Fn(QuestionAsked) -> BoxFuture<'static
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HandlerOutcome {
     /// The run goes on: the question was answered, it expired, or the run was stopped.
-    Done,
+    GoesOn,
     /// There is no handler, or its answer is not among the offered ones.
-    Not,
+    NotAnswered,
 }
 
 /// The handler, and the question it is answering. The handler runs in its own task, so that it is not asked twice when
@@ -41,7 +41,7 @@ impl QuestionAnswering {
         questions: &[QuestionAsked],
     ) -> Result<HandlerOutcome, SessionClosed> {
         let (Some(handler), Some(question)) = (&self.handler, questions.first()) else {
-            return Ok(HandlerOutcome::Not);
+            return Ok(HandlerOutcome::NotAnswered);
         };
         let id = question.question;
         if self.asked != Some(id) {
@@ -56,13 +56,13 @@ impl QuestionAnswering {
         };
         self.asked = None;
         match taken {
-            None | Some(Ok(Ok(true))) => Ok(HandlerOutcome::Done),
-            Some(Ok(Ok(false))) if waits(session, id) => Ok(HandlerOutcome::Not),
-            Some(Ok(Ok(false))) => Ok(HandlerOutcome::Done),
+            None | Some(Ok(Ok(true))) => Ok(HandlerOutcome::GoesOn),
+            Some(Ok(Ok(false))) if waits(session, id) => Ok(HandlerOutcome::NotAnswered),
+            Some(Ok(Ok(false))) => Ok(HandlerOutcome::GoesOn),
             Some(Ok(Err(closed))) => Err(closed),
             Some(Err(failed)) => match failed.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => Ok(HandlerOutcome::Not),
+                Err(_) => Ok(HandlerOutcome::NotAnswered),
             },
         }
     }

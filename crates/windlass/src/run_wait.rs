@@ -174,8 +174,8 @@ async fn settled(asking: &mut QuestionAnswering, session: &Session) -> Result<Se
         let activity = session.settled().await;
         let SessionActivity::Waiting(questions) = &activity else { return Ok(activity) };
         match asking.answer(session, questions).await? {
-            HandlerOutcome::Done => {}
-            HandlerOutcome::Not => return Ok(activity),
+            HandlerOutcome::GoesOn => {}
+            HandlerOutcome::NotAnswered => return Ok(activity),
         }
     }
 }

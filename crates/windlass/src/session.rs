@@ -121,7 +121,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
             | None => None,
         });
         let Some(run) = newest.await?.flatten() else { return Ok(None) };
-        let (session, events) = agent.existing(id, OpenApprovals::CheckedAgain).await?;
+        let (session, events) = agent.open_existing(id, OpenApprovals::CheckedAgain).await?;
         let run_wait = self.run_wait(AwaitedEnd::Run(run));
         Ok(Some(RunHandle::new(self.key.clone(), session, events, run_wait)))
     }

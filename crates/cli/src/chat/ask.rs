@@ -9,7 +9,7 @@ use windlass_vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, Ques
 
 use super::conversation::Conversation;
 use super::input_splitter::InputPiece;
-use super::slash::{self, Meaning, SlashCommand};
+use super::slash::{self, ParsedInput, SlashCommand};
 use super::terminal::{Terminal, TerminalInput, TerminalSignal};
 use super::typed::KeyEffect;
 use super::{edit, performing};
@@ -211,7 +211,7 @@ async fn reply(
     Ok(match done? {
         LineRead::Line(line) => PersonReply::Given(line),
         LineRead::Past => {
-            tell_who_answered(terminal, talk, asked).await?;
+            print_who_answered(terminal, talk, asked).await?;
             PersonReply::Over(QuestionOutcome::Answered)
         }
         LineRead::Leave => PersonReply::Over(QuestionOutcome::Left),
@@ -223,7 +223,7 @@ async fn reply(
 }
 
 /// Prints an answer given at another terminal. The screen itself reports a timeout or a stop.
-async fn tell_who_answered(
+async fn print_who_answered(
     terminal: &mut Terminal,
     talk: &mut Conversation,
     asked: &QuestionAsked,
@@ -311,9 +311,9 @@ fn take_piece(
 /// Returns the meaning of a line typed at a question; `None` if the line is empty.
 fn read_entered(line: String, purpose: LinePurpose) -> Option<LineRead> {
     match slash::read(&line) {
-        Meaning::Command(SlashCommand::Stop, _) => Some(LineRead::Stop),
-        Meaning::Command(SlashCommand::Quit, _) => Some(LineRead::Leave),
-        Meaning::Command(..) | Meaning::Wrong(_) | Meaning::Message(_) => {
+        ParsedInput::Command(SlashCommand::Stop, _) => Some(LineRead::Stop),
+        ParsedInput::Command(SlashCommand::Quit, _) => Some(LineRead::Leave),
+        ParsedInput::Command(..) | ParsedInput::Invalid(_) | ParsedInput::Message(_) => {
             Some(line).filter(|line| purpose == LinePurpose::Field || !line.trim().is_empty()).map(LineRead::Line)
         }
     }

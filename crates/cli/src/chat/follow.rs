@@ -14,7 +14,7 @@ use super::conversation::Conversation;
 use super::input_splitter::InputPiece;
 use super::keys::KeyPress;
 use super::performing::{self, CommandFollowUp};
-use super::slash::{self, Meaning, SlashCommand, SlashTiming};
+use super::slash::{self, ParsedInput, SlashCommand, SlashTiming};
 use super::terminal::{Terminal, TerminalInput, TerminalSignal};
 use super::typed::KeyEffect;
 use crate::commands::recall;
@@ -67,7 +67,7 @@ async fn follow_until_idle(terminal: &mut Terminal, talk: &mut Conversation) -> 
         match next(terminal, talk, &mut frames).await {
             ChatEvent::Event(event) => show(terminal, talk, event).await?,
             ChatEvent::Frame => {
-                tell_news(terminal, talk)?;
+                print_news(terminal, talk)?;
                 let now = now(talk);
                 terminal.console.show(|screen| screen.tick(now))?;
             }
@@ -100,7 +100,7 @@ async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Int
 }
 
 /// Prints the notices of the MCP servers.
-pub(crate) fn tell_news(terminal: &mut Terminal, talk: &Conversation) -> Result<(), CommandError> {
+pub(crate) fn print_news(terminal: &mut Terminal, talk: &Conversation) -> Result<(), CommandError> {
     for news in talk.prepared_run.setup.servers.news() {
         terminal.console.tell(&harmless_line(&wording(&news)))?;
     }
@@ -250,15 +250,15 @@ async fn take_line(
     let whole = terminal.pastes.put_back(&line);
     terminal.keep(&talk.scrubbed(&whole));
     let text = match slash::read(&whole) {
-        Meaning::Command(SlashCommand::Quit, _) => return Ok(FollowEnd::Chat),
-        Meaning::Command(_, SlashTiming::Idle) => "not while a run works; /stop stops it\n".to_owned(),
-        Meaning::Command(command, SlashTiming::Always) => match performing::perform(talk, command).await? {
+        ParsedInput::Command(SlashCommand::Quit, _) => return Ok(FollowEnd::Chat),
+        ParsedInput::Command(_, SlashTiming::Idle) => "not while a run works; /stop stops it\n".to_owned(),
+        ParsedInput::Command(command, SlashTiming::Always) => match performing::perform(talk, command).await? {
             CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => text,
             CommandFollowUp::TurnThinking => format!("{}\n", terminal.console.turn_thinking()),
             CommandFollowUp::Follow | CommandFollowUp::Leave => String::new(),
         },
-        Meaning::Wrong(text) => format!("{text}\n"),
-        Meaning::Message(text) => match talk.send_message(text).await? {
+        ParsedInput::Invalid(text) => format!("{text}\n"),
+        ParsedInput::Message(text) => match talk.send_message(text).await? {
             (SendOutcome::TakenUp(_) | SendOutcome::Known(_), _) => {
                 "the model reads this at its next step\n".to_owned()
             }

@@ -40,7 +40,7 @@ use self::line::{PromptLine, joined};
 use self::performing::CommandFollowUp;
 pub(crate) use self::plain::{by_lines, has_input};
 use self::recap::recap;
-use self::slash::Meaning;
+use self::slash::ParsedInput;
 use self::terminal::Terminal;
 use crate::commands::session;
 use crate::error::{CommandError, CommandResult};
@@ -135,12 +135,12 @@ async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str)
     let whole = terminal.pastes.put_back(line);
     terminal.keep(&talk.scrubbed(&whole));
     let command = match slash::read(&whole) {
-        Meaning::Command(command, _) => command,
-        Meaning::Wrong(text) => {
+        ParsedInput::Command(command, _) => command,
+        ParsedInput::Invalid(text) => {
             terminal.console.print(&format!("{text}\n"))?;
             return Ok(FollowEnd::Idle);
         }
-        Meaning::Message(text) => {
+        ParsedInput::Message(text) => {
             return match talk.send_message(text).await {
                 Ok(_) => follow_run(terminal, talk).await,
                 Err(error) => survive(terminal, talk, error).await,

@@ -9,13 +9,13 @@ use windlass_vocab::RunId;
 
 use super::conversation::Conversation;
 use super::performing::{self, CommandFollowUp};
-use super::slash::{self, Meaning};
+use super::slash::{self, ParsedInput};
 use crate::commands::{follow, session};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
 use crate::prompt::{LONGEST, PromptError};
-use crate::streams::{StandardStream, tell};
+use crate::streams::{StandardStream, print_notice};
 
 /// Runs the chat line by line until standard input ends.
 pub(crate) async fn by_lines(mut talk: Conversation) -> CommandResult {
@@ -72,17 +72,17 @@ enum LineOutcome {
 
 async fn take_line(talk: &mut Conversation, line: &str) -> Result<LineOutcome, CommandError> {
     let command = match slash::read(line) {
-        Meaning::Message(text) => {
+        ParsedInput::Message(text) => {
             let (sent, id) = talk.send_message(text).await?;
             return Ok(LineOutcome::RunEnded(follow_run(talk, AwaitedEnd::after(sent, id)).await?));
         }
         // A person can type the line again; a script can't, and its next lines may depend on this one.
-        Meaning::Wrong(text) if io::stdin().is_terminal() => {
-            tell(&text);
+        ParsedInput::Invalid(text) if io::stdin().is_terminal() => {
+            print_notice(&text);
             return Ok(LineOutcome::Answered);
         }
-        Meaning::Wrong(text) => return Err(CommandError::new(Exit::Usage, text)),
-        Meaning::Command(command, _) => command,
+        ParsedInput::Invalid(text) => return Err(CommandError::new(Exit::Usage, text)),
+        ParsedInput::Command(command, _) => command,
     };
     match performing::perform(talk, command).await? {
         CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => {

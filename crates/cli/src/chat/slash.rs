@@ -95,23 +95,23 @@ fn undo(given: Option<&str>) -> Option<SlashCommand> {
 
 /// The meaning of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum ParsedInput {
     /// A command to the chat.
     Command(SlashCommand, SlashTiming),
     /// An invalid command; holds the error message.
-    Wrong(String),
+    Invalid(String),
     /// A message for the model.
     Message(String),
 }
 
 /// Parses the typed text, which may have several lines.
-pub(crate) fn read(text: &str) -> Meaning {
+pub(crate) fn read(text: &str) -> ParsedInput {
     let line = text.trim();
     if let Some(escaped) = line.strip_prefix('/').filter(|rest| split(rest).is_some()) {
-        return Meaning::Message(escaped.to_owned());
+        return ParsedInput::Message(escaped.to_owned());
     }
     match split(line) {
-        None => Meaning::Message(text.to_owned()),
+        None => ParsedInput::Message(text.to_owned()),
         Some((name, argument)) => command(line, name, argument),
     }
 }
@@ -124,19 +124,21 @@ fn split(line: &str) -> Option<(&str, Option<&str>)> {
     is_command.then(|| (name, Some(argument.trim()).filter(|argument| !argument.is_empty())))
 }
 
-fn command(line: &str, name: &str, argument: Option<&str>) -> Meaning {
+fn command(line: &str, name: &str, argument: Option<&str>) -> ParsedInput {
     let Some(entry) = TABLE.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)) else {
-        return Meaning::Wrong(unknown(name));
+        return ParsedInput::Invalid(unknown(name));
     };
     match argument {
-        Some(_) if entry.argument.is_empty() => {
-            Meaning::Wrong(format!("{} takes nothing after it; `/{}` sends it to the model", entry.name, brief(line)))
-        }
+        Some(_) if entry.argument.is_empty() => ParsedInput::Invalid(format!(
+            "{} takes nothing after it; `/{}` sends it to the model",
+            entry.name,
+            brief(line)
+        )),
         argument => match (entry.make)(argument) {
-            Some(command) => Meaning::Command(command, entry.when),
+            Some(command) => ParsedInput::Command(command, entry.when),
             None => {
                 let given = brief(argument.unwrap_or_default());
-                Meaning::Wrong(format!("{} {}: `{given}` can't be read", entry.name, entry.argument))
+                ParsedInput::Invalid(format!("{} {}: `{given}` can't be read", entry.name, entry.argument))
             }
         },
     }
@@ -178,13 +180,13 @@ pub(crate) fn help() -> String {
 mod tests {
     use windlass_machine::Force;
 
-    use super::{Meaning, SlashCommand, SlashTiming, TABLE, help, read, unknown};
+    use super::{ParsedInput, SlashCommand, SlashTiming, TABLE, help, read, unknown};
 
     // proves W6, L8
     #[test]
     fn a_command_is_read_trimmed_and_in_any_case_and_a_path_is_for_the_model() {
         for line in ["/stop", "  /STOP ", "/Stop\n"] {
-            assert_eq!(read(line), Meaning::Command(SlashCommand::Stop, SlashTiming::Always), "{line:?}");
+            assert_eq!(read(line), ParsedInput::Command(SlashCommand::Stop, SlashTiming::Always), "{line:?}");
         }
         for text in [
             "/usr/bin/foo is broken",
@@ -200,7 +202,7 @@ mod tests {
             "hello /stop",
             "",
         ] {
-            let expected = if text == "/hepl\n" { Meaning::Wrong(unknown("/hepl")) } else { message(text) };
+            let expected = if text == "/hepl\n" { ParsedInput::Invalid(unknown("/hepl")) } else { message(text) };
             assert_eq!(read(text), expected, "{text:?}");
         }
     }
@@ -216,13 +218,13 @@ mod tests {
             ("/compact", "/help lists them"),
             ("/tmp is full", "/help lists them"),
         ] {
-            let Meaning::Wrong(text) = read(line) else { panic!("{line} is taken") };
+            let ParsedInput::Invalid(text) = read(line) else { panic!("{line} is taken") };
             let name = line.split_whitespace().next().unwrap();
             assert_eq!(text, format!("there is no command {name}: {nearest} (/{name} is sent to the model)"));
         }
         for line in ["/stop it", "/help me with this"] {
             let expected = format!("takes nothing after it; `/{line}` sends it to the model");
-            assert!(matches!(read(line), Meaning::Wrong(text) if text.ends_with(&expected)), "{line}");
+            assert!(matches!(read(line), ParsedInput::Invalid(text) if text.ends_with(&expected)), "{line}");
         }
     }
 
@@ -234,28 +236,28 @@ mod tests {
         }
     }
 
-    fn message(text: &str) -> Meaning {
-        Meaning::Message(text.to_owned())
+    fn message(text: &str) -> ParsedInput {
+        ParsedInput::Message(text.to_owned())
     }
 
     #[test]
     fn a_command_takes_the_argument_its_row_names() {
-        assert_eq!(read("/model"), Meaning::Command(SlashCommand::Model(None), SlashTiming::Always));
+        assert_eq!(read("/model"), ParsedInput::Command(SlashCommand::Model(None), SlashTiming::Always));
         assert_eq!(
             read("/model  big one "),
-            Meaning::Command(SlashCommand::Model(Some("big one".into())), SlashTiming::Always)
+            ParsedInput::Command(SlashCommand::Model(Some("big one".into())), SlashTiming::Always)
         );
-        assert_eq!(read("/fork 12"), Meaning::Command(SlashCommand::Fork(Some(12)), SlashTiming::Idle));
-        assert!(matches!(read("/fork twelve"), Meaning::Wrong(_)));
+        assert_eq!(read("/fork 12"), ParsedInput::Command(SlashCommand::Fork(Some(12)), SlashTiming::Idle));
+        assert!(matches!(read("/fork twelve"), ParsedInput::Invalid(_)));
         let undo = |of: Option<&str>, force| {
-            Meaning::Command(SlashCommand::Undo(of.map(|of| of.parse().unwrap()), force), SlashTiming::Idle)
+            ParsedInput::Command(SlashCommand::Undo(of.map(|of| of.parse().unwrap()), force), SlashTiming::Idle)
         };
         assert_eq!(read("/undo"), undo(None, Force::No));
         assert_eq!(read("/undo u1"), undo(Some("u1"), Force::No));
         assert_eq!(read("/undo force"), undo(None, Force::Yes));
         assert_eq!(read("/undo 2.1.0 force"), undo(Some("2.1.0"), Force::Yes));
         for line in ["/undo everything", "/undo u1 now", "/undo force u1"] {
-            assert!(matches!(read(line), Meaning::Wrong(_)), "{line}");
+            assert!(matches!(read(line), ParsedInput::Invalid(_)), "{line}");
         }
     }
 
@@ -263,7 +265,7 @@ mod tests {
     fn every_row_is_in_the_help_and_can_be_typed() {
         for entry in TABLE {
             assert!(help().contains(&format!("  {}", entry.name)), "{}", entry.name);
-            assert!(matches!(read(entry.name), Meaning::Command(..)), "{}", entry.name);
+            assert!(matches!(read(entry.name), ParsedInput::Command(..)), "{}", entry.name);
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::form::ElicitationForm;
 use crate::output::{harmless_line, harmless_lines};
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 /// Columns of a printed question when nobody is asked interactively.
 const WIDTH: usize = 100;
@@ -91,12 +91,12 @@ impl AnswerContext {
                 gone = self.wait_until_closed(asked.question) => {
                     gone?;
                     let ended = how_it_ended(self.store.as_ref(), self.row.session, asked.question).await?;
-                    tell(&format!("\n{ended}"));
+                    print_notice(&format!("\n{ended}"));
                 }
                 answer = ask(asked, colour(&self.env)) => match answer? {
                     Some(answer) => self.give(asked, answer).await?,
                     None => {
-                        tell(&format!("\nwindlass: session `{}` still waits", self.row.key));
+                        print_notice(&format!("\nwindlass: session `{}` still waits", self.row.key));
                         return Ok(Exit::Waiting);
                     }
                 },
@@ -141,7 +141,7 @@ impl AnswerContext {
     async fn keep_rule(&self, asked: &QuestionAsked, option: QuestionOption) -> Result<(), CommandError> {
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
         if let (QuestionOption::Always, Some(rule)) = (option, rule) {
-            tell(always::keep(rule, &self.env, &mut self.sources.resolve()?).await.trim_end());
+            print_notice(always::keep(rule, &self.env, &mut self.sources.resolve()?).await.trim_end());
         }
         Ok(())
     }

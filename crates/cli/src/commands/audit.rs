@@ -24,7 +24,7 @@ use crate::args::{AuditArgs, Since};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::screen::text_width;
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 use crate::tty;
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> CommandResult {
@@ -48,7 +48,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &AuditArgs, env: Env) -> Comm
             }
         } else if wanted.is_empty() {
             let all = key.is_none() && args.since.is_none() && args.tool.is_none();
-            tell(if all { "windlass: no call is recorded" } else { "windlass: no recorded call matches" });
+            print_notice(if all { "windlass: no call is recorded" } else { "windlass: no recorded call matches" });
         } else {
             print(&rendered(&wanted, &arguments, tty::size().map(|(columns, _)| columns)))?;
         }
@@ -83,7 +83,7 @@ async fn gather_calls(store: &dyn Store, data: &Path, key: Option<&str>) -> Resu
                 Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) if key.is_none() => {
                     exit = Exit::Store;
                     let (key, what) = (harmless_line(&row.key), harmless_line(&error.to_string()));
-                    tell(&format!("windlass: the session `{key}` is left out, it can't be read: {what}"));
+                    print_notice(&format!("windlass: the session `{key}` is left out, it can't be read: {what}"));
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -12,7 +12,7 @@ use crate::args::BackupArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_line;
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> CommandResult {
     let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
@@ -33,13 +33,15 @@ pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> 
             held.bytes
         ))?;
         if let Some(loss) = &held.loss {
-            tell(&format!("windlass: the backup lacks what the data folder lacks: {loss}"));
+            print_notice(&format!("windlass: the backup lacks what the data folder lacks: {loss}"));
         }
         for inconsistency in &held.inconsistent {
-            tell(&harmless_line(&format!("windlass: there as here: {inconsistency}")));
+            print_notice(&harmless_line(&format!("windlass: there as here: {inconsistency}")));
         }
         for (key, broken) in &held.broken {
-            tell(&harmless_line(&format!("windlass: session `{key}` does not verify, there as here: {broken}")));
+            print_notice(&harmless_line(&format!(
+                "windlass: session `{key}` does not verify, there as here: {broken}"
+            )));
         }
         let is_whole = held.broken.is_empty() && held.inconsistent.is_empty() && held.loss.is_none();
         Ok(if is_whole { Exit::Done } else { Exit::Store })

@@ -50,7 +50,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
         }
         prepared_run.refuse_secret("--session", args.session.as_deref())?;
         if look.is_none() {
-            prepared_run.tell_loosened();
+            prepared_run.print_loosened();
         }
         let talk = Conversation::new(prepared_run, store, model, known, args.session.clone())?;
         match look {

@@ -38,7 +38,7 @@ use crate::demo::{DemoCount, WORDS, make_scratch};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::quoted;
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 /// Environment variable that gives the second process the key of the demo session to run and crash. It is not a flag,
 /// so that it stays out of the help and the completions.
@@ -80,9 +80,9 @@ pub(super) async fn watch(prepared_run: PreparedRun, store: Arc<dyn Store>) -> C
 
 fn announce(key: Option<&str>) -> Result<DemoStart, CommandError> {
     let beginning = begin(key)?;
-    tell("Demo: the model is scripted, and nothing leaves this machine.");
-    tell("The loop, the journal, the tools and the files are real.");
-    tell(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
+    print_notice("Demo: the model is scripted, and nothing leaves this machine.");
+    print_notice("The loop, the journal, the tools and the files are real.");
+    print_notice(&format!("Folder: {}\n\n> {PROMPT}", beginning.folder.display()));
     Ok(beginning)
 }
 
@@ -144,9 +144,9 @@ async fn play(place: PlaceSettings, env: Env, store: Arc<dyn Store>, key: Option
     let awaited = send(&session).await?;
     let done = follow::follow(&mut prepared_run, &agent, &session, &mut events, awaited).await;
     session.close().await;
-    tell(&format!("\nSee the files:   ls {}", folder.display()));
-    tell(&format!("Every step:      windlass sessions show {}", quoted(&key)));
-    tell("Now kill it:     windlass demo --crash");
+    print_notice(&format!("\nSee the files:   ls {}", folder.display()));
+    print_notice(&format!("Every step:      windlass sessions show {}", quoted(&key)));
+    print_notice("Now kill it:     windlass demo --crash");
     done
 }
 
@@ -209,17 +209,17 @@ async fn crash(place: PlaceSettings, env: Env, store: Arc<dyn Store>, key: Optio
     let row = session::by_key(store.as_ref(), &key).await?;
     let before = store.read(row.session, 0).await?;
     let count = DemoCount::of(&before, &folder).map_err(|error| unreadable(&folder, &error))?;
-    tell(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
+    print_notice(&format!("\nKilled: process {process} is gone (SIGKILL), in the middle of its job."));
     let (records, DemoCount { renamed, left, .. }) = (before.len(), count);
-    tell(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
-    tell(&format!("$ windlass resume {}", quoted(&key)));
+    print_notice(&format!("The journal has {records} records; {renamed} files are renamed, {left} not yet.\n"));
+    print_notice(&format!("$ windlass resume {}", quoted(&key)));
     let mut prepared_run = prepare(place, &folder, env)?;
     let agent = agent::build(&prepared_run.setup, store.clone(), &ModelName::from(DEMO))?;
     let done = resume(&mut prepared_run, &agent, row.session, RunId(row.runs)).await?;
     let records = store.read(row.session, 0).await?;
     let count = DemoCount::of(&records, &folder).map_err(|error| unreadable(&folder, &error))?;
     print(&count_wording(&count))?;
-    tell(&format!("\nEvery step:      windlass sessions show {}", quoted(&key)));
+    print_notice(&format!("\nEvery step:      windlass sessions show {}", quoted(&key)));
     Ok(if count.is_right() { done } else { Exit::Failed })
 }
 
@@ -229,7 +229,7 @@ async fn resume(
     id: windlass_vocab::SessionId,
     run: RunId,
 ) -> CommandResult {
-    let (session, mut events) = agent.existing(id, OpenApprovals::CheckedAgain).await?;
+    let (session, mut events) = agent.open_existing(id, OpenApprovals::CheckedAgain).await?;
     let done = follow::follow(prepared_run, agent, &session, &mut events, AwaitedEnd::Run(run)).await;
     session.close().await;
     done

@@ -27,7 +27,7 @@ use crate::form::ElicitationForm;
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::{command_for, harmless_line};
 use crate::screen::Colour;
-use crate::streams::{StandardStream, tell};
+use crate::streams::{StandardStream, print_notice};
 use crate::tty;
 
 /// How often the waiting time is displayed.
@@ -88,10 +88,10 @@ pub(crate) async fn to_its_end(
     if let (Ok(Some(row)), Ok(waiting)) = (store.row(id).await, store.waiting(id).await) {
         let place = &prepared_run.setup.settings.place;
         if let Some(text) = still_waiting(&row.key, waiting.len(), place) {
-            tell(&format!("windlass: {text}"));
+            print_notice(&format!("windlass: {text}"));
         } else if done.is_ok() && !prepared_run.view.is_json() && io::stderr().is_terminal() {
             let goes_on = command_for("--resume", &row.key, "", place);
-            tell(&format!("windlass: session `{}`; `{goes_on}` goes on with it", harmless_line(&row.key)));
+            print_notice(&format!("windlass: session `{}`; `{goes_on}` goes on with it", harmless_line(&row.key)));
         }
     }
     done
@@ -148,7 +148,7 @@ async fn show_events(
     let (mut shown, prepared_run) = (Ok(()), RefCell::new(prepared_run));
     let show = |event: &Event| {
         let mut prepared_run = prepared_run.borrow_mut();
-        prepared_run.tell_news();
+        prepared_run.print_news();
         if shown.is_ok() {
             shown = prepared_run.view.event(event);
         }
@@ -158,7 +158,7 @@ async fn show_events(
         ended = agent.follow(session, events, awaited, show) => ended,
         never = tick(&prepared_run) => match never {},
     };
-    prepared_run.into_inner().tell_news();
+    prepared_run.into_inner().print_news();
     shown.map_err(|error| CommandError::output(&error))?;
     Ok(ended)
 }
@@ -185,9 +185,9 @@ async fn ask_each(
         tokio::select! {
             biased;
             // The question may also expire or be answered from another terminal.
-            () = session.wait_past_question(asked.question) => tell_how_it_ended(agent, session, asked).await?,
+            () = session.wait_past_question(asked.question) => print_how_it_ended(agent, session, asked).await?,
             _ = tokio::signal::ctrl_c() => {
-                tell("");
+                print_notice("");
                 return Err(left_waiting(prepared_run, agent, session, questions).await?);
             }
             answer = ask(asked, colour(&prepared_run.setup.env)) => {
@@ -211,15 +211,15 @@ async fn left_waiting(
 }
 
 /// Prints, on a line of its own, why the question no longer needs an answer.
-async fn tell_how_it_ended(agent: &Agent, session: &Session, asked: &QuestionAsked) -> Result<(), CommandError> {
+async fn print_how_it_ended(agent: &Agent, session: &Session, asked: &QuestionAsked) -> Result<(), CommandError> {
     let store = agent.hub().store().as_ref();
-    tell(&format!("\n{}", how_it_ended(store, session.id(), asked.question).await?));
+    print_notice(&format!("\n{}", how_it_ended(store, session.id(), asked.question).await?));
     Ok(())
 }
 
 /// Returns the question's default answer, mostly no, for the end of input. Ends the prompt's line first.
 fn nobody_answers(asked: &QuestionAsked) -> Answer {
-    tell("");
+    print_notice("");
     Answer::plain(asked.default)
 }
 
@@ -235,7 +235,7 @@ async fn give_answer(
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
     if let (true, QuestionOption::Always, Some(rule)) = (taken, option, rule) {
         let text = always::keep(rule, &prepared_run.setup.env, &mut prepared_run.setup.settings).await;
-        tell(text.trim_end());
+        print_notice(text.trim_end());
     }
     Ok(())
 }

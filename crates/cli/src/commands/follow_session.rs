@@ -22,7 +22,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::{RunProgress, RunView, StreamTarget, command_for, harmless_line};
-use crate::streams::{StandardStream, tell};
+use crate::streams::{StandardStream, print_notice};
 use crate::tty;
 
 /// Time without events after which we check whether a process still has the session open.
@@ -37,7 +37,7 @@ pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: 
         let head = store.head(row.session).await?.seq;
         let after = if args.new { head } else { args.after.unwrap_or(0) };
         for notice in beginning(&row, args, head) {
-            tell(&format!("windlass: {}", harmless_line(&notice)));
+            print_notice(&format!("windlass: {}", harmless_line(&notice)));
         }
         let records = Follow::of_store(Arc::clone(&store), test_hooks::clock(), row.session, after);
         let closed = Rc::new(Cell::new(OutputReader::Reads));
@@ -252,7 +252,7 @@ impl FollowedSession {
                     "no process works on session `{}` now, and its run is not over; `{resume}` goes on with it",
                     row.key
                 );
-                tell(&format!("windlass: {text}"));
+                print_notice(&format!("windlass: {text}"));
                 if self.ends == FollowUntil::WithTheRun {
                     let waits = row.status == SessionStatus::Waiting;
                     return Ok(Some(if waits { Exit::Waiting } else { Exit::Unfinished }));

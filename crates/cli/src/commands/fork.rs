@@ -15,7 +15,7 @@ use crate::args::ForkArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{harmless_line, harmless_lines, quoted, same_folders};
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 /// Characters of the old key that the new one keeps, so that the key with its suffix stays short enough to type.
 const KEPT: usize = 180;
@@ -29,7 +29,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &ForkArgs, env: Env) -> Comma
         let forked = fork(store.as_ref(), &origin, args.at, args.new_key.as_deref()).await?;
         print(&format!("{}\n", harmless_line(&forked.key)))?;
         let hint = hint(store.as_ref(), &origin, &forked, &data).await?;
-        tell(&harmless_lines(&hint));
+        print_notice(&harmless_lines(&hint));
         Ok(Exit::Done)
     })
 }

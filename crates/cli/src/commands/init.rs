@@ -17,7 +17,7 @@ use crate::consent::TerminalPerson;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::init::{DraftTrust, InitDialog, SettingsDraft, ask};
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> CommandResult {
     let flags = Flags {
@@ -50,7 +50,7 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Comm
             DraftTrust::NotGiven
         };
         print(&format!("{}\n", path.display()))?;
-        tell(match (draft.scope, trust) {
+        print_notice(match (draft.scope, trust) {
             (SettingsScope::User, _) | (SettingsScope::Project, DraftTrust::Given) => {
                 "written; `windlass doctor` checks it"
             }

@@ -13,7 +13,7 @@ use crate::args::{McpServeArgs, flags};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::serve::{self, ServerContext};
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env) -> CommandResult {
     if args.common.json {
@@ -23,7 +23,7 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
     let flags = flags(data_dir, &args.rules, &args.common);
     let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
     if io::stdin().is_terminal() {
-        tell(
+        print_notice(
             "windlass: this speaks MCP on standard input and output, for another program; \
               `windlass mcp-serve --help` shows how to name it there, Ctrl-D ends it",
         );

@@ -78,14 +78,14 @@ impl PreparedRun {
     }
 
     /// Prints which restrictions are looser than usual.
-    pub(crate) fn tell_loosened(&mut self) {
+    pub(crate) fn print_loosened(&mut self) {
         for text in loosened(&self.setup.settings) {
             self.view.notice(text);
         }
     }
 
     /// Prints the servers' pending notices.
-    pub(crate) fn tell_news(&mut self) {
+    pub(crate) fn print_news(&mut self) {
         for news in self.setup.servers.news() {
             self.view.notice(&wording(&news));
         }

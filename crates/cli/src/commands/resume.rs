@@ -41,7 +41,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
         let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
-        prepared_run.tell_loosened();
+        prepared_run.print_loosened();
         let agent = agent::build(&prepared_run.setup, store, &model)?;
         prepared_run.setup.attendance = here;
         let open = unanswered_questions(agent.hub().store().as_ref(), row.session).await?;
@@ -49,7 +49,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::CheckedAgain };
         let waits = !agent.hub().store().waiting(row.session).await?.is_empty();
         let (session, mut events) = agent
-            .existing(row.session, approvals)
+            .open_existing(row.session, approvals)
             .await
             .map_err(|error| CommandError::from(error).for_session(&row.key))?;
         // An open run may be over by now: its end is shown.

@@ -33,7 +33,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let was_demo = session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
         let otherwise = if was_demo { ModelFallback::Demo } else { ModelFallback::Refuse };
         let model = prepared_run.choose(ModelPreference::new(session, otherwise)).await?;
-        prepared_run.tell_loosened();
+        prepared_run.print_loosened();
         let agent = agent::build(&prepared_run.setup, store, &model)?;
         let Some((session, mut events, run)) = agent.open_to_retry(row.session).await? else {
             return Err(nothing("its last run did not end badly"));

@@ -22,7 +22,7 @@ use crate::exit::Exit;
 use crate::output::{command_for, quoted};
 use crate::piped::{self, StdinWait};
 use crate::prompt;
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 /// Printed when there is a prompt but standard input is open and silent.
 const READING_INPUT: &str = "windlass: reading standard input to its end, to join it to the prompt; Ctrl-D ends what is typed, `< /dev/null` stands for none";
@@ -31,7 +31,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
     let clock = test_hooks::clock();
     let StdinWait { note_after, limit } = StdinWait::USUAL;
     let patience = StdinWait { note_after: clock.real(note_after), limit: clock.real(limit) };
-    let note = || tell(READING_INPUT);
+    let note = || print_notice(READING_INPUT);
     let prompt = prompt::read(args.prompt.as_deref(), piped::connected(), io::stdin(), patience, note)?;
     let flags = flags(data_dir, &args.rules, &args.common);
     let sources = prepared_run::gather(flags, env)?;
@@ -58,19 +58,19 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             let ended = finished.as_ref().map(|(_, ended)| ended);
             let words = repeat::words_of(store.as_ref(), row, id, ended).await?;
             if words.is_some_and(|words| words != prepared_run.scrub(&prompt)) {
-                say_words_differ(id);
+                print_words_differ(id);
             }
         }
         if let (Some(row), Some((event, ended))) = (&known, &finished) {
             follow::show_end(&mut prepared_run, event, ended)?;
-            return Ok(say_it_is_known(Exit::from(ended), &row.key, &prepared_run.setup.settings.place));
+            return Ok(print_known(Exit::from(ended), &row.key, &prepared_run.setup.settings.place));
         }
         let session = match &known {
             Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
             None => None,
         };
         let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
-        prepared_run.tell_loosened();
+        prepared_run.print_loosened();
         let agent = agent::build(&prepared_run.setup, store.clone(), &model)?;
         let recorded = agent.hub().scrub(&prompt).into_owned();
         let (key, message_id) = place_in_line(store.as_ref(), args, known, &prepared_run, &recorded).await?;
@@ -88,18 +88,18 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
 }
 
 /// Reports that this message was sent before: its run stays failed or stopped, and only a retry tries it again.
-fn say_it_is_known(exit: Exit, key: &str, place: &PlaceSettings) -> Exit {
+fn print_known(exit: Exit, key: &str, place: &PlaceSettings) -> Exit {
     if matches!(exit, Exit::Failed | Exit::Cancelled) {
         let line = command_for("retry", key, "", place);
-        tell(&format!("windlass: this message was sent before; `{line}` tries it again"));
+        print_notice(&format!("windlass: this message was sent before; `{line}` tries it again"));
     }
     exit
 }
 
 /// Warns that this message id was used with another text, and that the text given now is ignored.
-fn say_words_differ(id: &str) {
+fn print_words_differ(id: &str) {
     let id = quoted(id);
-    tell(&format!(
+    print_notice(&format!(
         "windlass: message {id} was sent before with other words, and those count; give a new message another --message-id"
     ));
 }

@@ -8,7 +8,7 @@ use super::session;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{harmless_line, quoted};
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>) -> CommandResult {
     let origin = session::by_key(store, key).await?;
@@ -19,7 +19,7 @@ pub(super) async fn salvage(store: &dyn Store, key: &str, new_key: Option<&str>)
     let saved = store.row(session).await?.ok_or(StoreError::Missing)?;
     print(&format!("{}\n", harmless_line(&saved.key)))?;
     let (key, new) = (quoted(&origin.key), quoted(&saved.key));
-    tell(&harmless_line(&format!("saved {records} records of {key} as {new}; in {key} {broken}")));
+    print_notice(&harmless_line(&format!("saved {records} records of {key} as {new}; in {key} {broken}")));
     Ok(Exit::Done)
 }
 

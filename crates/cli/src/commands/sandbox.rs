@@ -18,7 +18,7 @@ use crate::args::SandboxArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::advice::with_untried;
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -> CommandResult {
     let sources = prepared_run::gather(args.flags(data_dir), env)?;
@@ -31,7 +31,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
     let support = sandbox.support(&guard);
     if sandbox.mode() != SandboxMode::Off {
         for gap in support.gaps() {
-            tell(&format!("windlass: not enforced here: {gap}"));
+            print_notice(&format!("windlass: not enforced here: {gap}"));
         }
     }
     let confinement = sandbox.program_confinement(&guard, network);
@@ -48,7 +48,7 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
     };
     let end = run_in_terminal(&guard, &program);
     let (end, cleared) = end.map_err(|error| CommandError::new(Exit::Failed, format!("not started: {error}")))?;
-    tell_cleared(&cleared);
+    print_cleared(&cleared);
     match end {
         ChildEnd::Exited(code) => Ok(Exit::OfCommand(u8::try_from(code).unwrap_or(u8::MAX))),
         ChildEnd::Signalled(signal) => Ok(Exit::OfCommand(u8::try_from(128 + signal).unwrap_or(u8::MAX))),
@@ -57,18 +57,24 @@ pub(super) fn sandbox(data_dir: Option<PathBuf>, args: &SandboxArgs, env: Env) -
     }
 }
 
-fn tell_cleared(cleared: &CleanupReport) {
+fn print_cleared(cleared: &CleanupReport) {
     for path in &cleared.set_aside {
-        tell(&format!(
+        print_notice(&format!(
             "windlass: set aside as {}: it is protected, and a command in the sandbox can't make it",
             display_path(path)
         ));
     }
     for path in &cleared.put_back {
-        tell(&format!("windlass: put back {}: it is a link that is protected or leads to what is", display_path(path)));
+        print_notice(&format!(
+            "windlass: put back {}: it is a link that is protected or leads to what is",
+            display_path(path)
+        ));
     }
     for (path, problem) in &cleared.left {
-        tell(&format!("windlass: WARNING: {} is protected and could not be set aside: {problem}", display_path(path)));
+        print_notice(&format!(
+            "windlass: WARNING: {} is protected and could not be set aside: {problem}",
+            display_path(path)
+        ));
     }
 }
 

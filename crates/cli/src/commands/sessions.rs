@@ -23,7 +23,7 @@ use crate::args::SessionsCommand;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{command_for, harmless_line, short_line};
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> CommandResult {
     let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
@@ -184,7 +184,7 @@ async fn import_from(store: &dyn Store, file: &Path, key: Option<String>, place:
         import(store, &mut BufReader::new(input), arrival, now).await?
     };
     let key = store.row(arrived.session).await?.map(|row| row.key).unwrap_or_default();
-    tell(&format!("windlass: {}", harmless_line(&import_notice(&arrived, &here))));
+    print_notice(&format!("windlass: {}", harmless_line(&import_notice(&arrived, &here))));
     print(&format!("{}\n", harmless_line(&key)))?;
     Ok(Exit::Done)
 }
@@ -264,7 +264,7 @@ async fn remove(store: &dyn Store, data: &Path, key: &str) -> CommandResult {
         }
         // A person who removes an unreadable session wants to get rid of it: go on.
         Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) => {
-            tell(&format!("windlass: {error}; what was called in the session is not kept"));
+            print_notice(&format!("windlass: {error}; what was called in the session is not kept"));
         }
         Err(error) => return Err(error.into()),
     }

@@ -18,7 +18,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::advice::with_workspace;
 use crate::output::{quoted, same_folders, undone};
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> CommandResult {
     let data = same_folders(data_dir.as_deref(), None);
@@ -56,7 +56,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
             Err(refused) => return Err(CommandError::new(exit(&refused), undone::refusal_text(&refused, "--force"))),
         };
         print(&undone::restored(&report))?;
-        tell(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}{folders}")).trim_end());
+        print_notice(undone::summary(&report, |undo| format!("windlass undo {key} --call {undo}{folders}")).trim_end());
         // Don't report success when some files were not restored.
         Ok(if report.left_alone.is_empty() { Exit::Done } else { Exit::Failed })
     })

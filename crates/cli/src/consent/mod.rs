@@ -12,7 +12,7 @@ use windlass_setup::settings::{ChangedFile, Sources};
 
 pub(crate) use self::servers::{about, description_lines, wording};
 use crate::output::harmless_line;
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 /// The person at the terminal: questions go to standard error, answers come from standard input.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct TerminalPerson;
 
 impl Person for TerminalPerson {
     fn tell(&mut self, sentence: &str) {
-        tell(&format!("windlass: {}", harmless_line(sentence)));
+        print_notice(&format!("windlass: {}", harmless_line(sentence)));
     }
 
     fn trusts_new(&mut self, sources: &Sources) -> io::Result<Option<YesNo>> {

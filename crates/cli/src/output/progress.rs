@@ -109,7 +109,7 @@ impl<W: Write> RunProgress<W> {
             self.awaited.end_call(finished.call);
         }
         if matches!(record, Record::QuestionAsked(_) | Record::RunEnded(_)) {
-            self.tell_repeats();
+            self.print_repeats();
         }
     }
 
@@ -137,7 +137,7 @@ impl<W: Write> RunProgress<W> {
                     self.print(LineWeight::Plain, &line.text);
                 }
             }
-            Tone::Quiet => self.tell_once(&line.text),
+            Tone::Quiet => self.print_once(&line.text),
             Tone::Plain | Tone::Failure => self.print(LineWeight::Plain, &line.to_string()),
             Tone::Added | Tone::Removed | Tone::Note => self.print(LineWeight::Plain, &format!("  {}", line.text)),
             Tone::Said | Tone::Question | Tone::Answer => match self.audience {
@@ -163,7 +163,7 @@ impl<W: Write> RunProgress<W> {
     }
 
     /// Prints a line once and counts its repetitions: a model that only talks may be nudged a hundred times.
-    fn tell_once(&mut self, line: &str) {
+    fn print_once(&mut self, line: &str) {
         match &mut self.repeated {
             Some((shown, again)) if shown == line => *again += 1,
             Some(_) | None => {
@@ -173,7 +173,7 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    fn tell_repeats(&mut self) {
+    fn print_repeats(&mut self) {
         if let Some((_, again @ 1..)) = self.repeated.take() {
             let times = if again == 1 { "once more".to_owned() } else { format!("{again} times more") };
             self.print(LineWeight::Dim, &format!("the same {times}"));
@@ -217,7 +217,7 @@ impl<W: Write> RunProgress<W> {
     }
 
     fn print(&mut self, weight: LineWeight, text: &str) {
-        self.tell_repeats();
+        self.print_repeats();
         self.words.clear();
         self.lines.print(weight, text);
     }

@@ -63,7 +63,7 @@ const SETTLING_MS: u64 = 200;
 
 /// What is right above the next line, as far as it determines blank lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Above {
+enum LineAbove {
     /// Nothing, or output of other code.
     Others,
     /// A line of the program.
@@ -95,7 +95,7 @@ pub struct Screen<W: Write> {
     replied_text: String,
     /// Final lines that are not written yet.
     done: Vec<StyledLine>,
-    above: Above,
+    above: LineAbove,
     now: u64,
     painted: Option<u64>,
     /// Nothing is painted before this time: the window may still be changing its size.
@@ -116,7 +116,7 @@ impl<W: Write> Screen<W> {
             over: None,
             replied_text: String::new(),
             done: Vec::new(),
-            above: Above::Others,
+            above: LineAbove::Others,
             now: 0,
             painted: None,
             settles_at: 0,
@@ -175,7 +175,7 @@ impl<W: Write> Screen<W> {
         self.cut_reply();
         let done = std::mem::take(&mut self.done);
         self.live.show(&done, &[])?;
-        self.above = Above::Others;
+        self.above = LineAbove::Others;
         self.painted = None;
         Ok(())
     }
@@ -248,17 +248,17 @@ impl<W: Write> Screen<W> {
         if !lines.is_empty() {
             self.done.extend(self.lead(shown, &lines));
             self.done.extend(lines);
-            self.above = Above::Text;
+            self.above = LineAbove::Text;
         }
     }
 
     /// Adds a line of the program, with a blank line after text.
     fn put_line(&mut self, line: StyledLine) {
-        if self.above == Above::Text {
+        if self.above == LineAbove::Text {
             self.done.push(StyledLine::default());
         }
         self.done.push(line);
-        self.above = Above::Line;
+        self.above = LineAbove::Line;
     }
 
     /// Adds a text of the program, wrapped.
@@ -274,8 +274,8 @@ impl<W: Write> Screen<W> {
     /// Returns the blank line between text and the lines above it, if one is needed.
     fn lead(&self, shown: AnswerShown, lines: &[StyledLine]) -> Option<StyledLine> {
         let apart = match (self.above, shown) {
-            (Above::Line | Above::Others, _) | (Above::Text, AnswerShown::Nothing) => true,
-            (Above::Text, AnswerShown::Something) => false,
+            (LineAbove::Line | LineAbove::Others, _) | (LineAbove::Text, AnswerShown::Nothing) => true,
+            (LineAbove::Text, AnswerShown::Something) => false,
         };
         let already = lines.first().is_none_or(|line| line.spans.is_empty());
         (apart && !already).then(StyledLine::default)
@@ -293,7 +293,7 @@ impl<W: Write> Screen<W> {
             }
         }
         let awaited = self.awaited.lines(&self.calls, self.now, look);
-        if !awaited.is_empty() && (!lines.is_empty() || self.above == Above::Text) {
+        if !awaited.is_empty() && (!lines.is_empty() || self.above == LineAbove::Text) {
             lines.push(StyledLine::default());
         }
         lines.extend(awaited);

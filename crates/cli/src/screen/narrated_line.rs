@@ -14,10 +14,10 @@ const QUOTED: usize = 200;
 
 impl<W: Write> Screen<W> {
     pub(super) fn tell(&mut self, lines: &[NarratedLine]) {
-        lines.iter().for_each(|line| self.tell_line(line));
+        lines.iter().for_each(|line| self.print_line(line));
     }
 
-    fn tell_line(&mut self, line: &NarratedLine) {
+    fn print_line(&mut self, line: &NarratedLine) {
         let (look, style) = (self.look(), style_of(line.tone));
         if let Some(end) = &line.end {
             return call_lines(&line.text, end, look).into_iter().for_each(|line| self.put_line(line));

@@ -127,7 +127,7 @@ pub(super) async fn open(
     approvals: OpenApprovals,
 ) -> Result<AwaitedRun, CommandError> {
     let (session, events) =
-        built_agent.agent.existing(session, approvals).await.map_err(|error| not_opened(&key, error))?;
+        built_agent.agent.open_existing(session, approvals).await.map_err(|error| not_opened(&key, error))?;
     open_sessions.follow(&session);
     Ok(AwaitedRun { key, built_agent, session, events, awaited })
 }

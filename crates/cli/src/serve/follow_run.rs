@@ -40,7 +40,7 @@ pub(super) async fn follow_to_result(
     let stopper =
         tokio::spawn(stop_if_cancelled(awaited_run.session.clone(), client.cancelled.clone(), client.gone.clone()));
     let progress = ClientProgress::to(client);
-    progress.say(&format!("session {}", awaited_run.key));
+    progress.send(&format!("session {}", awaited_run.key));
     let halt = follow(&mut awaited_run, client, &progress).await;
     stopper.abort();
     progress.finish().await;
@@ -79,7 +79,7 @@ async fn follow(
     loop {
         let show = |event: &Event| {
             for line in progress_lines(&mut narrator, event) {
-                progress.say(&line);
+                progress.send(&line);
             }
         };
         let AwaitedRun { built_agent, session, events, awaited, .. } = &mut *awaited_run;

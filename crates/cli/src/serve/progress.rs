@@ -26,11 +26,11 @@ impl ClientProgress {
     pub(super) fn to(client: &Client) -> Self {
         Self(client.progress.clone().map(|token| {
             let (lines, told) = mpsc::unbounded_channel();
-            (lines, tokio::spawn(tell(told, client.peer.clone(), token)))
+            (lines, tokio::spawn(forward(told, client.peer.clone(), token)))
         }))
     }
 
-    pub(super) fn say(&self, line: &str) {
+    pub(super) fn send(&self, line: &str) {
         if let Some((lines, _)) = &self.0 {
             // Fails harmlessly once the client is gone.
             let _ = lines.send(harmless_line(line));
@@ -46,7 +46,7 @@ impl ClientProgress {
     }
 }
 
-async fn tell(mut lines: mpsc::UnboundedReceiver<String>, peer: Peer<RoleServer>, token: ProgressToken) {
+async fn forward(mut lines: mpsc::UnboundedReceiver<String>, peer: Peer<RoleServer>, token: ProgressToken) {
     let (mut count, mut last) = (0.0, String::new());
     loop {
         tokio::select! {

@@ -199,7 +199,7 @@ impl ServerHandler for AgentServer {
         };
         let client = Client::of(&context, &self.gone);
         let response = self.call(offered, request, &client).await;
-        self.server_context.tell_news();
+        self.server_context.print_news();
         Ok(response.unwrap_or_else(|error| refusal(&error).into()))
     }
 

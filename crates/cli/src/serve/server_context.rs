@@ -18,7 +18,7 @@ use crate::consent::wording;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::harmless_lines;
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 /// What a request needs a session's agent for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl BuiltAgent {
     pub(crate) async fn keep_rule(&mut self, asked: &QuestionAsked, answer: &Answer) {
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
         if let (QuestionOption::Always, Some(rule)) = (answer.option, rule) {
-            tell(always::keep(rule, &self.env, &mut self.settings).await.trim_end());
+            print_notice(always::keep(rule, &self.env, &mut self.settings).await.trim_end());
         }
     }
 }
@@ -138,15 +138,15 @@ impl ServerContext {
     }
 
     /// Prints pending notices of the agent's own servers on standard error.
-    pub(crate) fn tell_news(&self) {
+    pub(crate) fn print_news(&self) {
         for news in self.servers.news() {
-            tell(&format!("windlass: {}", harmless_lines(&wording(&news))));
+            print_notice(&format!("windlass: {}", harmless_lines(&wording(&news))));
         }
     }
 
     /// Closes the agent's own servers.
     pub(crate) async fn close(&self) {
         self.servers.close().await;
-        self.tell_news();
+        self.print_news();
     }
 }

@@ -17,7 +17,7 @@ use windlass_tools::Secrets;
 use self::subscriber::LogFile;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 /// The variable that names the file if no flag does.
 const VARIABLE: &str = "WINDLASS_LOG";
@@ -29,7 +29,7 @@ static TELLING: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 /// error.
 fn tell_failure(error: &io::Error) {
     let text = format!("windlass: the log can't be written, and misses what happens from now on: {error}");
-    *TELLING.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::spawn(move || tell(&text)));
+    *TELLING.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::spawn(move || print_notice(&text)));
 }
 
 /// Waits until everything about the log is told.

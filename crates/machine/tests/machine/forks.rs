@@ -192,9 +192,10 @@ fn a_text_that_is_only_worded_differently_is_no_difference() {
     world.say("go");
     world.finish();
     let mut journal = world.envelopes();
-    let denied = |record: &mut Record, change: fn(&mut windlass_vocab::CallFinished)| match record {
-        Record::CallFinished(finished) => change(finished),
-        _ => {}
+    let denied = |record: &mut Record, change: fn(&mut windlass_vocab::CallFinished)| {
+        if let Record::CallFinished(finished) = record {
+            change(finished);
+        }
     };
     for envelope in &mut journal {
         denied(&mut envelope.record, |finished| {

@@ -111,7 +111,7 @@ impl Server {
             era,
             tell: Arc::new(move |what| {
                 if let Some(server) = server.upgrade() {
-                    server.tell_scrubbed(what);
+                    server.publish_scrubbed(what);
                 }
             }),
         }

@@ -59,7 +59,7 @@ impl<R, W> LineTransport<R, W> {
             let read = frame::read(&line, &mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
             self.ready.extend(read.messages);
             for fault in read.faults {
-                self.tell_of(fault, &line);
+                self.report_fault(fault, &line);
             }
         }
     }
@@ -70,12 +70,12 @@ impl<R, W> LineTransport<R, W> {
         // Half an answer is less useful than the error that the server is gone, which the waiting call gets next.
         self.ready.extend(read.messages.into_iter().filter(|message| !frame::is_unreadable(message)));
         if !read.faults.is_empty() {
-            self.tell_of(OutputFault::BrokenOff, line);
+            self.report_fault(OutputFault::BrokenOff, line);
         }
     }
 
     /// Reports the 1st, 10th, 100th… fault: a server that logs to its output does it all the time.
-    fn tell_of(&mut self, fault: OutputFault, line: &ProtocolLine) {
+    fn report_fault(&mut self, fault: OutputFault, line: &ProtocolLine) {
         let times = self.faults.entry(fault).or_default();
         *times += 1;
         if times.checked_ilog10().is_some_and(|power| 10u64.pow(power) == *times) {

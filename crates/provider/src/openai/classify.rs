@@ -47,7 +47,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     Failure {
         retry_after_ms: retry_after_ms(&rejection.retry),
         status: Some(status),
-        no_tools: words.mention_no_tools(),
+        no_tools: words.mentions_no_tools(),
         no_model: has_no_model(class, &words),
         cause: cause(class, Some(status), &words),
         ..endpoint.failure(class, &sentence)
@@ -65,7 +65,7 @@ pub(super) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Fail
     let sentence = sentence(endpoint, class, &RejectionCause { status: report.status, words: &words, said: &said });
     Failure {
         status: report.status,
-        no_tools: words.mention_no_tools(),
+        no_tools: words.mentions_no_tools(),
         no_model: has_no_model(class, &words),
         cause: cause(class, report.status, &words),
         ..endpoint.failure(class, &sentence)
@@ -74,7 +74,7 @@ pub(super) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Fail
 
 /// Whether the answer suggests that another address is meant: no answer of this API, a redirect, or nothing there.
 fn cause(class: FailureClass, status: Option<u16>, words: &NormalizedWords) -> Option<FailureCause> {
-    let is_named = words.mention_no_tools() || words.say_unknown_model();
+    let is_named = words.mentions_no_tools() || words.mentions_unknown_model();
     let is_elsewhere = match class {
         FailureClass::Protocol => true,
         FailureClass::BadRequest => status == Some(404) && !is_named,
@@ -90,7 +90,7 @@ fn cause(class: FailureClass, status: Option<u16>, words: &NormalizedWords) -> O
 }
 
 fn has_no_model(class: FailureClass, words: &NormalizedWords) -> bool {
-    class == FailureClass::BadRequest && !words.mention_no_tools() && words.say_unknown_model()
+    class == FailureClass::BadRequest && !words.mentions_no_tools() && words.mentions_unknown_model()
 }
 
 pub(super) const WEB_PAGE: &str = "answered with a web page, not with the API";
@@ -107,20 +107,20 @@ fn class_of_a_web_page(status: u16) -> FailureClass {
 }
 
 fn class_of(status: u16, words: &NormalizedWords) -> FailureClass {
-    if words.mention_overflow() {
+    if words.mentions_overflow() {
         return FailureClass::Overflow;
     }
     // Some servers report this with the status of a transient failure.
-    if words.mention_no_tools() {
+    if words.mentions_no_tools() {
         return FailureClass::BadRequest;
     }
     match status {
         402 => FailureClass::Quota,
-        429 if words.mention_quota() => FailureClass::Quota,
+        429 if words.mentions_quota() => FailureClass::Quota,
         413 => FailureClass::Overflow,
         401 => FailureClass::Auth,
-        403 if words.mention_filter() => FailureClass::Filtered,
-        403 if words.say_unknown_model() => FailureClass::BadRequest,
+        403 if words.mentions_filter() => FailureClass::Filtered,
+        403 if words.mentions_unknown_model() => FailureClass::BadRequest,
         403 => FailureClass::Auth,
         _ if is_transient(status) => FailureClass::Transient,
         400..500 => class_by_words(words).unwrap_or(FailureClass::BadRequest),
@@ -130,13 +130,13 @@ fn class_of(status: u16, words: &NormalizedWords) -> FailureClass {
 
 fn class_by_words(words: &NormalizedWords) -> Option<FailureClass> {
     let known = [
-        (words.mention_overflow(), FailureClass::Overflow),
-        (words.mention_no_tools(), FailureClass::BadRequest),
-        (words.mention_quota(), FailureClass::Quota),
-        (words.mention_filter(), FailureClass::Filtered),
-        (words.mention_overload(), FailureClass::Transient),
-        (words.say_auth(), FailureClass::Auth),
-        (words.say_unknown_model() || words.say_bad_request(), FailureClass::BadRequest),
+        (words.mentions_overflow(), FailureClass::Overflow),
+        (words.mentions_no_tools(), FailureClass::BadRequest),
+        (words.mentions_quota(), FailureClass::Quota),
+        (words.mentions_filter(), FailureClass::Filtered),
+        (words.mentions_overload(), FailureClass::Transient),
+        (words.mentions_auth(), FailureClass::Auth),
+        (words.mentions_unknown_model() || words.mentions_bad_request(), FailureClass::BadRequest),
     ];
     known.into_iter().find_map(|(said, class)| said.then_some(class))
 }
@@ -171,10 +171,10 @@ fn sentence(endpoint: &Endpoint, class: FailureClass, cause: &RejectionCause<'_>
         }
         FailureClass::Auth if endpoint.key.is_none() => format!("wants a key and none was given{status}{said}"),
         FailureClass::Auth => format!("refused the key{status}{said}"),
-        FailureClass::BadRequest if cause.words.mention_no_tools() => {
+        FailureClass::BadRequest if cause.words.mentions_no_tools() => {
             format!("takes no tools for `{model}`{status}{said}")
         }
-        FailureClass::BadRequest if cause.words.say_unknown_model() => {
+        FailureClass::BadRequest if cause.words.mentions_unknown_model() => {
             format!("has no model `{model}`{status}{said}")
         }
         FailureClass::BadRequest if cause.status == Some(404) => {

@@ -27,7 +27,7 @@ impl NormalizedWords {
     }
 
     /// The request exceeds the model's context window.
-    pub(super) fn mention_overflow(&self) -> bool {
+    pub(super) fn mentions_overflow(&self) -> bool {
         let limit_too_large = self.any(&["max tokens", "max completion tokens"]) && self.has("is too large");
         let over = self.any(&["context length", "context size", "context window", "model length"])
             && self.any(&["exceed", "exceeds", "exceeded", "longer than", "greater than", "reached", "not enough"]);
@@ -35,38 +35,38 @@ impl NormalizedWords {
     }
 
     /// The account's quota is used up.
-    pub(super) fn mention_quota(&self) -> bool {
+    pub(super) fn mentions_quota(&self) -> bool {
         self.any(QUOTA)
     }
 
     /// The provider withheld the answer.
-    pub(super) fn mention_filter(&self) -> bool {
+    pub(super) fn mentions_filter(&self) -> bool {
         self.any(FILTERED)
     }
 
     /// The server does not support tools for this model.
-    pub(super) fn mention_no_tools(&self) -> bool {
+    pub(super) fn mentions_no_tools(&self) -> bool {
         self.any(NO_TOOLS)
     }
 
     /// A rate limit or an overloaded server; transient.
-    pub(super) fn mention_overload(&self) -> bool {
+    pub(super) fn mentions_overload(&self) -> bool {
         self.any(TRANSIENT)
     }
 
     /// The key is missing or wrong.
-    pub(super) fn say_auth(&self) -> bool {
+    pub(super) fn mentions_auth(&self) -> bool {
         self.any(AUTH)
     }
 
     /// The model does not exist.
-    pub(super) fn say_unknown_model(&self) -> bool {
+    pub(super) fn mentions_unknown_model(&self) -> bool {
         self.any(UNKNOWN_MODEL)
             || (self.has("model") && self.any(&["not found", "does not exist", "not exist", "not loaded"]))
     }
 
     /// The request itself is wrong.
-    pub(super) fn say_bad_request(&self) -> bool {
+    pub(super) fn mentions_bad_request(&self) -> bool {
         self.any(&["invalid request error", "bad request", "badrequesterror", "invalid argument"])
     }
 }

@@ -33,10 +33,10 @@ pub(super) struct HeldElsewhere;
 
 /// Whether the write-ahead log should be moved into the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Upkeep {
-    Nothing,
-    InAPause,
-    AtOnce,
+pub(super) enum CheckpointTiming {
+    NotNeeded,
+    WhenIdle,
+    Now,
 }
 
 /// Runs all write transactions of this process.
@@ -178,11 +178,11 @@ impl Committer {
     }
 
     /// The checkpoint work that is due now.
-    pub(super) fn upkeep(&self) -> Upkeep {
+    pub(super) fn upkeep(&self) -> CheckpointTiming {
         match self.backlog {
-            FULL_BACKLOG.. => Upkeep::AtOnce,
-            IDLE_BACKLOG.. => Upkeep::InAPause,
-            _ => Upkeep::Nothing,
+            FULL_BACKLOG.. => CheckpointTiming::Now,
+            IDLE_BACKLOG.. => CheckpointTiming::WhenIdle,
+            _ => CheckpointTiming::NotNeeded,
         }
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::claims::OwnedCount;
-use super::commit::{Committer, Upkeep};
+use super::commit::{CheckpointTiming, Committer};
 use super::folder::DataFolder;
 use super::job::{Job, PendingJob, Work};
 use super::options::{Durability, SqliteOptions};
@@ -51,7 +51,7 @@ struct WriterQueue {
 /// Why the thread is woken.
 enum WakeReason {
     Write(Box<dyn Job>),
-    Upkeep,
+    CheckpointTiming,
 }
 
 impl WriterQueue {
@@ -120,7 +120,7 @@ impl WriterThread {
             return Some(job);
         }
         if before != after {
-            self.send(WakeReason::Upkeep);
+            self.send(WakeReason::CheckpointTiming);
         }
         job.answer();
         None
@@ -166,7 +166,7 @@ impl WakeReason {
     fn job(self) -> Option<Box<dyn Job>> {
         match self {
             Self::Write(job) => Some(job),
-            Self::Upkeep => None,
+            Self::CheckpointTiming => None,
         }
     }
 }
@@ -176,12 +176,12 @@ impl WakeReason {
 fn next(shared: &WriterQueue, errands: &Receiver<WakeReason>) -> Option<WakeReason> {
     loop {
         let mut committer = shared.committer();
-        if committer.upkeep() == Upkeep::AtOnce {
+        if committer.upkeep() == CheckpointTiming::Now {
             committer.checkpoint();
         }
         let (upkeep, backlog) = (committer.upkeep(), committer.backlog());
         drop(committer);
-        if upkeep == Upkeep::Nothing {
+        if upkeep == CheckpointTiming::NotNeeded {
             return errands.recv().ok();
         }
         match errands.recv_timeout(IDLE) {

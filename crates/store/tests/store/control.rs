@@ -13,7 +13,7 @@ use windlass_vocab::{CommandId, Control, ControlOutcome, SessionId, Timestamp};
 const IDS: [&str; 3] = ["a", "b", "c"];
 
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum ControlStep {
     Send(usize),
     Look,
     Take(usize),
@@ -25,16 +25,16 @@ enum Deed {
     Wait(u64),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn control_step() -> impl Strategy<Value = ControlStep> {
     let which = 0..IDS.len();
     prop_oneof![
-        5 => which.clone().prop_map(Deed::Send),
-        3 => Just(Deed::Look),
-        6 => which.clone().prop_map(Deed::Take),
-        4 => (which.clone(), 0..9u32).prop_map(|(id, runs)| Deed::Settle(id, runs)),
-        2 => which.prop_map(Deed::Withdraw),
-        1 => Just(Deed::ChangeHands),
-        2 => (0..900_000u64).prop_map(Deed::Wait),
+        5 => which.clone().prop_map(ControlStep::Send),
+        3 => Just(ControlStep::Look),
+        6 => which.clone().prop_map(ControlStep::Take),
+        4 => (which.clone(), 0..9u32).prop_map(|(id, runs)| ControlStep::Settle(id, runs)),
+        2 => which.prop_map(ControlStep::Withdraw),
+        1 => Just(ControlStep::ChangeHands),
+        2 => (0..900_000u64).prop_map(ControlStep::Wait),
     ]
 }
 
@@ -71,10 +71,10 @@ impl<'a> Bench<'a> {
         }
     }
 
-    async fn do_it(&mut self, deed: Deed) {
+    async fn do_it(&mut self, control_step: ControlStep) {
         let id = |which: usize| CommandId::from(IDS[which]);
-        let seen = match deed {
-            Deed::Send(which) => {
+        let seen = match control_step {
+            ControlStep::Send(which) => {
                 let expires = self.now.plus_ms(10_000);
                 let command = SentCommand { id: id(which), control: Control::Stop {}, at: self.now, expires };
                 let sent = self.store.send_command(session(), command).await.unwrap();
@@ -86,23 +86,23 @@ impl<'a> Bench<'a> {
                 }
                 format!("{sent:?}")
             }
-            Deed::Look => format!("{:?}", self.store.commands(self.now).await.unwrap()),
-            Deed::Take(which) => {
+            ControlStep::Look => format!("{:?}", self.store.commands(self.now).await.unwrap()),
+            ControlStep::Take(which) => {
                 let taken = self.store.take_command(&id(which)).await.unwrap();
                 if taken == TakenCommand::Yes {
                     *self.taken.entry(IDS[which]).or_default() += 1;
                 }
                 format!("{taken:?}")
             }
-            Deed::Settle(which, runs) => {
+            ControlStep::Settle(which, runs) => {
                 let outcome = ControlOutcome::Stopped { runs, dropped: 0 };
                 format!("{:?}", self.store.settle_command(&id(which), outcome).await.unwrap())
             }
-            Deed::Withdraw(which) => {
+            ControlStep::Withdraw(which) => {
                 let stood = self.store.withdraw_command(&id(which)).await.unwrap();
                 format!("{stood:?}")
             }
-            Deed::ChangeHands => match self.lease.take() {
+            ControlStep::ChangeHands => match self.lease.take() {
                 Some(lease) => format!("{lease:?} is given back"),
                 None => {
                     let lease = self.store.claim(session()).await.unwrap();
@@ -113,7 +113,7 @@ impl<'a> Bench<'a> {
                     "claimed".to_owned()
                 }
             },
-            Deed::Wait(ms) => {
+            ControlStep::Wait(ms) => {
                 self.now = self.now.plus_ms(ms);
                 String::new()
             }
@@ -140,16 +140,16 @@ proptest! {
 
     // proves J5: of all that try, one takes a command, once; and every store returns the same results
     #[test]
-    fn a_command_is_taken_once_whatever_comes_between(deeds in prop::collection::vec(deed(), 1..40)) {
+    fn a_command_is_taken_once_whatever_comes_between(control_steps in prop::collection::vec(control_step(), 1..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let dir = tempfile::tempdir().unwrap();
             let options = SqliteOptions { durability: Durability::Normal, ..SqliteOptions::default() };
             let (memory, sqlite) = (MemoryStore::new(), SqliteStore::open(dir.path(), options).unwrap());
             let mut benches = [Bench::new(&memory).await, Bench::new(&sqlite).await];
-            for deed in deeds {
+            for control_step in control_steps {
                 for bench in &mut benches {
-                    bench.do_it(deed).await;
+                    bench.do_it(control_step).await;
                 }
                 assert_eq!(benches[0].seen, benches[1].seen);
             }
@@ -167,8 +167,15 @@ async fn a_folder_without_the_table_is_given_one_when_it_is_opened() {
     drop(database);
     let store = SqliteStore::open(dir.path(), SqliteOptions::default()).unwrap();
     let mut bench = Bench::new(&store).await;
-    for deed in [Deed::ChangeHands, Deed::Look, Deed::Send(0), Deed::Take(0), Deed::Settle(0, 1), Deed::Withdraw(0)] {
-        bench.do_it(deed).await;
+    for control_step in [
+        ControlStep::ChangeHands,
+        ControlStep::Look,
+        ControlStep::Send(0),
+        ControlStep::Take(0),
+        ControlStep::Settle(0, 1),
+        ControlStep::Withdraw(0),
+    ] {
+        bench.do_it(control_step).await;
     }
     let settled = CommandState::Settled(ControlOutcome::Stopped { runs: 1, dropped: 0 });
     assert_eq!(bench.seen[bench.seen.len() - 4], format!("{settled:?}"));

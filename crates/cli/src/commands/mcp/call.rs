@@ -55,7 +55,7 @@ pub(super) async fn call(
         () = passing.show() => given_up("the call was stopped"),
     };
     passing.finish();
-    inquiry.tell_news();
+    inquiry.print_news();
     show(inquiry.format, &outcome?)
 }
 

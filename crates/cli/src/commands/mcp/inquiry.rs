@@ -11,7 +11,7 @@ use crate::consent::wording;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::{StatusLines, StreamTarget, harmless_line};
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 pub(super) const NO_SERVER: &str = "no MCP server is configured: `windlass mcp add NAME -- COMMAND` adds one, and so does \
                          `mcpServers` in windlass.toml";
@@ -81,16 +81,16 @@ impl Inquiry {
         let state = servers.connect(name).await;
         lines.erase();
         match &state {
-            Ok(_) => self.tell_news(),
+            Ok(_) => self.print_news(),
             // The error already contains what the notices say.
             Err(_) => drop(self.attached.news()),
         }
         Ok(state?)
     }
 
-    pub(super) fn tell_news(&self) {
+    pub(super) fn print_news(&self) {
         for news in self.attached.news() {
-            tell(&format!("windlass: {}", harmless_line(&wording(&news))));
+            print_notice(&format!("windlass: {}", harmless_line(&wording(&news))));
         }
     }
 }

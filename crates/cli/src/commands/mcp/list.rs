@@ -187,7 +187,7 @@ pub(super) async fn tools(inquiry: &Inquiry, name: Option<&ServerName>) -> Comma
             (Ok(state), _) => print_tools(&state.tools)?,
             (Err(error), Some(_)) => return Err(error),
             (Err(error), None) => {
-                super::tell(&format!("windlass: {}", harmless_line(&error.message)));
+                super::print_notice(&format!("windlass: {}", harmless_line(&error.message)));
                 exit = Exit::Failed;
             }
         }

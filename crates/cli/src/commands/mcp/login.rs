@@ -7,11 +7,11 @@ use windlass_mcp::{LoginError, Logout, ServerName};
 use super::inquiry::Inquiry;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::streams::{print, tell};
+use crate::streams::{print, print_notice};
 
 pub(super) async fn login(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     let show = Arc::new(|server: &ServerName, url: &str| {
-        tell(&format!("Open this page in a browser to log in to {server}:\n\n  {url}\n"));
+        print_notice(&format!("Open this page in a browser to log in to {server}:\n\n  {url}\n"));
     });
     let logged_in = tokio::select! {
         logged_in = inquiry.servers()?.login(name, show) => logged_in,

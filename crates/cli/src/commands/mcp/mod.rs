@@ -22,7 +22,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::harmless_line;
 use crate::output::setting_words::settings_notice;
-use crate::streams::tell;
+use crate::streams::print_notice;
 
 pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> CommandResult {
     let sources = prepared_run::gather_unasked(args.flags(data_dir), env)?;
@@ -52,7 +52,7 @@ pub(super) fn mcp(data_dir: Option<PathBuf>, args: &McpArgs, env: Env) -> Comman
         let settings = sources.resolve()?;
         prepared_run::make_data_dir(&settings.place)?;
         for notice in &settings.notices {
-            tell(&format!("windlass: {}", harmless_line(&settings_notice(notice))));
+            print_notice(&format!("windlass: {}", harmless_line(&settings_notice(notice))));
         }
         let attached = attached(&settings, &sources)?;
         let format = if args.json { OutputFormat::Json } else { OutputFormat::Text };

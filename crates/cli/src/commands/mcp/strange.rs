@@ -19,7 +19,7 @@ const KEY: usize = 40;
 pub(super) fn tell(name: &ServerName, server: &ConfiguredServer) {
     let place = harmless_line(&place_text(&server.origin));
     for what in oddities(&server.config) {
-        streams::tell(&format!("windlass: {place}: MCP server `{name}`: {what}"));
+        streams::print_notice(&format!("windlass: {place}: MCP server `{name}`: {what}"));
     }
 }
 

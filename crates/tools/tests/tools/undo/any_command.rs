@@ -18,7 +18,7 @@ const PATHS: [&str; 9] = ["a", "b", "d", "d/a", "d/e", "d/e/a", "a/b", "a/b/c", 
 
 /// One step of a command; impossible steps are skipped.
 #[derive(Clone, Debug)]
-enum Deed {
+enum CommandStep {
     Write(&'static str, &'static str),
     Move(&'static str, &'static str),
     /// Moves a file into a folder that takes its place.
@@ -30,7 +30,7 @@ enum Deed {
     Mode(&'static str, u32),
 }
 
-impl Deed {
+impl CommandStep {
     fn done(&self, root: &Path) -> std::io::Result<()> {
         let at = |path: &str| root.join(path);
         match self {
@@ -52,17 +52,17 @@ impl Deed {
     }
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn command_step() -> impl Strategy<Value = CommandStep> {
     let path = || prop::sample::select(&PATHS[..]);
     prop_oneof![
-        2 => (path(), prop::sample::select(&["one", "two", ""][..])).prop_map(|(path, text)| Deed::Write(path, text)),
-        4 => (path(), path()).prop_map(|(from, to)| Deed::Move(from, to)),
-        3 => (path(), prop::sample::select(&["a", "b"][..])).prop_map(|(path, name)| Deed::Sink(path, name)),
-        1 => (path(), path()).prop_map(|(path, target)| Deed::Link(path, target)),
-        1 => (path(), path()).prop_map(|(path, other)| Deed::Name(path, other)),
-        2 => path().prop_map(Deed::Folder),
-        2 => path().prop_map(Deed::Remove),
-        1 => (path(), prop::sample::select(&[0o700, 0o755, 0o640][..])).prop_map(|(path, mode)| Deed::Mode(path, mode)),
+        2 => (path(), prop::sample::select(&["one", "two", ""][..])).prop_map(|(path, text)| CommandStep::Write(path, text)),
+        4 => (path(), path()).prop_map(|(from, to)| CommandStep::Move(from, to)),
+        3 => (path(), prop::sample::select(&["a", "b"][..])).prop_map(|(path, name)| CommandStep::Sink(path, name)),
+        1 => (path(), path()).prop_map(|(path, target)| CommandStep::Link(path, target)),
+        1 => (path(), path()).prop_map(|(path, other)| CommandStep::Name(path, other)),
+        2 => path().prop_map(CommandStep::Folder),
+        2 => path().prop_map(CommandStep::Remove),
+        1 => (path(), prop::sample::select(&[0o700, 0o755, 0o640][..])).prop_map(|(path, mode)| CommandStep::Mode(path, mode)),
     ]
 }
 
@@ -133,7 +133,7 @@ proptest! {
     // proves T9, J3
     #[test]
     fn whatever_a_command_did_undo_restores_everything_and_undo_of_undo_brings_it_back(
-        deeds in prop::collection::vec(deed(), 1..10),
+        command_steps in prop::collection::vec(command_step(), 1..10),
         deaths in (prop::option::of(0..12u64), prop::option::of(0..12u64)),
     ) {
         let room = Room::new();
@@ -141,8 +141,8 @@ proptest! {
         let (workspace, secrets, mut checkpoints) = (room.workspace(), Secrets::default(), Checkpoints::default());
         let before = seen(&room);
         let kept = checkpoints.before(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).contents;
-        for deed in &deeds {
-            drop(deed.done(room.path()));
+        for command_step in &command_steps {
+            drop(command_step.done(room.path()));
         }
         let after = seen(&room);
         let changes = checkpoints.after(&workspace, call(0), SnapshotBounds::WORKSPACE, &secrets).changes;
