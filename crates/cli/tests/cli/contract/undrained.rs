@@ -1,7 +1,7 @@
 //! Output that nobody reads: a terminal paused with Ctrl-S, a pipe whose reader sleeps. It holds up neither the run nor
 //! a stop.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -36,19 +36,24 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Waits until nothing more fits into the pipe.
+/// Waits until nothing more fits into the pipe, which need not hold as many bytes as it could then.
 fn wait_until_full(pipe: impl AsFd) {
-    // The last page may not be used up.
-    wait_until("the pipe is full", || rustix::io::ioctl_fionread(&pipe).expect("a pipe") > 60_000);
+    let path = format!("/proc/self/fd/{}", pipe.as_fd().as_raw_fd());
+    let other_end = std::fs::OpenOptions::new().write(true).open(path).expect("its other end");
+    wait_until("the pipe is full", || !has_room(&other_end));
+}
+
+fn has_room(end: impl AsFd) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut [PollFd::new(&end, PollFlags::OUT)], Some(&now)).expect("polled") > 0
 }
 
 /// Waits until nothing more can be written to the terminal, for a while: the system moves what was written from one
 /// buffer to another, which makes room.
 fn wait_until_stuck(end: &OwnedFd) {
-    let (now, mut in_a_row) = (Timespec { tv_sec: 0, tv_nsec: 0 }, 0);
+    let mut in_a_row = 0;
     wait_until("the terminal is full", || {
-        let ready = poll(&mut [PollFd::new(end, PollFlags::OUT)], Some(&now)).expect("polled");
-        in_a_row = if ready == 0 { in_a_row + 1 } else { 0 };
+        in_a_row = if has_room(end) { 0 } else { in_a_row + 1 };
         in_a_row == 20
     });
 }
