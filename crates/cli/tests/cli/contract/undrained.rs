@@ -124,7 +124,7 @@ fn a_run_at_a_paused_terminal_goes_on_and_is_stopped() {
     bench.assert_whole("stopped");
 }
 
-// proves L8, W2: the run is cancelled by the first Ctrl-C; the second ends the process at once
+// proves L8, W2: the run is cancelled by the first Ctrl-C
 #[test]
 fn ctrl_c_ends_a_run_at_a_paused_terminal() {
     let bench = endless();
