@@ -8,32 +8,28 @@ use windlass_setup::settings::{
     FormerTrust, OwnershipProblem, SettingOrigin, SettingsError, SettingsNotice, UntrustedFolder,
 };
 
-/// Returns where a value came from; a setting of the command line is named by its flag.
-pub(crate) fn origin_text(origin: &SettingOrigin) -> String {
+/// Returns the flag that a value came from.
+pub(crate) fn flag_of(origin: &SettingOrigin) -> Option<String> {
     match origin {
-        SettingOrigin::Flag(setting) => format!("--{}", setting.replace('_', "-")),
+        SettingOrigin::Flag(setting) => Some(format!("--{}", setting.replace('_', "-"))),
         SettingOrigin::Variable(_)
         | SettingOrigin::Project(_)
         | SettingOrigin::ProjectServers(_)
         | SettingOrigin::User(_)
         | SettingOrigin::Default
         | SettingOrigin::Found
-        | SettingOrigin::Session => origin.to_string(),
+        | SettingOrigin::Session => None,
     }
+}
+
+/// Returns where a value came from; a setting of the command line is named by its flag.
+pub(crate) fn origin_text(origin: &SettingOrigin) -> String {
+    flag_of(origin).unwrap_or_else(|| origin.to_string())
 }
 
 /// Returns the file or flag that a value came from, without a line.
 pub(crate) fn place_text(origin: &SettingOrigin) -> String {
-    match origin {
-        SettingOrigin::Flag(_) => origin_text(origin),
-        SettingOrigin::Variable(_)
-        | SettingOrigin::Project(_)
-        | SettingOrigin::ProjectServers(_)
-        | SettingOrigin::User(_)
-        | SettingOrigin::Default
-        | SettingOrigin::Found
-        | SettingOrigin::Session => origin.place(),
-    }
+    flag_of(origin).unwrap_or_else(|| origin.place())
 }
 
 /// Returns what is wrong with the settings, and what to do.

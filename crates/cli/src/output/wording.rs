@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use windlass_sandbox::SandboxMode;
-use windlass_setup::settings::{ModeSetting, PlaceSettings, SettingOrigin, Settings};
+use windlass_setup::settings::{ModeSetting, PlaceSettings, Settings};
+
+use super::setting_words::flag_of;
 
 /// Returns the protections that are switched off, one per line, so that a person knows before a run starts (X3, T8).
 pub(crate) fn loosened(settings: &Settings) -> Vec<&'static str> {
@@ -40,16 +42,10 @@ pub(crate) fn quoted(word: &str) -> String {
 
 /// Returns the shell command for a session of this place. `flags` begin with a space, if there are any.
 pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
-    let data = match place.data_dir.origin {
-        SettingOrigin::Flag(_) => same_folders(Some(&place.data_dir.value), None),
-        // Settings from other origins apply again without a flag.
-        SettingOrigin::Variable(_)
-        | SettingOrigin::Project(_)
-        | SettingOrigin::ProjectServers(_)
-        | SettingOrigin::User(_)
-        | SettingOrigin::Default
-        | SettingOrigin::Found
-        | SettingOrigin::Session => String::new(),
+    // Settings from other origins apply again without a flag.
+    let data = match flag_of(&place.data_dir.origin) {
+        Some(_) => same_folders(Some(&place.data_dir.value), None),
+        None => String::new(),
     };
     let key = quoted(key);
     if key.starts_with('-') {
