@@ -6,8 +6,8 @@ use std::sync::Arc;
 use windlass_vocab::{
     AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied, NextAttempt,
     Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
-    RunId, RunStarted, SessionOpened, Settlement, StopBy, Timestamp, ToolName, TurnId, TurnMode, TurnStarted,
-    UndoStarted, Usage, Verdict,
+    RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, Timestamp, ToolName, TurnId, TurnMode,
+    TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
@@ -64,13 +64,15 @@ pub struct Run {
     pub empties: u32,
     /// Continuations of replies that the length limit cut off.
     pub continued: u32,
+    /// Consecutive replies that the provider paused.
+    pub pauses: u32,
     /// Consecutive replies that were sent back because they had no call, or none that could be parsed.
     pub without_call: u32,
     /// Outputs sent back to the model because they did not fit the schema.
     pub corrections: u32,
-    /// The answer so far: the text of the last reply, appended to those that were cut off before it.
+    /// The answer so far: the text of the last reply, appended to those that were cut off or paused before it.
     pub answer: Arc<str>,
-    /// Set while a cut-off reply is being continued.
+    /// Set while a reply that was cut off or paused is being continued.
     continuing: bool,
     /// Servers whose tools were added to the offer after it was pinned.
     pub joined: BTreeSet<String>,
@@ -130,6 +132,7 @@ impl Run {
             idle_resumes: 0,
             empties: 0,
             continued: 0,
+            pauses: 0,
             without_call: 0,
             corrections: 0,
             answer: Arc::default(),
@@ -294,6 +297,11 @@ impl Run {
         self.usage += replied.usage;
         self.phase = Phase::Between;
         self.add_to_answer(&replied.parts);
+        let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
+        let paused = replied.stop == StopReason::Paused && !has_calls;
+        self.pauses = if paused { self.pauses + 1 } else { 0 };
+        // What comes after the pause belongs to the same answer.
+        self.continuing = self.continues_paused_reply();
     }
 
     /// Adds the text of a reply to the answer.

@@ -208,6 +208,9 @@ impl Draft<'_> {
         if !calls.is_empty() {
             return self.take_calls(calls);
         }
+        if stop == StopReason::Paused && self.run().is_some_and(Run::continues_paused_reply) {
+            return self.continue_paused_reply(mode);
+        }
         if let Some(told) = malformed.filter(|_| mode == TurnMode::Tools) {
             return self.send_call_back("a call that can't be read", &told);
         }
@@ -335,7 +338,7 @@ fn withheld_message(stop: StopReason, text: &str) -> String {
     let what = match stop {
         StopReason::Filtered => "The provider's filter withheld the answer",
         StopReason::Refused => "The model refused",
-        StopReason::Error | StopReason::Stop | StopReason::Calls | StopReason::Length => {
+        StopReason::Error | StopReason::Stop | StopReason::Calls | StopReason::Length | StopReason::Paused => {
             "The provider reported an error as its answer"
         }
     };

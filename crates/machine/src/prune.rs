@@ -46,7 +46,7 @@ fn oldest_half(transcript: &Transcript) -> Option<usize> {
 fn size(message: &Message) -> usize {
     match message {
         Message::User { text } | Message::Tool { text, .. } => text.len(),
-        Message::Assistant { parts, calls } => {
+        Message::Assistant { parts, calls, model: _ } => {
             let said: usize = parts.iter().map(part_size).sum();
             said + calls.iter().map(|call| call.name.len() + call.arguments.as_str().len()).sum::<usize>()
         }
@@ -56,6 +56,7 @@ fn size(message: &Message) -> usize {
 fn part_size(part: &Part) -> usize {
     match part {
         Part::Text { text } | Part::Thinking { text, .. } => text.len(),
+        Part::Opaque { item } => item.as_str().len(),
         Part::Call { .. } => 0,
     }
 }

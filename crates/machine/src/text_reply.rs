@@ -9,6 +9,8 @@ use crate::draft::Draft;
 use crate::texts;
 
 const CONTINUATIONS: u32 = 3;
+/// Consecutive paused replies that are continued; the next one is taken as it is.
+const PAUSES: u32 = 5;
 
 /// What follows a reply without calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +45,23 @@ fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
     AfterTextReply::Complete
 }
 
+impl Run {
+    /// Whether the reply that was just recorded, if it is a paused one, is to be continued.
+    pub(crate) fn continues_paused_reply(&self) -> bool {
+        (1..=PAUSES).contains(&self.pauses)
+    }
+}
+
 impl Draft<'_> {
+    /// Starts a turn that continues a paused reply, on the same history.
+    pub(crate) fn continue_paused_reply(&mut self, mode: TurnMode) {
+        match mode {
+            TurnMode::Tools | TurnMode::Talk => self.next_turn_in(mode),
+            // The last turn does not count for the cap.
+            TurnMode::WrapUp => self.start_turn(mode),
+        }
+    }
+
     /// Handles a reply without calls: it is the answer, or the run continues.
     pub(crate) fn take_text_reply(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
         let Some(run) = self.run() else { return };

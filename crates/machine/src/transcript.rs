@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelReplied, Part,
-    PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason, TextOrigin,
+    CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelName, ModelReplied,
+    Part, PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason, TextOrigin,
 };
 
 use crate::blank::is_blank;
@@ -79,7 +79,7 @@ enum OpenTurn {
     /// The model was called and has not answered.
     Asked,
     /// The model asked for calls; some have no result yet.
-    Calls { parts: Vec<Part>, calls: Vec<CallInHistory>, results: Vec<Option<Message>> },
+    Calls { parts: Vec<Part>, calls: Vec<CallInHistory>, results: Vec<Option<Message>>, model: ModelName },
 }
 
 impl Transcript {
@@ -210,17 +210,20 @@ impl Transcript {
     fn reply(&mut self, replied: &ModelReplied) {
         let withheld = match replied.stop {
             StopReason::Filtered | StopReason::Refused | StopReason::Error => true,
-            StopReason::Stop | StopReason::Calls | StopReason::Length => false,
+            StopReason::Stop | StopReason::Calls | StopReason::Length | StopReason::Paused => false,
         };
         let calls = replied.parts.iter().filter(|part| matches!(part, Part::Call { .. })).count();
+        let (parts, model) = (replied.parts.clone(), replied.model.clone());
         if calls > 0 && !withheld {
             let results = vec![None; calls];
-            self.turn = OpenTurn::Calls { parts: replied.parts.clone(), calls: Vec::with_capacity(calls), results };
+            self.turn = OpenTurn::Calls { parts, calls: Vec::with_capacity(calls), results, model };
             return;
         }
-        let says_something = replied.parts.iter().any(|part| matches!(part, Part::Text { text } if !is_blank(text)));
-        if says_something && !withheld {
-            self.history.push(Message::Assistant { parts: replied.parts.clone(), calls: Vec::new() });
+        let says_something = parts.iter().any(|part| matches!(part, Part::Text { text } if !is_blank(text)));
+        // The provider continues a paused reply by what it finds at the end of the history, whether it shows or not.
+        let continues = replied.stop == StopReason::Paused && !parts.is_empty();
+        if (says_something || continues) && !withheld {
+            self.history.push(Message::Assistant { parts, calls: Vec::new(), model });
         }
         self.close_turn();
     }
@@ -254,8 +257,8 @@ impl Transcript {
 
     /// Moves the complete turn into the history, then the messages kept back behind it.
     fn close_turn(&mut self) {
-        if let OpenTurn::Calls { parts, calls, results } = std::mem::take(&mut self.turn) {
-            self.history.push(Message::Assistant { parts, calls });
+        if let OpenTurn::Calls { parts, calls, results, model } = std::mem::take(&mut self.turn) {
+            self.history.push(Message::Assistant { parts, calls, model });
             self.history.extend(results.into_iter().flatten());
         }
         for words in std::mem::take(&mut self.held) {

@@ -19,7 +19,7 @@ pub(crate) fn whole(parts: &[Part]) -> Vec<NarratedLine> {
     let text = words(parts);
     let said = (!text.is_empty()).then(|| NarratedLine::new(Tone::Said, text).by(LineSpeaker::Model));
     let other = |part: &Part| match part {
-        Part::Text { .. } => None,
+        Part::Text { .. } | Part::Opaque { .. } => None,
         Part::Thinking { .. } => Some("(thinking)".to_owned()),
         Part::Call { index } => Some(format!("(call {index})")),
     };

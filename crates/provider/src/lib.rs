@@ -19,7 +19,9 @@ mod segments;
 mod sse;
 mod think;
 
-use windlass_vocab::{Failure, MaxTokens, Message, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode};
+use windlass_vocab::{
+    Failure, MaxTokens, Message, ModelName, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
+};
 
 pub use crate::future::BoxFuture;
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
@@ -59,6 +61,8 @@ pub enum Delivery {
 /// A request to a model.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelRequest<'a> {
+    /// The name under which this call is made: signed and opaque parts of the history are sent if they are this model's.
+    pub model: &'a ModelName,
     /// The static prefix and the offer.
     pub context: &'a PinnedContext,
     /// The conversation, valid for the protocol.

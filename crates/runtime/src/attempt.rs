@@ -19,6 +19,7 @@ use crate::cut_call::refuse_cut;
 use crate::feed::Feed;
 use crate::known_names::KnownNames;
 use crate::output::misfit;
+use crate::scrub::scrub_part;
 use crate::services::{AgentSettings, Services};
 use crate::spans;
 use crate::textual::{self, TextualHistory};
@@ -88,6 +89,7 @@ pub(crate) fn start(
     let history = legal(&state.transcript.history);
     let tail = plan_reminder(state);
     let request = ModelRequest {
+        model: asked.model,
         context,
         history: &history,
         epoch: state.transcript.epoch,
@@ -329,16 +331,9 @@ impl ReplyReading<'_> {
             refuse_cut(&reply, &mut calls, limit);
         }
         let misfit = self.misfit(&reply);
-        let usage = reply.usage.unwrap_or_else(|| estimated(self.state, &reply.thinking, &reply.text));
-        let mut parts = Vec::with_capacity(2 + calls.len());
-        if !reply.thinking.is_empty() || reply.signature.is_some() {
-            parts.push(Part::Thinking { text: reply.thinking, signature: reply.signature });
-        }
-        if !reply.text.is_empty() {
-            parts.push(Part::Text { text: reply.text });
-        }
-        parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
+        let usage = reply.usage.unwrap_or_else(|| estimated(self.state, &reply.thinking(), &reply.text()));
         let usage = Usage { calls: 1, ..usage };
+        let parts = with_every_call(reply.parts, calls.len());
         Fact::Replied { attempt: key, parts, stop: reply.stop, usage, calls, misfit, malformed }
     }
 
@@ -363,8 +358,22 @@ impl ReplyReading<'_> {
             TurnMode::Talk => true,
             TurnMode::WrapUp => false,
         };
-        answers.then(|| misfit(run, &reply.text, self.agent.output.as_ref(), &self.services.secrets))?
+        answers.then(|| misfit(run, &reply.text(), self.agent.output.as_ref(), &self.services.secrets))?
     }
+}
+
+/// Returns the parts of a reply with `calls` calls, each of them once: the machine counts the calls by their parts.
+fn with_every_call(mut parts: Vec<Part>, calls: usize) -> Vec<Part> {
+    let mut placed = vec![false; calls];
+    parts.retain(|part| match part {
+        Part::Call { index } => {
+            let place = usize::try_from(*index).ok().and_then(|index| placed.get_mut(index));
+            place.is_some_and(|placed| !std::mem::replace(placed, true))
+        }
+        Part::Text { .. } | Part::Thinking { .. } | Part::Opaque { .. } => true,
+    });
+    parts.extend((0u32..).zip(placed).filter(|(_, placed)| !placed).map(|(index, _)| Part::Call { index }));
+    parts
 }
 
 /// Replaces secrets in a reply before it is used further: a preview title or an error may quote part of an argument.
@@ -383,12 +392,9 @@ fn scrubbed(secrets: &Secrets, reply: Reply) -> Reply {
         mended: call.mended.map(clean),
         ..call
     };
-    Reply {
-        text: clean(reply.text),
-        thinking: clean(reply.thinking),
-        calls: reply.calls.into_iter().map(call).collect(),
-        ..reply
-    }
+    let mut parts = reply.parts;
+    parts.iter_mut().for_each(|part| scrub_part(secrets, part));
+    Reply { parts, calls: reply.calls.into_iter().map(call).collect(), ..reply }
 }
 
 /// Returns the estimated usage of an aborted call; nothing if nothing was received.
@@ -414,10 +420,10 @@ fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
 fn bytes_of(message: &Message) -> usize {
     match message {
         Message::User { text } | Message::Tool { text, .. } => text.len(),
-        Message::Assistant { parts, calls } => {
+        Message::Assistant { parts, calls, model: _ } => {
             let said = parts.iter().map(|part| match part {
                 Part::Text { text } => text.len(),
-                Part::Thinking { .. } | Part::Call { .. } => 0,
+                Part::Thinking { .. } | Part::Opaque { .. } | Part::Call { .. } => 0,
             });
             said.sum::<usize>() + calls.iter().map(|call| call.arguments.as_str().len()).sum::<usize>()
         }

@@ -21,12 +21,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         Fact::Pinned(context) | Fact::OfferChanged { context, .. } => scrub_context(secrets, context),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
         Fact::Replied { parts, calls, misfit, malformed, .. } => {
-            for part in parts {
-                match part {
-                    Part::Text { text } | Part::Thinking { text, .. } => scrub_text(secrets, text),
-                    Part::Call { .. } => {}
-                }
-            }
+            parts.iter_mut().for_each(|part| scrub_part(secrets, part));
             calls.iter_mut().for_each(|call| scrub_call(secrets, call));
             for told in [misfit, malformed].into_iter().flatten() {
                 scrub_text(secrets, told);
@@ -63,6 +58,26 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::CallAllowed { .. }
         | Fact::Stopped(_)
         | Fact::Forked => {}
+    }
+}
+
+/// Replaces every known secret in a part of a reply.
+pub(crate) fn scrub_part(secrets: &Secrets, part: &mut Part) {
+    match part {
+        Part::Text { text } => scrub_text(secrets, text),
+        Part::Thinking { text, signature } => {
+            if let Cow::Owned(clean) = secrets.scrub(text) {
+                *text = clean;
+                // It was made for the text as it was; the provider would refuse it with any other.
+                *signature = None;
+            }
+        }
+        Part::Opaque { item } => {
+            if secrets.is_in(item.as_str().as_bytes()) {
+                *item = secrets.scrub_json(item);
+            }
+        }
+        Part::Call { .. } => {}
     }
 }
 

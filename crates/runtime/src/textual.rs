@@ -72,18 +72,18 @@ pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownName
 pub(crate) fn called(reply: &Reply, spoken: Option<&AcceptedForms>, known: &KnownNames) -> Vec<String> {
     let names = |calls: &[ReplyCall]| calls.iter().map(|call| call.name.clone()).collect();
     match spoken.filter(|_| reply.calls.is_empty()) {
-        Some(spoken) => names(&reading(reply, spoken, known, MaxTokens::ModelOwn).calls),
+        Some(spoken) => names(&reading(reply, &reply.text(), spoken, known, MaxTokens::ModelOwn).calls),
         None => names(&reply.calls),
     }
 }
 
-fn reading(reply: &Reply, spoken: &AcceptedForms, known: &KnownNames, limit: MaxTokens) -> ParsedReply {
+fn reading(reply: &Reply, text: &str, spoken: &AcceptedForms, known: &KnownNames, limit: MaxTokens) -> ParsedReply {
     let ended = match reached(reply, limit) {
         LengthLimit::Reached => TextEnd::Cut,
         LengthLimit::NotKnown => TextEnd::Whole,
     };
     let known = known.clone();
-    read(&reply.text, spoken, move |name| known.knows(name), ended)
+    read(text, spoken, move |name| known.knows(name), ended)
 }
 
 /// Where calls are blocks, a reply that starts with one is meant as a call, whatever the block contains.
@@ -102,19 +102,21 @@ pub(crate) fn understood(
     known: &KnownNames,
 ) -> (Reply, Option<String>) {
     let Some(spoken) = spoken(policy, context).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
-    let reading = reading(&reply, &spoken, known, policy.sampling.max_tokens);
+    let text = reply.text();
+    let reading = reading(&reply, &text, &spoken, known, policy.sampling.max_tokens);
     if !reading.calls.is_empty() {
-        (reply.text, reply.calls) = (reading.text, reading.calls);
+        reply.set_text(reading.text);
+        reading.calls.into_iter().for_each(|call| reply.push_call(call));
         if reply.stop == StopReason::Stop {
             reply.stop = StopReason::Calls;
         }
         return (reply, None);
     }
-    let malformed = reading.malformed.or_else(|| unreadable_block(&reply.text, context.dialect));
+    let malformed = reading.malformed.or_else(|| unreadable_block(&text, context.dialect));
     let told = malformed.map(|malformed| malformed.message(context.dialect));
     if told.is_some() && mode != TurnMode::Tools {
         // No call is possible in this mode, so an incomplete call is removed from the answer.
-        reply.text = reading.text;
+        reply.set_text(reading.text);
         return (reply, None);
     }
     (reply, told)

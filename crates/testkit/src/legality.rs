@@ -29,7 +29,7 @@ pub fn history_legality(history: &[Message]) -> Result<(), String> {
             .iter()
             .map(|message| match message {
                 Message::User { .. } => Ok(OrderedMessage::User),
-                Message::Assistant { parts, calls } if parts.is_empty() && calls.is_empty() => {
+                Message::Assistant { parts, calls, .. } if parts.is_empty() && calls.is_empty() => {
                     Err(SAYS_NOTHING.to_owned())
                 }
                 Message::Assistant { calls, .. } => {
@@ -242,12 +242,15 @@ mod tests {
         let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
         let user = || Message::User { text: "go".into() };
         let in_history = CallInHistory { call, provider_id: None, name: "t".into(), arguments: Json::empty_object() };
-        let assistant = || Message::Assistant { parts: vec![], calls: vec![in_history.clone()] };
+        let assistant = || Message::Assistant { parts: vec![], calls: vec![in_history.clone()], model: "m".into() };
         let tool =
             || Message::Tool { call, provider_id: None, name: "t".into(), outcome: OutcomeKind::Ok, text: "ok".into() };
         assert_eq!(history_legality(&[user(), assistant(), tool()]), Ok(()));
         assert!(history_legality(&[user(), assistant()]).is_err());
         assert!(history_legality(&[user(), tool()]).is_err());
-        assert!(history_legality(&[user(), Message::Assistant { parts: vec![], calls: vec![] }]).is_err());
+        assert!(
+            history_legality(&[user(), Message::Assistant { parts: vec![], calls: vec![], model: "m".into() }])
+                .is_err()
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use windlass_provider::{BoxFuture, Delivery, Model, ModelRequest, Piece, Segments, Sink};
-use windlass_vocab::{Failure, FailureClass, Reply, ReplyCall, StopReason, TurnMode, Usage};
+use windlass_vocab::{Failure, FailureClass, Part, Reply, ReplyCall, StopReason, TurnMode, Usage};
 
 use crate::fault::{BodyPoint, FaultKind};
 use crate::legality::history_legality;
@@ -202,24 +202,23 @@ fn pieces(cue: &Cue<'_>, pace: &ReplyPace) -> Vec<OwnedPiece> {
 fn reply(cue: &Cue<'_>) -> Reply {
     let step = cue.step;
     let tokens = step.usage.unwrap_or_default();
+    let mut reply = Reply::from_text(wire::text(cue));
+    if !step.thinking.is_empty() {
+        reply.parts.insert(0, Part::Thinking { text: step.thinking.clone(), signature: None });
+    }
+    for (index, call) in step.calls.iter().enumerate() {
+        reply.push_call(ReplyCall {
+            provider_id: wire::id(cue, index, call),
+            name: call.name.clone(),
+            arguments: wire::arguments(cue, call),
+            mended: None,
+        });
+    }
     Reply {
-        text: wire::text(cue),
-        thinking: step.thinking.clone(),
-        signature: None,
-        calls: step
-            .calls
-            .iter()
-            .enumerate()
-            .map(|(index, call)| ReplyCall {
-                provider_id: wire::id(cue, index, call),
-                name: call.name.clone(),
-                arguments: wire::arguments(cue, call),
-                mended: None,
-            })
-            .collect(),
         stop: stop(wire::finish(step)),
         usage: Some(Usage { input: tokens.prompt, output: tokens.completion, calls: 1, ..Usage::default() }),
         model: Some(wire::MODEL.to_owned()),
+        ..reply
     }
 }
 
@@ -230,6 +229,7 @@ fn stop(finish: &str) -> StopReason {
         "content_filter" => StopReason::Filtered,
         "refusal" => StopReason::Refused,
         "error" => StopReason::Error,
+        "pause_turn" => StopReason::Paused,
         _ => StopReason::Stop,
     }
 }

@@ -31,6 +31,7 @@ mod json;
 mod message;
 mod newer;
 mod output;
+mod part;
 mod policy;
 mod question;
 mod record;
@@ -59,9 +60,10 @@ pub use id::{
     TurnId,
 };
 pub use json::Json;
-pub use message::{CallInHistory, Message, Part, Reply, ReplyCall, StopReason};
+pub use message::{CallInHistory, Message, Reply, ReplyCall, StopReason};
 pub use newer::NewerRecord;
 pub use output::OutputSpec;
+pub use part::Part;
 pub use policy::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
     PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,

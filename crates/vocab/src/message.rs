@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, Json, OutcomeKind, Usage};
+use crate::part::Part;
+use crate::{CallId, Json, ModelName, OutcomeKind, Usage};
 
 /// One entry of the history sent to a model. Derived from records, never stored itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Message {
         parts: Vec<Part>,
         /// The calls, by index.
         calls: Vec<CallInHistory>,
+        /// The model that made it, as named in the configuration: signed and opaque parts are returned to no other.
+        model: ModelName,
     },
     /// The result of one call.
     Tool {
@@ -47,47 +50,6 @@ pub struct CallInHistory {
     pub arguments: Json,
 }
 
-/// A part of a model's reply.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum Part {
-    /// Text for the person.
-    Text {
-        /// The text.
-        text: String,
-    },
-    /// Reasoning; displayed as thinking, never as the answer.
-    Thinking {
-        /// The reasoning text, empty where the provider hides it.
-        text: String,
-        /// The provider's signature, returned unchanged to the same model.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        signature: Option<String>,
-    },
-    /// A call the model asked for; its details are in the `CallRequested` of the same batch.
-    Call {
-        /// The call's place among the calls of the reply, from 0.
-        index: u32,
-    },
-}
-
-impl Part {
-    /// Returns the text, if this part is text for the person.
-    #[must_use]
-    pub fn as_text(&self) -> Option<&str> {
-        match self {
-            Self::Text { text } => Some(text),
-            Self::Thinking { .. } | Self::Call { .. } => None,
-        }
-    }
-
-    /// Returns the text for the person in these parts, joined.
-    #[must_use]
-    pub fn joined_text(parts: &[Self]) -> String {
-        parts.iter().filter_map(Self::as_text).collect()
-    }
-}
-
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,18 +67,16 @@ pub enum StopReason {
     Refused,
     /// The provider gave an error as the finish reason.
     Error,
+    /// The provider wants the conversation sent again, with this reply at its end, to continue the reply.
+    Paused,
 }
 
 /// A model's whole reply as the wire codec decoded it. Not yet a record: tool names are unresolved and arguments are
 /// unparsed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// The text, joined.
-    pub text: String,
-    /// The reasoning, joined.
-    pub thinking: String,
-    /// The provider's signature over the reasoning.
-    pub signature: Option<String>,
+    /// The parts, in the order they came. Each call has a [`Part::Call`] with its index in `calls`.
+    pub parts: Vec<Part>,
     /// The calls, in order.
     pub calls: Vec<ReplyCall>,
     /// Why it stopped.
@@ -125,6 +85,43 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// The model that answered, according to the provider.
     pub model: Option<String>,
+}
+
+impl Reply {
+    /// Returns a reply that is only text, or nothing where the text is empty.
+    #[must_use]
+    pub fn from_text(text: impl Into<String>) -> Self {
+        let mut reply = Self::default();
+        reply.set_text(text.into());
+        reply
+    }
+
+    /// Returns the text for the person, joined.
+    #[must_use]
+    pub fn text(&self) -> String {
+        Part::joined_text(&self.parts)
+    }
+
+    /// Returns the reasoning, joined.
+    #[must_use]
+    pub fn thinking(&self) -> String {
+        Part::joined_thinking(&self.parts)
+    }
+
+    /// Replaces the text for the person: all of it stands where the first text stood.
+    pub fn set_text(&mut self, text: String) {
+        let place = self.parts.iter().position(|part| part.as_text().is_some()).unwrap_or(self.parts.len());
+        self.parts.retain(|part| part.as_text().is_none());
+        if !text.is_empty() {
+            self.parts.insert(place.min(self.parts.len()), Part::Text { text });
+        }
+    }
+
+    /// Adds a call at the end.
+    pub fn push_call(&mut self, call: ReplyCall) {
+        self.parts.push(Part::Call { index: u32::try_from(self.calls.len()).unwrap_or(u32::MAX) });
+        self.calls.push(call);
+    }
 }
 
 /// A call as the model wrote it.

@@ -13,7 +13,7 @@ use gungraun::{library_benchmark, library_benchmark_group, main};
 use windlass_machine::{Fact, State, apply};
 use windlass_provider::openai::{AnswerLimits, ChatStream, Endpoint, OpenAiConfig, RequestBody, encode};
 use windlass_provider::{Delivery, ModelRequest, Segments};
-use windlass_vocab::{MaxTokens, Message, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
+use windlass_vocab::{MaxTokens, Message, ModelName, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
 
 use conversation::{asked, called, context, records, reply, result};
 
@@ -78,7 +78,9 @@ impl Sending {
     }
 
     fn encode(&mut self) -> RequestBody {
+        let name = ModelName::default();
         let request = ModelRequest {
+            model: &name,
             context: &self.context,
             history: &self.history,
             epoch: 1,

@@ -12,6 +12,7 @@ mod healthy;
 mod imports;
 mod interruptions;
 mod output;
+mod paused_replies;
 mod pauses;
 mod presets;
 mod properties;

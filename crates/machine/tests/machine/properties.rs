@@ -179,7 +179,8 @@ fn any_message() -> impl Strategy<Value = Message> {
         Just(Message::User { text: "words".into() }),
         prop::collection::btree_set(any_call(), 0..3).prop_map(move |calls| Message::Assistant {
             parts: vec![],
-            calls: calls.into_iter().map(called).collect()
+            calls: calls.into_iter().map(called).collect(),
+            model: "m".into(),
         }),
         any_call().prop_map(|call| Message::Tool {
             call,

@@ -3,7 +3,7 @@
 //! The protocol: add chunks in order, then finish. The contents of a chunk go to the sink as it is added; the final
 //! reply is the same however the chunks were delivered.
 
-use windlass_vocab::{Reply, StopReason, Usage};
+use windlass_vocab::{Part, Reply, StopReason, Usage};
 
 use super::calls::CallAssembler;
 use super::chunk::{self, ChoiceDelta, Chunk, ChunkChoice, JsonText, or_empty};
@@ -200,15 +200,17 @@ impl ReplyDraft {
         // A reply stays in memory as long as its session.
         self.words.shrink_to_fit();
         self.thinking.shrink_to_fit();
-        Ok(Reply {
-            text: if self.refusal.is_empty() { self.words } else { self.words + &self.refusal },
-            thinking: self.thinking,
-            signature: None,
-            calls: self.calls.finish(),
-            stop,
-            usage: self.usage,
-            model: self.model,
-        })
+        let text = if self.refusal.is_empty() { self.words } else { self.words + &self.refusal };
+        let calls = self.calls.finish();
+        let mut parts = Vec::with_capacity(2 + calls.len());
+        if !self.thinking.is_empty() {
+            parts.push(Part::Thinking { text: self.thinking, signature: None });
+        }
+        if !text.is_empty() {
+            parts.push(Part::Text { text });
+        }
+        parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
+        Ok(Reply { parts, calls, stop, usage: self.usage, model: self.model })
     }
 
     /// The stop reason, corrected by the reply: many servers report "stop" with calls, or "`tool_calls`" with none.
@@ -218,7 +220,11 @@ impl ReplyDraft {
             Some(FinishReason::OutOfResources) => return Err(OutOfResources),
             Some(FinishReason::Reason(StopReason::Stop | StopReason::Calls) | FinishReason::Unknown) | None => ended,
             Some(FinishReason::Reason(
-                reason @ (StopReason::Length | StopReason::Filtered | StopReason::Refused | StopReason::Error),
+                reason @ (StopReason::Length
+                | StopReason::Filtered
+                | StopReason::Refused
+                | StopReason::Error
+                | StopReason::Paused),
             )) => reason,
         };
         Ok(if !self.refusal.is_empty() && said == StopReason::Stop { StopReason::Refused } else { said })

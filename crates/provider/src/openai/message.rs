@@ -25,11 +25,27 @@ pub(super) fn write_words(out: &mut impl BufMut, speaker: PromptRole, words: &st
     write(out, "}");
 }
 
+/// Whether a message is a reply of which this wire can send nothing: only reasoning and items of another model. Servers
+/// refuse a message without content.
+pub(super) fn has_nothing_for_chat(message: &Message) -> bool {
+    match message {
+        Message::Assistant { parts, calls, model: _ } => {
+            let unsendable = |part: &Part| match part {
+                Part::Text { text } => text.is_empty(),
+                Part::Thinking { .. } | Part::Opaque { .. } => true,
+                Part::Call { .. } => false,
+            };
+            calls.is_empty() && !parts.is_empty() && parts.iter().all(unsendable)
+        }
+        Message::User { .. } | Message::Tool { .. } => false,
+    }
+}
+
 /// Writes a message of the history.
 pub(super) fn write_message(out: &mut impl BufMut, message: &Message, reasoning: ReasoningReturn) {
     match message {
         Message::User { text } => write_words(out, PromptRole::User, text),
-        Message::Assistant { parts, calls } => write_reply(out, parts, calls, reasoning),
+        Message::Assistant { parts, calls, model: _ } => write_reply(out, parts, calls, reasoning),
         Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
             write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()));
             write_string(out, r#","content":"#, text);
@@ -42,7 +58,7 @@ fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], r
     let words = joined(parts, Part::as_text);
     let thoughts = joined(parts, |part| match (reasoning, part) {
         (ReasoningReturn::Field, Part::Thinking { text, .. }) => Some(text),
-        (ReasoningReturn::Never, _) | (_, Part::Text { .. } | Part::Call { .. }) => None,
+        (ReasoningReturn::Never, _) | (_, Part::Text { .. } | Part::Call { .. } | Part::Opaque { .. }) => None,
     });
     // Null is only valid with calls; servers refuse a message that has neither.
     if words.is_empty() && !calls.is_empty() {

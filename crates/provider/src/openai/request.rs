@@ -9,7 +9,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
 use super::config::OpenAiConfig;
-use super::message::{PromptRole, write, write_message, write_string, write_words};
+use super::message::{PromptRole, has_nothing_for_chat, write, write_message, write_string, write_words};
 use super::wire::{Parameters, WireTool};
 use crate::{ModelRequest, Segments};
 
@@ -34,6 +34,9 @@ pub fn encode(
         request.history,
         &mut |out| write_prefix(out, config, request.context),
         &mut |out, place, message| {
+            if has_nothing_for_chat(message) {
+                return;
+            }
             if place > 0 || !prefix.is_empty() {
                 write(out, ",");
             }

@@ -13,7 +13,7 @@
 //! stream.push(br#"data: {"choices":[{"delta":{"content":"hel"#, &mut sink)?;
 //! stream.push(b"lo\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", &mut sink)?;
 //! let reply = stream.finish(&mut sink)?;
-//! assert_eq!((reply.text.as_str(), shown.as_str()), ("hello", "hello"));
+//! assert_eq!((reply.text(), shown), ("hello".to_owned(), "hello".to_owned()));
 //! # Ok::<(), windlass_vocab::Failure>(())
 //! ```
 

@@ -64,7 +64,7 @@ fn words_are_joined_and_usage_is_read_wherever_it_stands() {
         [&text, &more, &beside, "{}", "[DONE]"],
     ] {
         let reply = reply(&chunks).unwrap();
-        assert_eq!((reply.text.as_str(), reply.stop, reply.usage), ("Héllo\n", StopReason::Stop, Some(expected)));
+        assert_eq!((reply.text().as_str(), reply.stop, reply.usage), ("Héllo\n", StopReason::Stop, Some(expected)));
     }
 }
 
@@ -87,8 +87,8 @@ fn a_count_on_each_chunk_is_not_added_up_and_senseless_counts_are_left_out() {
 #[test]
 fn a_reply_is_whole_without_the_closing_mark_but_not_without_a_finish() {
     let text = delta(r#"{"content":"half"}"#);
-    assert_eq!(reply(&[&text, &finish("stop")]).unwrap().text, "half");
-    assert_eq!(reply(&[&text, "[DONE]"]).unwrap().text, "half");
+    assert_eq!(reply(&[&text, &finish("stop")]).unwrap().text(), "half");
+    assert_eq!(reply(&[&text, "[DONE]"]).unwrap().text(), "half");
     let cut = failure(reply(&[&text]));
     assert_eq!((cut.class, cut.first_byte), (FailureClass::Transient, true));
     assert_eq!(cut.message, "The server at http://models.test/v1 broke off in the middle of the answer.");
@@ -103,7 +103,7 @@ fn an_event_cut_in_half_is_a_broken_connection_not_nonsense() {
     let half = failure(read(&format!("data: {text}\n\ndata: {{\"choices\":[{{\"delta\":")));
     assert_eq!((half.class, half.first_byte), (FailureClass::Transient, true));
     let whole = read(&format!("data: {text}\n\ndata: {}\n\ndata: {{\"cho", finish("stop")));
-    assert_eq!(whole.unwrap().text, "half");
+    assert_eq!(whole.unwrap().text(), "half");
 }
 
 #[test]
@@ -116,14 +116,14 @@ fn framing_may_be_sloppy() {
         format!("data: {text}\n\ndata: \n\ndata: {end}\n\ndata: [DONE]\n\ndata: garbage\n\n"),
         format!("event: ping\ndata: {{}}\n\ndata: {text}\n\ndata: {end}\n\n"),
     ] {
-        assert_eq!(read(&body).unwrap().text, "ok", "{body:?}");
+        assert_eq!(read(&body).unwrap().text(), "ok", "{body:?}");
     }
 }
 
 #[test]
 fn a_broken_character_costs_only_itself() {
     let body = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\xF0\x9F\"},\"finish_reason\":\"stop\"}]}\n\n";
-    assert_eq!(decode(&[body]).0.unwrap().text, "a\u{fffd}");
+    assert_eq!(decode(&[body]).0.unwrap().text(), "a\u{fffd}");
 }
 
 #[test]
@@ -203,15 +203,15 @@ fn reasoning_is_thinking_whatever_its_field_is_called() {
         let thought = delta(&format!(r#"{{"content":null,"{field}":"hm"}}"#));
         let text = delta(&format!(r#"{{"content":"Yes","{field}":null}}"#));
         let reply = reply(&[&thought, &text, &end]).unwrap();
-        assert_eq!((reply.thinking.as_str(), reply.text.as_str()), ("hm", "Yes"), "{field}");
+        assert_eq!((reply.thinking().as_str(), reply.text().as_str()), ("hm", "Yes"), "{field}");
     }
     let both = delta(r#"{"reasoning":"hm","reasoning_content":"hm","content":""}"#);
-    assert_eq!(reply(&[&both, &end]).unwrap().thinking, "hm");
+    assert_eq!(reply(&[&both, &end]).unwrap().thinking(), "hm");
     let parts = delta(
         r#"{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"Yes"}]}"#,
     );
     let reply = reply(&[&parts, &end]).unwrap();
-    assert_eq!((reply.thinking.as_str(), reply.text.as_str()), ("hm", "Yes"));
+    assert_eq!((reply.thinking().as_str(), reply.text().as_str()), ("hm", "Yes"));
 }
 
 // proves M5
@@ -223,14 +223,14 @@ fn think_tags_are_thinking_even_when_cut_apart() {
         .chain([finish("stop")])
         .collect();
     let reply = reply(&chunks.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
-    assert_eq!((reply.thinking.as_str(), reply.text.as_str()), ("hm", "Yes <think>"));
+    assert_eq!((reply.thinking().as_str(), reply.text().as_str()), ("hm", "Yes <think>"));
 }
 
 #[test]
 fn a_message_repeated_at_the_end_of_a_stream_is_not_doubled() {
     let last = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
-    assert_eq!(reply(&[&delta(r#"{"content":"Hel"}"#), &delta(r#"{"content":"lo"}"#), last]).unwrap().text, "Hello");
-    assert_eq!(reply(&[last]).unwrap().text, "Hello");
+    assert_eq!(reply(&[&delta(r#"{"content":"Hel"}"#), &delta(r#"{"content":"lo"}"#), last]).unwrap().text(), "Hello");
+    assert_eq!(reply(&[last]).unwrap().text(), "Hello");
 }
 
 // proves M9
@@ -255,7 +255,7 @@ fn finishes_are_read_and_set_right_by_the_reply() {
     ] {
         assert_eq!(reply(&[chunk, &finish(word)]).unwrap().stop, stop, "{word}");
     }
-    assert_eq!(reply(&[&refused, &finish("stop")]).unwrap().text, "No.");
+    assert_eq!(reply(&[&refused, &finish("stop")]).unwrap().text(), "No.");
     let starved = failure(reply(&[&text, &finish("insufficient_system_resource")]));
     assert_eq!((starved.class, starved.first_byte), (FailureClass::Transient, true));
 }
@@ -278,7 +278,7 @@ fn an_error_inside_a_stream_is_a_failure_of_its_class() {
         assert_eq!((failed.class, failed.first_byte), (class, true), "{error}");
     }
     assert_eq!(
-        reply(&[r#"{"error":null,"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}"#]).unwrap().text,
+        reply(&[r#"{"error":null,"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}"#]).unwrap().text(),
         "x"
     );
 }
@@ -331,14 +331,14 @@ fn a_whole_body_and_a_stream_are_told_apart_by_their_bytes() {
         r#"{{"model":"m1","choices":[{{"message":{message},"finish_reason":"stop"}}],"usage":{{"prompt_tokens":1,"completion_tokens":2}}}}"#
     );
     let reply = answer(&format!("\n {whole}\n")).unwrap();
-    assert_eq!((reply.text.as_str(), reply.thinking.as_str(), reply.stop), ("Yes", "hm", StopReason::Calls));
+    assert_eq!((reply.text().as_str(), reply.thinking().as_str(), reply.stop), ("Yes", "hm", StopReason::Calls));
     assert_eq!(
         (reply.calls.len(), reply.model.as_deref(), reply.usage.map(|usage| usage.output)),
         (1, Some("m1"), Some(2))
     );
     assert_eq!(answer(&format!("data: {whole}\n\n")), Ok(reply));
     let streamed = format!("data: {}\n\ndata: {}\n\n", delta(r#"{"content":"Yes"}"#), finish("stop"));
-    assert_eq!(answer(&streamed).unwrap().text, "Yes");
+    assert_eq!(answer(&streamed).unwrap().text(), "Yes");
 }
 
 #[test]

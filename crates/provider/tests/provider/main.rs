@@ -50,7 +50,7 @@ impl Shown {
 
     /// Asserts that the pieces contain all of the reply.
     fn assert_covers(&self, reply: &Reply) {
-        assert_eq!((&self.text, &self.thinking), (&reply.text, &reply.thinking));
+        assert_eq!((&self.text, &self.thinking), (&reply.text(), &reply.thinking()));
         let arguments: Vec<&String> = self.calls.values().map(|(_, arguments)| arguments).collect();
         assert_eq!(arguments, reply.calls.iter().map(|call| &call.arguments).collect::<Vec<_>>());
     }

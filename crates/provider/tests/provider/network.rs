@@ -9,7 +9,7 @@ use windlass_provider::{
     Delivery, HttpClient, HttpConfig, HttpError, Model, ModelRequest, Piece, Secret, Segments, Sink,
 };
 use windlass_vocab::{
-    Failure, FailureClass, MaxTokens, Message, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
+    Failure, FailureClass, MaxTokens, Message, ModelName, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
 };
 
 use super::server::{Act, Server};
@@ -38,7 +38,9 @@ pub(crate) const STREAMED: Ask =
 pub(crate) async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
     let context = PinnedContext { prefix: "sys".into(), offer: vec![], ..PinnedContext::default() };
     let history = [Message::User { text: "hello".into() }];
+    let name = ModelName::from("a model");
     let request = ModelRequest {
+        model: &name,
         context: &context,
         history: &history,
         epoch: 0,
@@ -99,7 +101,7 @@ async fn a_stream_arrives_in_pieces_and_its_connection_is_used_again() {
             }
         });
         let reply = call(&model, &STREAMED, sink).await.unwrap();
-        assert_eq!((reply.text.as_str(), pieces.lock().unwrap().as_str()), ("Hi", "Hi"));
+        assert_eq!((reply.text().as_str(), pieces.lock().unwrap().as_str()), ("Hi", "Hi"));
         let request = server.requests.recv().await.unwrap();
         assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
         assert!(request.contains("authorization: Bearer sk-secret\r\n"), "{request}");
@@ -118,7 +120,7 @@ async fn a_connection_the_server_closed_while_nobody_used_it_costs_nothing() {
     let mut server = Server::start(vec![closing(), closing(), closing()]).await;
     let model = model(&server.base_url());
     for _ in 0..3 {
-        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
         read.notify_one();
         server.closed.recv().await.unwrap();
         // The runtime polls its sockets before it resumes this task.
@@ -135,7 +137,7 @@ async fn models_of_one_server_share_its_connections() {
     for name in ["one", "other"] {
         let config = OpenAiConfig::new(server.base_url(), name);
         let model = OpenAiModel::new(config, &http).unwrap();
-        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
     }
     assert_eq!(server.connections.load(Ordering::SeqCst), 1);
 }
@@ -153,7 +155,7 @@ async fn a_request_given_up_in_mid_stream_takes_its_connection_with_it() {
         ended = call(&model, &STREAMED, sink) => panic!("{ended:?}"),
         () = begun.notified() => {}
     }
-    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
 }
 
@@ -166,7 +168,7 @@ async fn a_whole_answer_is_read_in_either_form() {
     let model = model(&server.base_url());
     let asked_whole = Ask { delivery: Delivery::Whole, ..STREAMED };
     for ask in [&asked_whole, &STREAMED, &asked_whole] {
-        assert_eq!(call(&model, ask, ignore()).await.unwrap().text, "Hi");
+        assert_eq!(call(&model, ask, ignore()).await.unwrap().text(), "Hi");
     }
 }
 
@@ -227,7 +229,7 @@ async fn half_a_stream_is_passing_and_a_whole_one_is_not_lost_by_a_bad_end() {
     let model = model(&server.base_url());
     let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
     assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true), "{failure}");
-    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
 }
 
 // proves M4
@@ -287,7 +289,7 @@ async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {
     let late = Act::Drip { first: streaming_head(), drop: chunk(": ping\n\n"), drops: 150, last };
     let server = Server::start(vec![late]).await;
     let ask = Ask { idle: StreamIdle { first_ms: 500, next_ms: 20_000 }, ..STREAMED };
-    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text(), "Hi");
 }
 
 // proves M4
@@ -297,7 +299,7 @@ async fn comments_after_a_whole_reply_do_not_hold_it_up() {
     let whole = [streaming_head(), chunk(TEXT), chunk(finished)].concat();
     let server = Server::start(vec![drip(whole, ": ping\n\n")]).await;
     let ask = Ask { idle: StreamIdle { first_ms: 20_000, next_ms: 100 }, ..STREAMED };
-    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text(), "Hi");
 }
 
 // proves M3
@@ -316,7 +318,7 @@ async fn a_rejection_that_never_ends_is_read_as_far_as_it_came() {
 async fn a_closing_mark_ends_the_call_even_when_the_connection_stays_open() {
     let bytes = [streaming_head(), chunk(TEXT), chunk(END)].concat();
     let server = Server::start(vec![Act::SayAndHang(bytes)]).await;
-    assert_eq!(call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap().text(), "Hi");
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ fn recorded_refusals_and_rejections_are_told_apart_from_answers() {
         } else if recording.file.ends_with("refusal_matrix/chat_streaming_raw_model_surfaces_refusal.yaml") {
             let reply = decode(&[said]).0.unwrap();
             assert_eq!(reply.stop, StopReason::Refused);
-            assert!(reply.text.starts_with("I'm"), "{}", reply.text);
+            assert!(reply.text().starts_with("I'm"), "{}", reply.text());
         }
     }
 }

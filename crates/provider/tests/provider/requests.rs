@@ -1,11 +1,13 @@
 //! The request body, byte by byte.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 use windlass_provider::openai::{LengthField, OpenAiConfig, ReasoningReturn, RequestBody, ResponseFormat, encode};
 use windlass_provider::{Delivery, ModelRequest, Segments};
 use windlass_vocab::{
-    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, OutcomeKind, OutputSpec, Part, PinnedContext,
-    Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
+    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, OutputSpec, Part,
+    PinnedContext, Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
 fn config() -> OpenAiConfig {
@@ -30,8 +32,12 @@ fn read_file() -> ToolSpec {
     }
 }
 
+/// The name of the model that is called.
+static MODEL: LazyLock<ModelName> = LazyLock::new(|| "a model".into());
+
 fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelRequest<'a> {
     ModelRequest {
+        model: &MODEL,
         context,
         history,
         epoch: 1,
@@ -75,12 +81,14 @@ fn history() -> Vec<Message> {
                 Part::Call { index: 1 },
             ],
             calls: vec![call(0, Some("p1"), "read_file"), call(1, None, "no such tool!")],
+            model: MODEL.clone(),
         },
         result(0, Some("p1")),
         result(1, None),
         Message::Assistant {
             parts: vec![Part::Text { text: "Do".into() }, Part::Text { text: "ne.".into() }],
             calls: vec![],
+            model: MODEL.clone(),
         },
     ]
 }
@@ -215,10 +223,25 @@ fn reasoning_is_returned_only_where_the_configuration_says_so() {
     assert_eq!(OpenAiConfig::new("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
 }
 
+// proves M5: what only its own model understands is not sent on a wire that has no form for it
+#[test]
+fn a_reply_of_which_this_wire_has_no_form_is_left_out() {
+    let (context, mut history) = (context(vec![]), history());
+    let (opaque, words) = (Part::Opaque { item: Json::empty_object() }, Part::Text { text: "On.".into() });
+    let thought = Part::Thinking { text: "hm".into(), signature: Some("s".into()) };
+    let before = history.len();
+    for parts in [vec![thought, opaque.clone()], vec![opaque, words]] {
+        history.push(Message::Assistant { parts, calls: vec![], model: MODEL.clone() });
+    }
+    let sent = json_of(&config(), &request(&context, &history))["messages"].clone();
+    let after: Vec<&Value> = sent.as_array().unwrap().iter().skip(1 + before).collect();
+    assert_eq!(after, [&json!({"role": "assistant", "content": "On."})]);
+}
+
 #[test]
 fn a_body_without_system_text_or_history_is_still_json() {
     let empty = PinnedContext::default();
-    let silent = vec![Message::Assistant { parts: vec![], calls: vec![] }];
+    let silent = vec![Message::Assistant { parts: vec![], calls: vec![], model: MODEL.clone() }];
     for (history, tail, messages) in [
         (&[][..], "", json!([])),
         (&[], "t", json!([{"role": "user", "content": "<reminder>\nt\n</reminder>"}])),

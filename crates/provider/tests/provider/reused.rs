@@ -18,7 +18,7 @@ async fn calls(server: &mut Server, count: usize) -> usize {
     let model = model(&server.base_url());
     for number in 0..count {
         let reply = call(&model, &STREAMED, ignore()).await;
-        assert_eq!(reply.map(|reply| reply.text).as_deref(), Ok("Hi"), "call {number}");
+        assert_eq!(reply.map(|reply| reply.text()).as_deref(), Ok("Hi"), "call {number}");
     }
     std::iter::from_fn(|| server.requests.try_recv().ok()).count()
 }
@@ -30,7 +30,7 @@ async fn a_reused_connection_that_ends_without_a_byte_of_an_answer_is_replaced_a
         let mut server = Server::start(vec![whole(), end, whole()]).await;
         let model = model(&server.base_url());
         for _ in 0..2 {
-            assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+            assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
         }
         let [_, lost, again] = std::array::from_fn(|_| server.requests.try_recv().unwrap());
         assert!(lost == again && lost.contains("hello"), "the same request goes out again: {again}");
@@ -46,7 +46,7 @@ async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
         let server = Server::start(acts).await;
         let model = model(&server.base_url());
         for _ in 1..calls {
-            assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+            assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
         }
         let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
         assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, false), "{failure}");
@@ -58,7 +58,7 @@ async fn a_new_connection_that_ends_without_an_answer_is_a_failure() {
 async fn a_reused_connection_that_ends_in_the_middle_of_the_head_is_a_failure() {
     let mut server = Server::start(vec![whole(), Act::SayAndClose(b"HTTP/1.1 200 O".to_vec()), whole()]).await;
     let model = model(&server.base_url());
-    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text, "Hi");
+    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
     let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
     assert_eq!(failure.class, FailureClass::Transient, "{failure}");
     assert_eq!(std::iter::from_fn(|| server.requests.try_recv().ok()).count(), 2);

@@ -38,7 +38,7 @@ impl Model for DemoModel {
         Box::pin(async move {
             tokio::time::sleep(thinking).await;
             if delivery == Delivery::Streamed {
-                for piece in reply.text.split_inclusive(' ') {
+                for piece in reply.text().split_inclusive(' ') {
                     sink(Piece::Text(piece));
                     tokio::time::sleep(word).await;
                 }
@@ -76,7 +76,8 @@ fn reply(request: &ModelRequest<'_>, words: &DemoWords) -> Reply {
 fn text_reply(text: String) -> Reply {
     // The reply reports a cost of zero.
     let usage = Some(Usage { calls: 1, ..Usage::default() });
-    Reply { text, stop: StopReason::Stop, usage, model: Some(crate::models::DEMO.to_owned()), ..Reply::default() }
+    let model = Some(crate::models::DEMO.to_owned());
+    Reply { stop: StopReason::Stop, usage, model, ..Reply::from_text(text) }
 }
 
 fn calls_reply(beside: String, calls: Vec<DemoCall>) -> Reply {
@@ -86,5 +87,7 @@ fn calls_reply(beside: String, calls: Vec<DemoCall>) -> Reply {
         arguments: call.arguments.to_string(),
         mended: None,
     };
-    Reply { calls: calls.into_iter().map(call).collect(), stop: StopReason::Calls, ..text_reply(beside) }
+    let mut reply = Reply { stop: StopReason::Calls, ..text_reply(beside) };
+    calls.into_iter().map(call).for_each(|call| reply.push_call(call));
+    reply
 }

@@ -220,7 +220,11 @@ mod tests {
                         name: call.tool.into(),
                         arguments: Json::from(&call.arguments),
                     });
-                    self.history.push(Message::Assistant { parts: Vec::new(), calls: calls.collect() });
+                    self.history.push(Message::Assistant {
+                        parts: Vec::new(),
+                        calls: calls.collect(),
+                        model: "demo".into(),
+                    });
                     for (index, call) in asked {
                         let (outcome, text) = result(call.tool, &call.arguments);
                         self.history.push(Message::Tool {
@@ -235,7 +239,7 @@ mod tests {
                 DemoStep::Nothing => self.history.push(user("Your last reply was empty.")),
                 DemoStep::Finish(text) | DemoStep::Talk(text) => {
                     let parts = vec![Part::Text { text: text.clone() }];
-                    self.history.push(Message::Assistant { parts, calls: Vec::new() });
+                    self.history.push(Message::Assistant { parts, calls: Vec::new(), model: "demo".into() });
                 }
             }
             act

@@ -360,6 +360,7 @@ fn model_replied() -> Record {
         model: "small".into(),
         parts: vec![
             Part::Thinking { text: "Where are they?".into(), signature: Some("c2ln".into()) },
+            Part::Opaque { item: Json::empty_object() },
             Part::Text { text: "Let me look.".into() },
             Part::Call { index: 0 },
         ],

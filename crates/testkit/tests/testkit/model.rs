@@ -23,7 +23,7 @@ async fn the_model_answers_by_the_state_of_the_conversation() {
     assert_eq!((first.stop, first.calls[0].arguments.as_str()), (StopReason::Calls, r#"{"n":"1"}"#));
     let history = continued(start.clone(), &first, 1);
     for _ in 0..2 {
-        assert_eq!(ask(&model, &request(&context, &history)).await.0.unwrap().text, "done");
+        assert_eq!(ask(&model, &request(&context, &history)).await.0.unwrap().text(), "done");
         assert_eq!(ask(&model, &request(&context, &start)).await.0.unwrap(), first);
     }
     assert_eq!(model.refused(), Vec::<String>::new());
@@ -37,8 +37,8 @@ async fn a_turn_without_tools_has_a_scene_of_its_own() {
     let model = ScriptedModel::new(script);
     let (context, history) = (context(), [user("go")]);
     let wrap_up = ModelRequest { mode: TurnMode::WrapUp, ..request(&context, &history) };
-    assert_eq!(ask(&model, &wrap_up).await.0.unwrap().text, "summary");
-    assert_eq!(ask(&model, &request(&context, &history)).await.0.unwrap().text, "work");
+    assert_eq!(ask(&model, &wrap_up).await.0.unwrap().text(), "summary");
+    assert_eq!(ask(&model, &request(&context, &history)).await.0.unwrap().text(), "work");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn faults_come_back_as_the_failures_a_client_makes_of_them() {
         let failure = ask(&model, &request(&context, &history)).await.0.unwrap_err();
         assert_eq!((failure.class, failure.first_byte), (class, first_byte), "{fault:?}");
     }
-    assert_eq!(ask(&model, &request(&context, &history)).await.0.unwrap().text, "at last");
+    assert_eq!(ask(&model, &request(&context, &history)).await.0.unwrap().text(), "at last");
 }
 
 #[tokio::test(start_paused = true)]
@@ -92,7 +92,7 @@ async fn a_whole_reply_has_no_pieces_and_an_illegal_history_is_refused() {
     let (context, history) = (context(), [user("go")]);
     let whole = ModelRequest { delivery: Delivery::Whole, ..request(&context, &history) };
     let (end, shown) = ask(&model, &whole).await;
-    assert_eq!((end.unwrap().text.as_str(), shown.as_str()), ("hello", ""));
+    assert_eq!((end.unwrap().text().as_str(), shown.as_str()), ("hello", ""));
     let failure = ask(&model, &request(&context, &[])).await.0.unwrap_err();
     assert_eq!(failure.class, FailureClass::BadRequest);
     assert_eq!(model.refused(), ["illegal history: there is no user message"]);

@@ -18,13 +18,13 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
     match message {
         Message::User { .. } => message.clone(),
         Message::Assistant { calls, .. } if calls.is_empty() => message.clone(),
-        Message::Assistant { parts, calls } => {
+        Message::Assistant { parts, calls, model } => {
             let mut text = String::new();
             let mut kept = Vec::new();
             for part in parts {
                 match part {
                     Part::Text { text: piece } => text.push_str(piece),
-                    Part::Thinking { .. } => kept.push(part.clone()),
+                    Part::Thinking { .. } | Part::Opaque { .. } => kept.push(part.clone()),
                     Part::Call { .. } => {}
                 }
             }
@@ -35,7 +35,7 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
                 text.push_str(&written(dialect, call));
             }
             kept.push(Part::Text { text });
-            Message::Assistant { parts: kept, calls: Vec::new() }
+            Message::Assistant { parts: kept, calls: Vec::new(), model: model.clone() }
         }
         Message::Tool { name, outcome, text, .. } => {
             let (server, tool) = split_server(name);

@@ -355,9 +355,9 @@ proptest! {
         let arguments = Json::from(&serde_json::json!({"path": path, "n": 5}));
         let call = CallInHistory { call: id(), provider_id: None, name: "local.read_file".into(), arguments };
         let parts = vec![Part::Text { text: piece.clone() }, Part::Call { index: 0 }];
-        let message = Message::Assistant { parts, calls: vec![call.clone()] };
+        let message = Message::Assistant { parts, calls: vec![call.clone()], model: "m".into() };
         for dialect in TEXTUAL {
-            let Message::Assistant { parts, calls } = rendered(dialect, &message) else { panic!("another role") };
+            let Message::Assistant { parts, calls, .. } = rendered(dialect, &message) else { panic!("another role") };
             prop_assert!(calls.is_empty());
             let [Part::Text { text }] = &parts[..] else { panic!("{parts:?}") };
             let reading = read(text, &accepted(&[dialect], Parallel::Off), knows, TextEnd::Whole);

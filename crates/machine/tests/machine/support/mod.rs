@@ -23,6 +23,8 @@ pub(crate) enum Move {
     /// Text that does not fit the requested output.
     Misfit(&'static str),
     CutOff(&'static str),
+    /// The provider pauses the reply after these parts.
+    Paused(Vec<Part>),
     Filtered,
     Calls(Vec<Ask>),
     /// Fails this many times with this class, then does the move.
@@ -416,6 +418,7 @@ impl World {
                     }
                     return fact;
                 }
+                Move::Paused(parts) => return replied(parts, StopReason::Paused, vec![]),
                 Move::Empty => return replied(vec![], StopReason::Stop, vec![]),
                 Move::CutOff(text) => {
                     return replied(vec![Part::Text { text: text.into() }], StopReason::Length, vec![]);

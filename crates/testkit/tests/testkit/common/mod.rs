@@ -1,12 +1,15 @@
 //! Helpers to send requests to a model.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use windlass_provider::{Delivery, Model, ModelRequest, Piece, Segments};
 use windlass_vocab::{
-    CallId, CallInHistory, EffectClass, Failure, Json, MaxTokens, Message, OutcomeKind, Part, PinnedContext, Reasoning,
-    Reply, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
+    CallId, CallInHistory, EffectClass, Failure, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext,
+    Reasoning, Reply, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
 };
+
+/// The name of the model that is called.
+static MODEL: LazyLock<ModelName> = LazyLock::new(|| "scripted".into());
 
 /// The context that a run sends before the conversation: one tool.
 pub(crate) fn context() -> PinnedContext {
@@ -27,6 +30,7 @@ pub(crate) fn context() -> PinnedContext {
 /// A request for the next reply, streamed.
 pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelRequest<'a> {
     ModelRequest {
+        model: &MODEL,
         context,
         history,
         epoch: 0,
@@ -77,7 +81,8 @@ pub(crate) fn continued(mut history: Vec<Message>, reply: &Reply, turn: u32) -> 
         name: call.name.clone(),
         arguments: Json::empty_object(),
     });
-    history.push(Message::Assistant { parts: vec![Part::Text { text: reply.text.clone() }], calls: calls.collect() });
+    let parts = vec![Part::Text { text: reply.text() }];
+    history.push(Message::Assistant { parts, calls: calls.collect(), model: MODEL.clone() });
     history.extend((0..).zip(&reply.calls).map(|(index, call)| Message::Tool {
         call: id(index),
         provider_id: call.provider_id.clone(),
