@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_vocab::{
     Answer, AnsweredBy, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
     MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, Preview,
-    QuestionId, Remedy, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin, Timestamp,
-    UndoId, Usage, VerdictReason,
+    QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin,
+    Timestamp, UndoId, Usage, VerdictReason,
 };
 
 use crate::AttemptKey;
@@ -36,8 +36,10 @@ pub struct RunSettings {
     pub attendance: Attendance,
     /// The form its answer must have, where plain text is not enough.
     pub output: Option<OutputSpec>,
-    /// The server that its models are called at, where there is one.
+    /// The server of all models, in journals from before each model named its own.
     pub server: Option<String>,
+    /// What is known of the models of the chain.
+    pub models: Vec<RunModel>,
 }
 
 /// A call's result, already cut to what the model sees.

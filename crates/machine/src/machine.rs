@@ -98,9 +98,9 @@ impl Draft<'_> {
     }
 
     fn start_run(&mut self, run_settings: RunSettings, retry_of: Option<RunId>) {
-        let RunSettings { policy, agent, chain, deadline, attendance, output, server } = run_settings;
+        let RunSettings { policy, agent, chain, deadline, attendance, output, server, models } = run_settings;
         let run = RunId(self.control.runs).next();
-        self.push(RunStarted { run, policy, agent, chain, deadline, attendance, retry_of, output, server });
+        self.push(RunStarted { run, policy, agent, chain, deadline, attendance, retry_of, output, server, models });
     }
 
     /// Retries a failed run on the same history (J3).
@@ -181,6 +181,7 @@ impl Draft<'_> {
             return self.hand_back(key, Part::joined_text(&parts), usage);
         }
         let (mode, model) = (attempt.mode, run.model(attempt.model));
+        let cost = run.cost(&model, &usage);
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
         if mode != TurnMode::Tools || withheld {
             // No tools were offered, or the provider withheld the reply: its calls are dropped.
@@ -196,7 +197,7 @@ impl Draft<'_> {
             parts,
             stop,
             usage,
-            cost: None,
+            cost,
             partial: false,
             misfit: misfit.clone(),
             malformed: malformed.clone(),

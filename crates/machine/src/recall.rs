@@ -125,6 +125,7 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         attendance: started.attendance,
         output: started.output.clone(),
         server: started.server.clone(),
+        models: started.models.clone(),
     }
 }
 

@@ -25,6 +25,7 @@ impl Draft<'_> {
     pub(crate) fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
         let model = run.model(attempt.model);
+        let cost = run.cost(&model, &usage);
         if !is_blank(&text) {
             self.push(ModelReplied {
                 attempt: key.attempt,
@@ -32,7 +33,7 @@ impl Draft<'_> {
                 parts: vec![Part::Text { text: text.clone() }],
                 stop: StopReason::Stop,
                 usage,
-                cost: None,
+                cost,
                 partial: true,
                 misfit: None,
                 malformed: None,

@@ -65,11 +65,12 @@ impl Driver {
         RunSettings {
             policy: self.agent.policy.clone(),
             agent: self.agent.name.clone(),
-            chain: self.agent.chain.clone(),
+            chain: self.agent.models.iter().map(|model| model.name.clone()).collect(),
             deadline: self.agent.deadline_ms.map(|ms| now.plus_ms(ms)),
             attendance: self.agent.attendance,
             output: self.agent.output.as_ref().map(|expected| expected.spec.clone()),
-            server: self.agent.server.clone(),
+            server: None,
+            models: self.agent.models.clone(),
         }
     }
 

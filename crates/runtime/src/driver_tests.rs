@@ -44,13 +44,12 @@ fn agent() -> AgentSettings {
     AgentSettings {
         name: "test".into(),
         policy: Policy { parallel: Parallel::On, ..preset("default").unwrap() },
-        chain: vec!["scripted".into()],
+        models: vec![windlass_vocab::RunModel::named("scripted")],
         instructions: Instructions::default(),
         permissions: Arc::new(Permissions { allow, ..Permissions::default() }),
         deadline_ms: None,
         attendance: Attendance::Unattended,
         output: None,
-        server: None,
     }
 }
 

@@ -20,13 +20,12 @@ fn agent() -> AgentSettings {
     AgentSettings {
         name: "test".into(),
         policy: preset("default").unwrap(),
-        chain: vec!["none".into()],
+        models: vec![windlass_vocab::RunModel::named("none")],
         instructions: Instructions::default(),
         permissions: Arc::new(Permissions::default()),
         deadline_ms: None,
         attendance: Attendance::Unattended,
         output: None,
-        server: None,
     }
 }
 

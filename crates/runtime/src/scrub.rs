@@ -92,7 +92,7 @@ pub(crate) fn scrub_answer(secrets: &Secrets, answer: &mut Answer) {
 }
 
 fn scrub_run_settings(secrets: &Secrets, run_settings: &mut RunSettings) {
-    if let Some(server) = &mut run_settings.server {
+    for server in run_settings.models.iter_mut().filter_map(|model| model.server.as_mut()) {
         scrub_text(secrets, server);
     }
 }

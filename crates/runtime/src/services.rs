@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_provider::Model;
 use windlass_store::Store;
 use windlass_tools::{Permissions, Registry, Secrets, Workspace};
-use windlass_vocab::{Attendance, ModelName, Policy};
+use windlass_vocab::{Attendance, ModelName, Policy, RunModel};
 
 use crate::clock::Clock;
 use crate::output::ExpectedOutput;
@@ -56,8 +56,8 @@ pub struct AgentSettings {
     pub name: String,
     /// The resolved policy.
     pub policy: Policy,
-    /// The models to try, in order.
-    pub chain: Vec<ModelName>,
+    /// The models to try, in order, and what is known of each.
+    pub models: Vec<RunModel>,
     /// The instructions before every conversation.
     pub instructions: Instructions,
     /// The permission rules for calls.
@@ -68,6 +68,4 @@ pub struct AgentSettings {
     pub attendance: Attendance,
     /// The output that runs must end with, where plain text is not enough.
     pub output: Option<ExpectedOutput>,
-    /// The server that its models are called at, where there is one.
-    pub server: Option<String>,
 }

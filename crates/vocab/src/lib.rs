@@ -33,9 +33,11 @@ mod newer;
 mod output;
 mod part;
 mod policy;
+mod prices;
 mod question;
 mod record;
 mod remedy;
+mod run_model;
 mod shown_path;
 mod text;
 mod text_origin;
@@ -69,6 +71,7 @@ pub use policy::{
     PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
     UnfinishedCall, VALUES_NOT_BUILT,
 };
+pub use prices::Prices;
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
     AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,
@@ -78,6 +81,7 @@ pub use record::{
     StopBy, ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
 };
 pub use remedy::Remedy;
+pub use run_model::RunModel;
 pub use shown_path::shown_path;
 pub use text_origin::TextOrigin;
 pub use time::Timestamp;

@@ -19,6 +19,9 @@ pub struct Usage {
     /// Of `input`, read from the provider's cache.
     #[serde(default)]
     pub cached: u64,
+    /// Of `input`, written to the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written: u64,
     /// Of `output`, spent on reasoning.
     #[serde(default)]
     pub reasoning: u64,
@@ -30,12 +33,18 @@ pub struct Usage {
     pub estimated: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl std::ops::AddAssign for Usage {
     /// Saturating, because servers may report any count.
     fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);
         self.cached = self.cached.saturating_add(other.cached);
+        self.cache_written = self.cache_written.saturating_add(other.cache_written);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
         self.calls = self.calls.saturating_add(other.calls);
         self.estimated = self.estimated || other.estimated;

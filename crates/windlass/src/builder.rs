@@ -20,7 +20,7 @@ use windlass_tools::GuardProgram;
 #[cfg(feature = "fetch")]
 use windlass_tools::HostPattern;
 use windlass_tools::{OutputSchema, Permissions, Secrets, ToolServers};
-use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
+use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, RunModel, ToolSource};
 
 use crate::agent::Agent;
 use crate::agent_parts::{AgentParts, ChosenModels, JournalPlace, PermissionSide};
@@ -443,13 +443,12 @@ impl<D, O: Output> Builder<D, O> {
         let settings = windlass_runtime::AgentSettings {
             name: parts.name,
             policy,
-            chain: vec![model_name],
+            models: vec![RunModel { server, ..RunModel::named(model_name) }],
             instructions: Instructions { system: parts.system, workspace: parts.workspace },
             permissions: Arc::new(permissions),
             deadline_ms: parts.deadline_ms,
             attendance,
             output,
-            server,
         };
         let hub = Hub::new(services);
         let (owner, on_question) = (parts.owner, parts.on_question);

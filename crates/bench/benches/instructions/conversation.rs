@@ -74,6 +74,7 @@ fn run_settings() -> RunSettings {
         attendance: Attendance::Unattended,
         output: None,
         server: None,
+        models: Vec::new(),
     }
 }
 

@@ -106,8 +106,8 @@ pub(crate) async fn model_of_last_run(
 ) -> Result<Option<SessionModel>, CommandError> {
     let last = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
         Record::RunStarted(started) => {
-            let (model, server) = (started.chain.into_iter().next(), started.server);
-            Some(model.map(|model| SessionModel { model, server }))
+            let model = started.chain.first().cloned();
+            Some(model.map(|model| SessionModel { server: started.server_of(&model).map(str::to_owned), model }))
         }
         _ => None,
     });

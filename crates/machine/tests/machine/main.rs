@@ -11,6 +11,7 @@ mod guards;
 mod healthy;
 mod imports;
 mod interruptions;
+mod money;
 mod output;
 mod paused_replies;
 mod pauses;

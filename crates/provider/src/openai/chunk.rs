@@ -241,7 +241,7 @@ pub(super) fn usage(raw: Option<RawJson<'_>>) -> Option<Usage> {
         cached: cached.or(wire.prompt_cache_hit_tokens).unwrap_or(0),
         reasoning: reasoning.unwrap_or(0),
         calls: 1,
-        estimated: false,
+        ..Usage::default()
     })
 }
 

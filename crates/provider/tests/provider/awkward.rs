@@ -55,7 +55,7 @@ fn words_are_joined_and_usage_is_read_wherever_it_stands() {
     let text = delta(r#"{"role":"assistant","content":"Hé"}"#);
     let more = delta(r#"{"content":"llo\n"}"#);
     let usage = r#""usage":{"prompt_tokens":9,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}"#;
-    let expected = Usage { input: 9, output: 5, cached: 4, reasoning: 2, calls: 1, estimated: false };
+    let expected = Usage { input: 9, output: 5, cached: 4, reasoning: 2, calls: 1, ..Usage::default() };
     let last = format!(r#"{{"choices":[],{usage}}}"#);
     let beside = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":"stop",{usage}}}]}}"#);
     for chunks in [

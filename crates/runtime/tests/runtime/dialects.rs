@@ -61,7 +61,7 @@ impl World {
         let agent = AgentSettings {
             name: "test".into(),
             policy: self.policy.clone(),
-            chain: vec!["scripted".into()],
+            models: vec![windlass_vocab::RunModel::named("scripted")],
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions {
                 allow: vec!["scripted.read".parse().expect("a rule")],
@@ -70,7 +70,6 @@ impl World {
             deadline_ms: None,
             attendance: Attendance::Unattended,
             output: None,
-            server: None,
         };
         let opening = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
         hub.open(opening, agent).await.expect("opened")

@@ -58,6 +58,7 @@ pub fn run_started(run: u32) -> Record {
         retry_of: None,
         output: None,
         server: None,
+        models: Vec::new(),
     }
     .into()
 }
@@ -304,7 +305,7 @@ fn json(text: &str) -> Json {
 }
 
 fn usage() -> Usage {
-    Usage { input: 1_200, output: 80, cached: 1_024, reasoning: 12, calls: 2, estimated: true }
+    Usage { input: 1_200, output: 80, cached: 1_024, cache_written: 64, reasoning: 12, calls: 2, estimated: true }
 }
 
 fn failure() -> Failure {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, QuestionId, RunId, Timestamp,
-    ToolName, ToolSpec, Usage,
+    Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, QuestionId, RunId, RunModel,
+    Timestamp, ToolName, ToolSpec, Usage,
 };
 
 /// A run began.
@@ -33,9 +33,26 @@ pub struct RunStarted {
     /// The form its answer must have, where plain text is not enough (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputSpec>,
-    /// The server that its models were called at, so that the conversation goes to no other server without consent.
+    /// The server that all its models were called at, in records from before each model named its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// What is known of the models of the chain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<RunModel>,
+}
+
+impl RunStarted {
+    /// Returns what is known of a model of the chain.
+    #[must_use]
+    pub fn model(&self, name: &ModelName) -> Option<&RunModel> {
+        self.models.iter().find(|model| model.name == *name)
+    }
+
+    /// Returns the address of the server of a model of the chain, where it has one.
+    #[must_use]
+    pub fn server_of(&self, name: &ModelName) -> Option<&str> {
+        self.model(name).map_or(self.server.as_deref(), |model| model.server.as_deref())
+    }
 }
 
 /// A process resumed a run that another process left unfinished.

@@ -71,6 +71,7 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         retry_of: retry_of.map(RunId),
         output: None,
         server: None,
+        models: Vec::new(),
     }
     .into()
 }

@@ -137,6 +137,7 @@ impl World {
             attendance: Attendance::Unattended,
             output: None,
             server: None,
+            models: Vec::new(),
         };
         let mut world = Self {
             state: State::new(session),

@@ -437,13 +437,12 @@ impl World {
         AgentSettings {
             name: "test".into(),
             policy: self.policy.clone(),
-            chain: vec!["scripted".into()],
+            models: vec![windlass_vocab::RunModel::named("scripted")],
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,
             attendance: self.attendance,
             output: None,
-            server: None,
         }
     }
 

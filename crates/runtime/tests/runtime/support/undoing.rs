@@ -172,13 +172,12 @@ impl Undoing {
         AgentSettings {
             name: "test".into(),
             policy: preset("default").expect("a preset"),
-            chain: vec!["scripted".into()],
+            models: vec![windlass_vocab::RunModel::named("scripted")],
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions { mode: Mode::Bypass, ..Permissions::default() }),
             deadline_ms: None,
             attendance: Attendance::Unattended,
             output: None,
-            server: None,
         }
     }
 

@@ -1,0 +1,33 @@
+//! A model of a run's chain, as it was configured when the run began. Endpoints and keys are not stored: they are
+//! resolved each time by the model's name.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ModelName, Prices};
+
+/// A model that a run may call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunModel {
+    /// Its name in the chain. One id on two servers is two models with two names.
+    pub name: ModelName,
+    /// The address of its server, so that the conversation goes to no other server without consent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The size of its context window, in tokens, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<u64>,
+    /// The most tokens it can write in one reply, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output: Option<u64>,
+    /// What its tokens cost, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
+}
+
+impl RunModel {
+    /// Returns a model of which nothing but the name is known.
+    #[must_use]
+    pub fn named(name: impl Into<ModelName>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+}
