@@ -3,7 +3,7 @@
 //! What the name of a model means is the library's to say (`windlass::door::NamedModel`). An address given beside the
 //! name, as a flag or in the same file, makes the name the server's own id.
 //!
-//! A key is sent only to the server its owner meant: the key a file names belongs to the address in the same file. An
+//! A key is sent only to the server its owner meant: the key a file names belongs to the server that the same file names. An
 //! address from an untrusted project is not called, not even on this machine, because the server at that address
 //! controls the tools.
 
@@ -159,7 +159,7 @@ fn has_address_beside(sources: &Sources, name: &SettingOrigin) -> bool {
     beside || sources.flags.base_url.is_some()
 }
 
-/// Whether the project's file names a model together with its server.
+/// Whether a file names its model together with the server, without a `base_url`.
 pub(super) fn names_server(file: &SettingsFile) -> bool {
     let name = file.settings.model.as_ref().filter(|_| file.settings.base_url.is_none());
     name.is_some_and(|name| NamedModel::parse(name.get_ref().trim()).server != NamedServer::Unnamed)
@@ -245,7 +245,7 @@ impl KeyLookup<'_> {
         }
     }
 
-    /// Returns the key of this provider: a variable's, or, if it has keys at all, that of a file.
+    /// Returns the key of this provider: a variable's, or, if it has keys at all, that of a file which names no other server.
     fn unbound(&self, provider: &ModelProvider) -> FoundKey {
         for variable in provider.key_variables() {
             if let Some(key) = self.variable(variable)? {
@@ -255,12 +255,10 @@ impl KeyLookup<'_> {
         if provider.key_variable.is_none() {
             return Ok(None);
         }
-        // A key beside an address in a file is for that address.
-        let is_unbound =
-            |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| file.settings.base_url.is_none());
-        let project = if is_unbound(&self.sources.project) { self.project()? } else { None };
+        let may_send = |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| key_may_go_to(file, provider));
+        let project = if may_send(&self.sources.project) { self.project()? } else { None };
         match project {
-            None if is_unbound(&self.sources.user) => self.user(),
+            None if may_send(&self.sources.user) => self.user(),
             found => Ok(found),
         }
     }
@@ -300,6 +298,20 @@ impl KeyLookup<'_> {
             }
         }
     }
+}
+
+/// Whether the key of a file may be sent to a provider that the file does not name: a key beside the name of a server, in
+/// `base_url` or in `model`, is for that server.
+fn key_may_go_to(file: &SettingsFile, provider: &ModelProvider) -> bool {
+    let settings = &file.settings;
+    let server = settings.model.as_ref().map(|name| NamedModel::parse(name.get_ref().trim()).server);
+    settings.base_url.is_none()
+        && match server.unwrap_or(NamedServer::Unnamed) {
+            NamedServer::Address(_) => false,
+            // A provider without keys can't be the one that the key is for.
+            NamedServer::Provider(named) => named == provider || named.key_variable.is_none(),
+            NamedServer::Unnamed => true,
+        }
 }
 
 fn check_model(name: String) -> Result<ModelName, String> {

@@ -146,6 +146,24 @@ fn a_key_beside_an_address_is_not_sent_to_another() {
     is(&SettingsFixture::nothing().user(user).env(&[("WINDLASS_MODEL", "openai:m")]), "https://api.openai.com/v1", "");
     let beside = "model = 'https://groq/v1#m'\napi_key = 'gsk-groq'";
     is(&SettingsFixture::nothing().env(&[KEY]).user(beside), "https://groq/v1", "gsk-groq");
+    let given = || SettingsFixture::nothing().user(beside);
+    is(&given().flags(|flags| flags.base_url = Some("https://far/v1".into())), "https://far/v1", "");
+    is(&given().flags(|flags| flags.model = Some("openai:x".into())), "https://api.openai.com/v1", "");
+    let bare = || given().flags(|flags| flags.model = Some("x".into()));
+    is(&bare().env(&[("OPENAI_BASE_URL", "https://far/v1")]), "https://far/v1", "");
+    is(&bare().project("base_url = 'https://far/v1'").trusted(), "https://far/v1", "");
+    assert_eq!(bare().settings().endpoint, None, "it is not sent to the default server either");
+}
+
+// proves X1
+#[test]
+fn a_key_beside_a_provider_is_for_that_provider() {
+    let given = || SettingsFixture::nothing().user("model = 'openai:m'\napi_key = 'sk-mine'");
+    is(&given(), "https://api.openai.com/v1", "sk-mine");
+    is(&given().flags(|flags| flags.model = Some("openai:x".into())), "https://api.openai.com/v1", "sk-mine");
+    is(&given().flags(|flags| flags.model = Some("ollama:x".into())), "http://127.0.0.1:11434/v1", "");
+    let ollama = SettingsFixture::nothing().user("model = 'ollama:m'\napi_key = 'sk-mine'");
+    is(&ollama.flags(|flags| flags.model = Some("openai:x".into())), "https://api.openai.com/v1", "sk-mine");
 }
 
 // proves X1: the key of one server is not sent to another
