@@ -53,21 +53,36 @@ impl CallPermissionFacts {
         self.tool.as_ref()
     }
 
-    fn denial(&self, remedy: Option<&Remedy>) -> String {
+    /// Returns why the call was denied. As in the loop, a verdict that denies comes first, and that the tool is withheld
+    /// counts only for a call that could have run.
+    fn denial(&self, withheld: Option<WithheldFor>, remedy: Option<&Remedy>) -> String {
         if let Some(no) = &self.no {
             return no.clone();
         }
-        match (&self.verdict, &self.because) {
-            (Verdict::Ask, Some(because)) => ask_reason(because),
-            (Verdict::Deny { .. }, Some(VerdictReason::Rule { rule })) => format!("the rule `{rule}` forbids it"),
-            (Verdict::Deny { .. }, Some(_)) => {
-                "it needs approval, and can't be shown to whoever would give it".to_owned()
+        match (&self.verdict, &self.because, withheld) {
+            (Verdict::Deny { .. }, because, _) => deny_reason(because.as_ref()),
+            (Verdict::Ask | Verdict::Allow, _, Some(cause)) => {
+                format!("its tool is withheld: {}", withheld_cause(cause))
             }
-            (Verdict::Deny { .. }, None) => "it is not available here".to_owned(),
-            (Verdict::Ask | Verdict::Allow | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => {
+            (Verdict::Ask, Some(because), None) => ask_reason(because),
+            (Verdict::Ask | Verdict::Allow, _, None) | (Verdict::Invalid { .. } | Verdict::Unknown { .. }, _, _) => {
                 denial_by_remedy(remedy)
             }
         }
+    }
+}
+
+/// Returns why a call was denied when it was requested.
+fn deny_reason(because: Option<&VerdictReason>) -> String {
+    match because {
+        Some(VerdictReason::Rule { rule }) => format!("the rule `{rule}` forbids it"),
+        Some(
+            VerdictReason::Mode { .. }
+            | VerdictReason::Protected { .. }
+            | VerdictReason::OutsideText { .. }
+            | VerdictReason::Grant { .. },
+        ) => "it needs approval, and can't be shown to whoever would give it".to_owned(),
+        None => "it is not available here".to_owned(),
     }
 }
 
@@ -102,10 +117,9 @@ pub(crate) fn refusal(
     withheld: Option<WithheldFor>,
 ) -> Option<String> {
     match finished.outcome {
-        OutcomeKind::Denied => Some(match (withheld, facts) {
-            (Some(cause), _) => format!("its tool is withheld: {}", withheld_cause(cause)),
-            (None, Some(facts)) => facts.denial(finished.remedy.as_ref()),
-            (None, None) => denial_by_remedy(finished.remedy.as_ref()),
+        OutcomeKind::Denied => Some(match facts {
+            Some(facts) => facts.denial(withheld, finished.remedy.as_ref()),
+            None => denial_by_remedy(finished.remedy.as_ref()),
         }),
         OutcomeKind::Interrupted => Some("it may have taken effect".to_owned()),
         OutcomeKind::Ok

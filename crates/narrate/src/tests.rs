@@ -377,7 +377,12 @@ fn a_denied_call_is_explained_to_people() {
     assert_eq!(denied(allow, rule, &[], &remedy(r#""fetch_private","host":"a""#)), "a is a private address");
     assert_eq!(denied(allow, rule, &[], &remedy(r#""unprotect","path":"a""#)), "a is protected");
     let withheld = record("ToolWithheld", r#"{"cause":"failures","tool":"local.x","reason":"Use another way."}"#);
-    assert_eq!(denied(ask, mode, &[withheld], ""), "its tool is withheld: it failed in three turns in a row");
+    let withheld = [withheld];
+    for verdict in [ask, allow] {
+        let text = denied(verdict, mode, &withheld, "");
+        assert_eq!(text, "its tool is withheld: it failed in three turns in a row");
+    }
+    assert_eq!(denied(deny, rule, &withheld, ""), "the rule `x(a)` forbids it");
     let asked = record(
         "QuestionAsked",
         r#"{"question":1,"kind":{"about":"approval","call":"1.1.0"},"options":["no","once"],"default":"no"}"#,
@@ -387,6 +392,8 @@ fn a_denied_call_is_explained_to_people() {
         [asked.clone(), record("QuestionAnswered", &body)]
     };
     assert_eq!(denied(ask, mode, &answered("person", ""), ""), "a person said no");
+    let both = [&withheld[..], &answered("person", "")].concat();
+    assert_eq!(denied(ask, mode, &both, ""), "a person said no");
     assert_eq!(denied(ask, mode, &answered("person", r#","reason":"not now""#), ""), "a person said no: not now");
     assert_eq!(denied(ask, mode, &answered("expiry", ""), ""), "nobody answered the question");
 }
