@@ -105,9 +105,20 @@ fn unwatched(sources: &Sources) -> String {
 
 /// Asks whether the person trusts a project whose folder they have not listed.
 pub fn ask_about_new(sources: Sources, person: &mut dyn Person) -> io::Result<Sources> {
+    ask_about_planned(sources, person, || Ok(()))
+}
+
+/// Asks whether the person trusts a project whose settings file is not in its folder yet: `sources` hold the file as
+/// planned, and `install` writes it once the person has agreed.
+pub fn ask_about_planned(
+    sources: Sources,
+    person: &mut dyn Person,
+    install: impl FnOnce() -> io::Result<()>,
+) -> io::Result<Sources> {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return Ok(sources) };
     match person.trusts_new(&sources)? {
         Some(YesNo::Yes) => {
+            install()?;
             let mut trusted = sources.clone().trust_folder().or_else(|error| {
                 person.tell(&format!("{file} can't be trusted: {error}"));
                 Ok::<_, io::Error>(sources)

@@ -9,6 +9,7 @@ use windlass_setup::models::{self, ModelChoice, ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, Flags, SettingsFile, SettingsScope, Sources, create_data_dir};
 use windlass_setup::test_hooks;
 use windlass_setup::trusting;
+use windlass_tools::{ReadableBy, write_whole};
 
 use super::block_on::block_on;
 use super::prepared_run;
@@ -63,25 +64,34 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Comm
     })
 }
 
-/// Writes a file that counts only in a trusted folder, shows it and asks for trust. Without trust, what does not count
-/// becomes a comment.
+/// Writes the file, shows it with the server that only a trusted folder may name, and asks for trust; on a yes the file
+/// with the server takes the place of the other. Whoever leaves at the question has a file that works.
 fn write_and_ask(path: &Path, draft: &SettingsDraft, sources: &Sources) -> Result<DraftTrust, CommandError> {
-    write_checked(path, draft, DraftTrust::Given)?;
-    let written = Sources::gather(Flags::default(), sources.env.clone(), sources.cwd.clone())?;
-    let asked = trusting::ask_about_new(written, &mut TerminalPerson);
-    if asked.map_err(|error| CommandError::output(&error))?.trusts_project() {
+    write_checked(path, draft, DraftTrust::NotGiven)?;
+    let mut planned = Sources::gather(Flags::default(), sources.env.clone(), sources.cwd.clone())?;
+    planned.project = Some(parsed(path, draft, DraftTrust::Given)?);
+    let replace = |trust| write_whole(path, draft.render(trust).as_bytes(), ReadableBy::AsBefore);
+    let mut not_written = None;
+    let asked = trusting::ask_about_planned(planned, &mut TerminalPerson, || {
+        replace(DraftTrust::Given).inspect_err(|error| not_written = Some(at(path, error)))
+    });
+    let asked = asked.map_err(|error| not_written.unwrap_or_else(|| CommandError::output(&error)))?;
+    if asked.trusts_project() {
         return Ok(DraftTrust::Given);
     }
-    std::fs::remove_file(path).map_err(|error| at(path, &error))?;
-    write_checked(path, draft, DraftTrust::NotGiven)?;
+    // The person may have agreed, and that could not be recorded.
+    replace(DraftTrust::NotGiven).map_err(|error| at(path, &error))?;
     Ok(DraftTrust::NotGiven)
 }
 
 /// Writes the file, unless it could not be read back.
 fn write_checked(path: &Path, draft: &SettingsDraft, trust: DraftTrust) -> Result<(), CommandError> {
-    let text = draft.render(trust);
-    SettingsFile::parse(path, draft.scope, &text)?;
-    write(path, draft.scope, &text).map_err(|error| at(path, &error))
+    parsed(path, draft, trust)?;
+    write(path, draft.scope, &draft.render(trust)).map_err(|error| at(path, &error))
+}
+
+fn parsed(path: &Path, draft: &SettingsDraft, trust: DraftTrust) -> Result<SettingsFile, CommandError> {
+    Ok(SettingsFile::parse(path, draft.scope, &draft.render(trust))?)
 }
 
 fn unanswered(error: &io::Error) -> CommandError {

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::{bench, fresh, run};
+#[cfg(target_os = "linux")]
+use crate::support::{Bench, person::Attended};
 
 #[test]
 fn what_is_found_is_written_and_the_next_run_uses_it() {
@@ -30,15 +32,9 @@ fn what_is_found_is_written_and_the_next_run_uses_it() {
 #[cfg(target_os = "linux")]
 #[test]
 fn whoever_takes_every_default_and_trusts_the_folder_can_begin() {
-    use crate::support::person::Attended;
     for trusts in [true, false] {
         let bench = bench();
-        let mut asked = Attended::start(&bench, &["init"], &[]);
-        for question in ["For [1] this folder", "The server's address", "The model:", "The preset"] {
-            asked.read_until(question);
-            asked.type_text("\n");
-        }
-        let shown = asked.read_until("Trust this project?");
+        let (mut asked, shown) = init_up_to_trust(&bench);
         assert!(shown.contains("base_url = ") && shown.contains("model = "), "{shown}");
         asked.type_text(if trusts { "y\n" } else { "n\n" });
         assert_eq!(asked.finish().code, 0);
@@ -52,6 +48,32 @@ fn whoever_takes_every_default_and_trusts_the_folder_can_begin() {
         let ran = run(command);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
     }
+}
+
+/// Goes through `windlass init` with all defaults, up to the question whether the folder is trusted.
+#[cfg(target_os = "linux")]
+fn init_up_to_trust(bench: &Bench) -> (Attended, String) {
+    let mut asked = Attended::start(bench, &["init"], &[]);
+    for question in ["For [1] this folder", "The server's address", "The model:", "The preset"] {
+        asked.read_until(question);
+        asked.type_text("\n");
+    }
+    let shown = asked.read_until("Trust this project?");
+    (asked, shown)
+}
+
+// proves W2, X2: whoever leaves at the question has a file that stops no later command
+#[cfg(target_os = "linux")]
+#[test]
+fn an_init_that_is_interrupted_at_the_question_leaves_a_file_that_works() {
+    let bench = bench();
+    init_up_to_trust(&bench).0.kill();
+    let text = std::fs::read_to_string(bench.workspace().join("windlass.toml")).expect("a file");
+    assert!(text.contains("\n# base_url = "), "{text}");
+    let mut command = fresh(&bench, &["run", "hello"]);
+    command.env("WINDLASS_TEST_OLLAMA", bench.server.base_url());
+    let ran = run(command);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
 }
 
 #[test]
