@@ -13,11 +13,12 @@ use windlass_vocab::StopBy;
 
 use crate::exit::Exit;
 use crate::streams::blocked_for;
+use crate::terminal_mode;
 
 /// How long output may block the end of a process that was interrupted.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How often an interrupted process checks whether its output is blocked.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_EVERY: Duration = Duration::from_millis(100);
 
 /// What Ctrl-C does now.
 #[derive(Clone, Debug)]
@@ -48,7 +49,7 @@ pub(crate) struct ActionInForce {
 }
 
 /// Sets what Ctrl-C does from now on.
-pub(crate) fn set(new: OnInterrupt) -> ActionInForce {
+pub(crate) fn set_action(new: OnInterrupt) -> ActionInForce {
     static WATCHED: Once = Once::new();
     let before = match std::mem::replace(&mut *action(), new) {
         OnInterrupt::Ending(_) => OnInterrupt::Exit,
@@ -81,7 +82,7 @@ impl Drop for ActionInForce {
 }
 
 /// Reports that Ctrl-C was typed at a terminal that sends no signal for it.
-pub(crate) fn typed() {
+pub(crate) fn ctrl_c_typed() {
     TYPED.notify_one();
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn end_on_terminate() {
         tokio::spawn(async move {
             terminate.recv().await;
             while !is_blocked_long().await {
-                tokio::time::sleep(LOOK).await;
+                tokio::time::sleep(POLL_EVERY).await;
             }
             end(Exit::Done);
         });
@@ -115,7 +116,7 @@ async fn watch(mut interrupts: Signal) {
                     tokio::spawn(end_blocked_chat(session));
                 }
             }
-            () = tokio::time::sleep(LOOK), if ending.is_some() => match ending {
+            () = tokio::time::sleep(POLL_EVERY), if ending.is_some() => match ending {
                 Some(exit) if blocked_for() >= PATIENCE => end(exit),
                 Some(_) | None => {}
             },
@@ -168,8 +169,10 @@ async fn stop(session: &Session) {
     session.settled().await;
 }
 
-/// Whether standard output begins, within [`PATIENCE`], to take nothing for as long. The line editor writes to it too, so
-/// it is asked whether it would take more.
+/// Waits up to [`PATIENCE`] for standard output to become full; returns true if it then stays full for [`PATIENCE`]. Polls
+/// the stream itself, because the line editor of a chat writes to it without [`crate::streams`]. The other commands ask
+/// [`blocked_for`]: it knows whether a write is under way, so that a command which only takes its time to end is not cut
+/// short because its terminal is paused.
 async fn is_blocked_long() -> bool {
     let (begun, mut full) = (Instant::now(), None);
     loop {
@@ -181,7 +184,7 @@ async fn is_blocked_long() -> bool {
         } else if full.get_or_insert_with(Instant::now).elapsed() >= PATIENCE {
             return true;
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_EVERY).await;
     }
 }
 
@@ -191,6 +194,8 @@ fn output_has_room() -> bool {
     poll(&mut [PollFd::new(&io::stdout(), PollFlags::OUT)], Some(&now)) != Ok(0)
 }
 
+/// Ends the process, with the terminal in the mode it had before.
 fn end(exit: Exit) -> ! {
+    terminal_mode::give_back();
     std::process::exit(i32::from(exit.code()))
 }

@@ -28,6 +28,7 @@ mod sample;
 pub mod screen;
 mod serve;
 pub mod streams;
+mod terminal_mode;
 mod trace_log;
 mod tty;
 

@@ -52,7 +52,7 @@ enum ChatEvent {
 /// Follows until no run is open or the person leaves.
 pub(crate) async fn follow(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
     let session = talk.live().map(|live| live.session.clone());
-    let _interrupts = interrupts::set(OnInterrupt::ChatHandles(session));
+    let _interrupts = interrupts::set_action(OnInterrupt::ChatHandles(session));
     terminal.begin_typing()?;
     let end = follow_until_idle(terminal, talk).await?;
     terminal.end_typing()?;

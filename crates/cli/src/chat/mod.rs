@@ -74,7 +74,7 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: TerminalLook, open
     let place = &talk.prepared_run.setup.settings.place;
     let home = talk.prepared_run.setup.env.raw("HOME").map(Into::into);
     let mut terminal = Terminal::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
-    let _interrupts = interrupts::set(OnInterrupt::ChatHandles(None));
+    let _interrupts = interrupts::set_action(OnInterrupt::ChatHandles(None));
     interrupts::end_on_terminate();
     let done = match converse(&mut terminal, &mut talk, opening).await {
         // Closing the window leaves the chat.

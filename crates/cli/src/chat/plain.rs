@@ -37,7 +37,7 @@ async fn converse(talk: &mut Conversation) -> CommandResult {
         exit = Some(follow_run(talk, AwaitedEnd::Run(RunId(row.runs))).await?);
     }
     loop {
-        let _leaves = interrupts::set(OnInterrupt::CommandEnds(Exit::Cancelled));
+        let _leaves = interrupts::set_action(OnInterrupt::CommandEnds(Exit::Cancelled));
         let line = tokio::select! {
             biased;
             line = next_line() => line?,

@@ -2,8 +2,8 @@
 //!
 //! Only this reader reads the keyboard, from the first prompt to the last, so that no key is lost between the prompt
 //! and a run. The line editor reads standard input; for the duration of the chat, standard input is therefore a
-//! pseudo-terminal to which the chat writes the keys meant for the editor. Dropping the value restores everything, on
-//! every exit path.
+//! pseudo-terminal to which the chat writes the keys meant for the editor. Dropping the value restores everything; where the
+//! process ends without that, [`crate::interrupts`] restores the terminal's mode.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -17,7 +17,7 @@ use rustix::termios::{InputModes, LocalModes, OptionalActions, SpecialCodeIndex,
 use tokio::sync::mpsc;
 
 use super::input_splitter::{InputPiece, InputSplitter};
-use crate::interrupts;
+use crate::{interrupts, terminal_mode};
 
 /// Most bytes read from the keyboard at once.
 const READ: usize = 64 * 1024;
@@ -58,6 +58,7 @@ impl RawTerminal {
         let (sender, typed) = mpsc::channel(16);
         let reading = Arc::default();
         let terminal = Self { keyboard, reading, typed, original, feed };
+        terminal_mode::keep(Arc::clone(&terminal.keyboard), terminal.original.clone());
         terminal.raw()?;
         let (keyboard, reading) = (Arc::clone(&terminal.keyboard), Arc::clone(&terminal.reading));
         std::thread::Builder::new().name("keyboard".into()).spawn(move || watch(&keyboard, &reading, &sender))?;
@@ -66,10 +67,6 @@ impl RawTerminal {
 
     fn raw(&self) -> io::Result<()> {
         Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &raw(&self.original))?)
-    }
-
-    fn restore(&self) -> io::Result<()> {
-        Ok(tcsetattr(&self.keyboard, OptionalActions::Now, &self.original)?)
     }
 
     /// Returns typed input; `None` if the terminal is closed. Cancel-safe: dropping the future loses nothing.
@@ -93,7 +90,7 @@ impl RawTerminal {
 
     /// Suspends the process and gives the terminal to the shell until the process is resumed (Ctrl-Z).
     pub(crate) fn suspend(&self) -> io::Result<()> {
-        self.restore()?;
+        terminal_mode::restore()?;
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         self.raw()
     }
@@ -101,7 +98,7 @@ impl RawTerminal {
     /// Runs a program with exclusive use of the terminal.
     pub(crate) fn lend(&self, mut program: std::process::Command) -> io::Result<std::process::ExitStatus> {
         let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
-        self.restore()?;
+        terminal_mode::restore()?;
         let left = self.keyboard.try_clone().and_then(|keyboard| program.stdin(keyboard).status());
         self.raw()?;
         left
@@ -110,8 +107,8 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
+        terminal_mode::give_back();
         // A closed terminal can't be restored.
-        let _ = self.restore();
         let _ = rustix::stdio::dup2_stdin(&*self.keyboard);
     }
 }
@@ -143,7 +140,7 @@ fn watch(keyboard: &OwnedFd, reading: &Mutex<()>, sender: &mpsc::Sender<Vec<Inpu
             Ok(0) | Err(_) => return,
             Ok(length) => {
                 if bytes[..length].contains(&CTRL_C) {
-                    interrupts::typed();
+                    interrupts::ctrl_c_typed();
                 }
                 let pieces = input_splitter.pieces(&bytes[..length]);
                 if !pieces.is_empty() && sender.blocking_send(pieces).is_err() {

@@ -119,7 +119,7 @@ pub(crate) async fn follow(
         prepared_run.view.recall(&call);
     }
     loop {
-        let _stops = interrupts::set(OnInterrupt::Stop(session.clone()));
+        let _stops = interrupts::set_action(OnInterrupt::Stop(session.clone()));
         let ended = show_events(prepared_run, agent, session, events, awaited.clone()).await?;
         match ended {
             Ok(ended) => {
@@ -180,7 +180,7 @@ async fn ask_each(
     session: &Session,
     questions: &[QuestionAsked],
 ) -> Result<(), CommandError> {
-    let _leaves = interrupts::set(OnInterrupt::CommandEnds(Exit::Waiting));
+    let _leaves = interrupts::set_action(OnInterrupt::CommandEnds(Exit::Waiting));
     for asked in questions {
         tokio::select! {
             biased;

@@ -55,7 +55,7 @@ pub(super) fn follow_session(data_dir: Option<PathBuf>, args: &FollowArgs, env: 
             last: None,
             owner: OwnerPresence::Unknown,
         };
-        let _interrupts = interrupts::set(OnInterrupt::Exit);
+        let _interrupts = interrupts::set_action(OnInterrupt::Exit);
         watch.follow().await
     })
 }

@@ -36,7 +36,7 @@ pub(super) fn replay(data_dir: Option<PathBuf>, args: &ReplayArgs, env: &Env) ->
         }
         let view = if args.json { prepared_run::json_view() } else { prepared_run::answer_view(env).for_onlookers() };
         let pace = if args.real_time { Pace::RealTime } else { Pace::AtOnce };
-        let _interrupts = interrupts::set(OnInterrupt::Exit);
+        let _interrupts = interrupts::set_action(OnInterrupt::Exit);
         show(store.as_ref(), &row, view, pace).await
     })
 }

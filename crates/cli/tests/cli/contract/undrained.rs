@@ -6,6 +6,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::tcgetattr;
 use serde_json::Value;
 use windlass_testkit::{BodyPoint, FaultKind, Script, ScriptStep};
 
@@ -162,29 +163,53 @@ fn a_slow_reader_gets_every_record() {
     assert_eq!((answer.code, answer.stdout), (0, long_text()));
 }
 
-// proves L8, W2: a chat whose terminal nobody reads is stopped from elsewhere, and ended by Ctrl-C and by a signal
+/// How a stuck chat is ended.
+#[derive(Clone, Copy, Debug)]
+enum ChatEnding {
+    /// Its run is stopped from elsewhere, then it is asked to terminate.
+    Terminate,
+    Interrupt,
+    CtrlC,
+}
+
+/// The terminal's modes, for comparison.
+fn modes(terminal: &OwnedFd) -> String {
+    let modes = tcgetattr(terminal).expect("its modes");
+    format!("{:?} {:?} {:?}", modes.input_modes, modes.local_modes, modes.special_codes)
+}
+
+// proves L8, W2: a chat whose terminal nobody reads is stopped from elsewhere, and ended by Ctrl-C and by a signal; the
+// shell gets its terminal back as it was
 #[test]
 fn a_chat_at_a_stuck_terminal_is_stopped_and_ended() {
-    for ending in ["stop", "signal", "key"] {
+    for ending in [ChatEnding::Terminate, ChatEnding::Interrupt, ChatEnding::CtrlC] {
         let bench = endless();
+        let before = modes(&pty::other_end(&pty::open()));
         let mut glass = Glass::chat(&bench, &["--session", "s", "--preset", "default"]);
         glass.wait_for_prompt();
         glass.say("go");
         bench.wait_for_requests(1, &mut glass.child);
         let end = glass.other_end();
+        assert_ne!(modes(&end), before, "the chat reads single keys");
         wait_until_stuck(&end);
-        match ending {
-            "stop" => {
+        let code = match ending {
+            ChatEnding::Terminate => {
                 stop(&bench);
                 assert_cancelled(&bench);
                 terminate(&glass.child);
-                assert_eq!(ends_unread(&mut glass.child), 0);
-                continue;
+                0
             }
-            "signal" => interrupt(&glass.child),
-            _ => glass.press("\u{3}"),
-        }
-        assert_eq!(ends_unread(&mut glass.child), 4, "{ending}");
+            ChatEnding::Interrupt => {
+                interrupt(&glass.child);
+                4
+            }
+            ChatEnding::CtrlC => {
+                glass.press("\u{3}");
+                4
+            }
+        };
+        assert_eq!(ends_unread(&mut glass.child), code, "{ending:?}");
+        assert_eq!(modes(&end), before, "{ending:?}");
         assert_cancelled(&bench);
     }
 }
