@@ -218,7 +218,7 @@ impl AgentParts {
         let server = OpenAiConfig { api_key: key, ..OpenAiConfig::new(&base_url, "") };
         let id = match id {
             ServedModelId::Known(id) => id,
-            ServedModelId::Listed(unnamed) => ask_for_model(&server, unnamed)?,
+            ServedModelId::Listed(rule) => ask_for_model(&server, rule)?,
         };
         let usual = OpenAiConfig::new(&base_url, &id);
         let response_format = self.response_format.unwrap_or(usual.response_format);

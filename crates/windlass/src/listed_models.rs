@@ -6,7 +6,6 @@ use windlass_provider::openai::{Endpoint, ListingError, OpenAiConfig, list_model
 use windlass_provider::{HttpClient, HttpConfig};
 
 use crate::build_error::BuildError;
-use crate::model_providers::UnnamedModel;
 
 /// How long a server may take to list its models.
 pub const LIST_LIMIT: Duration = Duration::from_secs(5);
@@ -22,11 +21,23 @@ pub enum ListedChoice<'l> {
     Several(Vec<&'l str>),
 }
 
+/// Which model of a list is used when none is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListedRule {
+    /// The first.
+    First,
+    /// The only one; on this machine the first.
+    Only,
+}
+
 /// Picks a model among `ids`. Whoever runs a server on this machine decided which models it holds: there the first
 /// is used.
-pub fn choose_listed<'l>(ids: &'l [String], base_url: &str, unnamed: UnnamedModel) -> ListedChoice<'l> {
+pub fn choose_listed<'l>(ids: &'l [String], base_url: &str, rule: ListedRule) -> ListedChoice<'l> {
     let fit: Vec<&str> = ids.iter().map(String::as_str).filter(|id| is_chat_model(id)).collect();
-    let takes_first = unnamed == UnnamedModel::FirstListed || is_on_this_machine(base_url);
+    let takes_first = match rule {
+        ListedRule::First => true,
+        ListedRule::Only => is_on_this_machine(base_url),
+    };
     match fit.as_slice() {
         [] => ListedChoice::Empty,
         [first, rest @ ..] if rest.is_empty() || takes_first => ListedChoice::Model(first),
@@ -60,7 +71,7 @@ pub fn is_chat_model(id: &str) -> bool {
 
 /// Asks the server for its models and returns the one to use. Blocks, on a thread of its own: the caller may be in an
 /// async runtime, or in none.
-pub(crate) fn ask_for_model(config: &OpenAiConfig, unnamed: UnnamedModel) -> Result<String, BuildError> {
+pub(crate) fn ask_for_model(config: &OpenAiConfig, rule: ListedRule) -> Result<String, BuildError> {
     let base_url = &config.base_url;
     let failed = |problem: String| BuildError::NoModelPicked { base_url: base_url.clone(), problem };
     let asked = std::thread::scope(|scope| scope.spawn(|| list(config)).join());
@@ -68,7 +79,7 @@ pub(crate) fn ask_for_model(config: &OpenAiConfig, unnamed: UnnamedModel) -> Res
         Ok(listed) => listed.map_err(failed)?,
         Err(_) => return Err(failed("the request for its models failed".to_owned())),
     };
-    match choose_listed(&ids, base_url, unnamed) {
+    match choose_listed(&ids, base_url, rule) {
         ListedChoice::Model(id) => Ok(id.to_owned()),
         ListedChoice::Empty => Err(failed("it lists none".to_owned())),
         ListedChoice::Several(ids) => Err(failed(format!("it lists several: {}", ids.join(", ")))),
@@ -87,20 +98,20 @@ fn list(config: &OpenAiConfig) -> Result<Vec<String>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ListedChoice, UnnamedModel, choose_listed, is_chat_model};
+    use super::{ListedChoice, ListedRule, choose_listed, is_chat_model};
 
     #[test]
     fn the_only_model_is_picked_and_on_this_machine_the_first() {
         let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
         let (far, here) = ("https://far/v1", "http://127.0.0.1:9/v1");
-        for (list, base_url, unnamed, expected) in [
-            (ids(&["nomic-embed-text", "a"]), far, UnnamedModel::OnlyListed, ListedChoice::Model("a")),
-            (ids(&["a", "b"]), far, UnnamedModel::OnlyListed, ListedChoice::Several(vec!["a", "b"])),
-            (ids(&["a", "b"]), far, UnnamedModel::FirstListed, ListedChoice::Model("a")),
-            (ids(&["a", "b"]), here, UnnamedModel::OnlyListed, ListedChoice::Model("a")),
-            (ids(&["all-minilm"]), here, UnnamedModel::FirstListed, ListedChoice::Empty),
+        for (list, base_url, rule, expected) in [
+            (ids(&["nomic-embed-text", "a"]), far, ListedRule::Only, ListedChoice::Model("a")),
+            (ids(&["a", "b"]), far, ListedRule::Only, ListedChoice::Several(vec!["a", "b"])),
+            (ids(&["a", "b"]), far, ListedRule::First, ListedChoice::Model("a")),
+            (ids(&["a", "b"]), here, ListedRule::Only, ListedChoice::Model("a")),
+            (ids(&["all-minilm"]), here, ListedRule::First, ListedChoice::Empty),
         ] {
-            assert_eq!(choose_listed(&list, base_url, unnamed), expected);
+            assert_eq!(choose_listed(&list, base_url, rule), expected);
         }
     }
 

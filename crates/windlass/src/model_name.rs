@@ -8,6 +8,7 @@ use windlass_provider::Secret;
 
 use crate::build_error::BuildError;
 use crate::environment::Environment;
+use crate::listed_models::ListedRule;
 use crate::model_providers::{
     KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, OPENAI, PROVIDERS, UnnamedModel, address_in_environment,
 };
@@ -66,7 +67,7 @@ pub(crate) enum ServedModelId {
     /// It is known.
     Known(String),
     /// None is named: the server is asked for its models.
-    Listed(UnnamedModel),
+    Listed(ListedRule),
 }
 
 /// The program's own settings for its model.
@@ -84,7 +85,8 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
     let served = |base_url: String, id: Option<&str>, unnamed: UnnamedModel, from_environment: Option<&str>| {
         let id = match (id, unnamed) {
             (Some(id), _) | (None, UnnamedModel::Named(id)) => ServedModelId::Known(id.to_owned()),
-            (None, UnnamedModel::FirstListed | UnnamedModel::OnlyListed) => ServedModelId::Listed(unnamed),
+            (None, UnnamedModel::FirstListed) => ServedModelId::Listed(ListedRule::First),
+            (None, UnnamedModel::OnlyListed) => ServedModelId::Listed(ListedRule::Only),
         };
         ServedModel { base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)) }
     };
@@ -99,7 +101,7 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
         NamedServer::Provider(provider) => {
             let key = environment.first(provider.key_variables());
             Ok(match environment.address_of(provider)? {
-                Some(address) => served(address, id, elsewhere(provider), key),
+                Some(address) => served(address, id, unnamed_elsewhere(provider), key),
                 None => served(provider.base_url.to_owned(), id, provider.unnamed_model, key),
             })
         }
@@ -107,7 +109,7 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
             if let Some((variable, provider)) = address_in_environment(|name| environment.get(name).is_some()) {
                 let address = environment.address_in(variable)?.unwrap_or_default();
                 let key = environment.first(provider.key_variables());
-                return Ok(served(address, id, elsewhere(provider), key));
+                return Ok(served(address, id, unnamed_elsewhere(provider), key));
             }
             match environment.first(OPENAI.key_variables()) {
                 Some(key) => Ok(served(OPENAI.base_url.to_owned(), id, OPENAI.unnamed_model, Some(key))),
@@ -118,8 +120,10 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
     }
 }
 
-/// Which model of a provider's software is used at another address, when none is named.
-fn elsewhere(provider: &ModelProvider) -> UnnamedModel {
+/// Returns which model is used at another address that the environment gives for a provider, when none is named: the model
+/// of the provider's own server need not be there.
+#[must_use]
+pub fn unnamed_elsewhere(provider: &ModelProvider) -> UnnamedModel {
     match provider.unnamed_model {
         UnnamedModel::Named(_) => UnnamedModel::OnlyListed,
         listed @ (UnnamedModel::FirstListed | UnnamedModel::OnlyListed) => listed,
@@ -130,7 +134,7 @@ fn elsewhere(provider: &ModelProvider) -> UnnamedModel {
 mod tests {
     use windlass_provider::Secret;
 
-    use super::{NamedModel, NamedServer, RequestedModel, ServedModelId, UnnamedModel, served};
+    use super::{NamedModel, NamedServer, RequestedModel, ServedModelId, served};
     use crate::environment::Environment;
 
     const KEY: (&str, &str) = ("OPENAI_API_KEY", "of-openai");
@@ -153,9 +157,10 @@ mod tests {
     fn a_name_says_the_server_and_the_id() {
         for (name, address, id) in [
             ("ollama:qwen3:8b", "http://127.0.0.1:11434/v1", "qwen3:8b"),
-            ("ollama:", "http://127.0.0.1:11434/v1", "FirstListed"),
+            ("ollama:", "http://127.0.0.1:11434/v1", "First"),
             ("openai:gpt-x", "https://api.openai.com/v1", "gpt-x"),
-            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1", "OnlyListed"),
+            ("openai:", "https://api.openai.com/v1", "gpt-4.1-mini"),
+            ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1", "Only"),
             ("https://llm.example/v1#big", "https://llm.example/v1", "big"),
         ] {
             assert_eq!(resolved(named(name), &[]), (address.to_owned(), id.to_owned(), None), "{name}");
@@ -202,9 +207,10 @@ mod tests {
     fn a_key_or_an_address_is_enough() {
         let any = RequestedModel::default;
         assert_eq!(resolved(any(), &[KEY]).1, "gpt-4.1-mini");
-        let only = format!("{:?}", UnnamedModel::OnlyListed);
-        let proxy = resolved(any(), &[KEY, ("OPENAI_BASE_URL", "https://proxy/v1")]);
-        assert_eq!(proxy, ("https://proxy/v1".into(), only, Some("of-openai".into())));
-        assert_eq!(resolved(any(), &[("OLLAMA_HOST", "gpu")]).1, format!("{:?}", UnnamedModel::FirstListed));
+        for request in [any(), named("openai:")] {
+            let proxy = resolved(request, &[KEY, ("OPENAI_BASE_URL", "https://proxy/v1")]);
+            assert_eq!(proxy, ("https://proxy/v1".into(), "Only".into(), Some("of-openai".into())));
+        }
+        assert_eq!(resolved(any(), &[("OLLAMA_HOST", "gpu")]).1, "First");
     }
 }

@@ -61,11 +61,12 @@ pub enum UnnamedModel {
     OnlyListed,
 }
 
-/// Every account has the default model, it calls tools well and costs little.
+/// OpenAI, or where its variable says.
 pub static OPENAI: ModelProvider = ModelProvider {
     prefix: Some("openai"),
     address_variable: Some(AddressVariable { name: "OPENAI_BASE_URL", form: AddressForm::BaseUrl }),
     key_variable: Some("OPENAI_API_KEY"),
+    // Every account has this one, it calls tools well and costs little.
     unnamed_model: UnnamedModel::Named("gpt-4.1-mini"),
     ..key_only("OpenAI", &["sk-proj-", "sk-svcacct-", "sk-admin-"], "https://api.openai.com/v1")
 };

@@ -3,7 +3,8 @@
 
 use std::path::Path;
 
-use windlass_setup::models::{ModelNotice, Software};
+use windlass::door::OLLAMA;
+use windlass_setup::models::{KnownModels, ModelNotice, Software};
 use windlass_setup::settings::{
     FormerTrust, OwnershipProblem, SettingOrigin, SettingsError, SettingsNotice, UntrustedFolder,
 };
@@ -74,9 +75,15 @@ pub(crate) fn settings_error(error: &SettingsError) -> String {
                 origin_text(origin)
             )
         }
-        SettingsError::NoModel { base_url, known } => format!(
+        SettingsError::NoModel { base_url, provider, known } => format!(
             "no model is named for {base_url}: give --model, or set OPENAI_MODEL, or write `model = \"…\"` in \
-             windlass.toml{known}"
+             windlass.toml. {known}{}",
+            match (known, provider) {
+                (KnownModels::None, Some(provider)) if **provider == OLLAMA => {
+                    format!("; there {}", how_to_serve(Software::Ollama))
+                }
+                (KnownModels::None | KnownModels::Several(_) | KnownModels::NotListed(_), _) => String::new(),
+            }
         ),
         SettingsError::NoDataDir => "it is not known where to keep sessions: set HOME, or give --data-dir".to_owned(),
         SettingsError::Unreadable { .. } | SettingsError::Servers { .. } => error.to_string(),
@@ -200,6 +207,13 @@ mod tests {
         }
         let text = settings_error(&SettingsError::NoModelHere { software: Software::Ollama });
         assert!(text.contains("`ollama pull qwen3`"), "{text}");
+        let text = settings_error(&SettingsError::NoModel {
+            base_url: "http://gpu:11434/v1".into(),
+            provider: Some(&OLLAMA),
+            known: KnownModels::None,
+        });
+        let expected = "It lists none for conversation; there `ollama pull qwen3` gets one";
+        assert!(text.starts_with("no model is named for http://gpu:11434/v1: ") && text.ends_with(expected), "{text}");
         let text = settings_error(&SettingsError::NoServerFor {
             origin: SettingOrigin::Flag("model"),
             model: "m".into(),

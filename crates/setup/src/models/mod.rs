@@ -6,6 +6,7 @@
 //! that may not be the person's own is used only when they agree ([`crate::asking::Person::uses_model_server`]). When
 //! server and model are both named, no server and no person is asked. A notice reports a choice that nobody named.
 
+pub(crate) mod known_models;
 mod local;
 mod notice;
 mod owner;
@@ -15,11 +16,12 @@ mod tests;
 
 use std::time::Duration;
 
-use windlass::door::{LIST_LIMIT, ListedChoice, OLLAMA, OPENAI, UnnamedModel, choose_listed, is_chat_model};
+use windlass::door::{LIST_LIMIT, ListedChoice, ListedRule, UnnamedModel, choose_listed, is_chat_model};
 use windlass_provider::openai::{ListedModel, ListingError, OpenAiConfig, list_models};
 use windlass_provider::{HttpClient, HttpConfig, Secret};
 use windlass_vocab::ModelName;
 
+pub use self::known_models::{KnownModels, list_some};
 pub use self::local::{LocalProbe, LocalServer};
 pub use self::notice::ModelNotice;
 pub use self::software::Software;
@@ -27,9 +29,6 @@ use crate::settings::{ModelEndpoint, SettingOrigin, Settings, SettingsError, Sou
 
 /// The name of the demo model; no server is ever asked for a model of this name.
 pub const DEMO: &str = "demo";
-
-/// How many models an error message lists at most.
-const NAMED: usize = 5;
 
 /// The model and server of a session's last run.
 #[derive(Clone, Debug)]
@@ -122,8 +121,8 @@ impl ChosenModel {
 #[derive(Debug, PartialEq, Eq)]
 enum NextLookup {
     Settled(ChosenModel),
-    /// The server is known; ask it for its models.
-    Ask(ModelEndpoint),
+    /// The server is known; ask it for its models, and pick one by this rule.
+    Ask(ModelEndpoint, ListedRule),
     /// No server is known; probe the servers on this machine.
     Look(Option<Sourced<ModelName>>),
 }
@@ -143,9 +142,9 @@ pub async fn choose(
     }
     match next_lookup(endpoint, named_model(settings, preference.session.map(|begun| begun.model))) {
         NextLookup::Settled(chosen) => Ok(chosen),
-        NextLookup::Ask(endpoint) => {
+        NextLookup::Ask(endpoint, rule) => {
             let listed = models_of(&endpoint, LIST_LIMIT).await;
-            choose_of_server(endpoint, listed)
+            choose_of_server(endpoint, rule, listed)
         }
         NextLookup::Look(wanted) => choose_found(&local::probe_all(locals).await, wanted, preference.fallback),
     }
@@ -169,15 +168,15 @@ fn next_lookup(endpoint: Option<&ModelEndpoint>, model: Option<Sourced<ModelName
     match (endpoint.cloned(), model) {
         (_, Some(model)) if model.value.as_str() == DEMO => NextLookup::Settled(ChosenModel::of(ModelChoice::Demo)),
         (Some(endpoint), Some(model)) => NextLookup::Settled(ChosenModel::of(ModelChoice::Server { endpoint, model })),
-        (Some(endpoint), None)
-            if let (SettingOrigin::Default, UnnamedModel::Named(usual)) =
-                (&endpoint.base_url.origin, OPENAI.unnamed_model) =>
-        {
-            let notice = ModelNotice::Picked(format!("no model is named: {usual} is used"));
-            let model = Sourced::new(usual.into(), SettingOrigin::Default);
-            NextLookup::Settled(ChosenModel::with_notice(ModelChoice::Server { endpoint, model }, notice))
-        }
-        (Some(endpoint), None) => NextLookup::Ask(endpoint),
+        (Some(endpoint), None) => match endpoint.unnamed {
+            UnnamedModel::Named(usual) => {
+                let notice = ModelNotice::Picked(format!("no model is named: {usual} is used"));
+                let model = Sourced::new(usual.into(), SettingOrigin::Default);
+                NextLookup::Settled(ChosenModel::with_notice(ModelChoice::Server { endpoint, model }, notice))
+            }
+            UnnamedModel::FirstListed => NextLookup::Ask(endpoint, ListedRule::First),
+            UnnamedModel::OnlyListed => NextLookup::Ask(endpoint, ListedRule::Only),
+        },
         (None, model) => NextLookup::Look(model),
     }
 }
@@ -193,46 +192,22 @@ pub async fn models_of(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<
 /// Chooses the model of a configured server when no model is named.
 fn choose_of_server(
     endpoint: ModelEndpoint,
+    rule: ListedRule,
     listed: Result<Vec<ListedModel>, ListingError>,
 ) -> Result<ChosenModel, SettingsError> {
-    let base_url = endpoint.base_url.value.clone();
-    let is_ollama = is_ollama(&endpoint);
-    let listed = listed.map_err(|error| SettingsError::NoModel {
-        base_url: base_url.clone(),
-        known: format!(". Asked for one: {error}"),
-    })?;
+    let (base_url, provider) = (endpoint.base_url.value.clone(), endpoint.provider);
+    let no_model = |known| SettingsError::NoModel { base_url: base_url.clone(), provider, known };
+    let listed = listed.map_err(|error| no_model(KnownModels::NotListed(error.to_string())))?;
     let ids: Vec<String> = listed.into_iter().map(|model| model.id).collect();
-    let unnamed = if is_ollama { OLLAMA.unnamed_model } else { UnnamedModel::OnlyListed };
-    match choose_listed(&ids, &base_url, unnamed) {
+    match choose_listed(&ids, &base_url, rule) {
         ListedChoice::Model(id) => {
             let model = Sourced::new(ModelName::from(id), SettingOrigin::Found);
             let notice = format!("no model is named: {} of {base_url} is used", display_name(&model.value));
             let choice = ModelChoice::Server { endpoint, model };
             Ok(ChosenModel::with_notice(choice, ModelNotice::Picked(notice)))
         }
-        ListedChoice::Empty if is_ollama => Err(SettingsError::NoModelHere { software: Software::Ollama }),
-        ListedChoice::Empty => Err(SettingsError::NoModel { base_url, known: String::new() }),
-        ListedChoice::Several(ids) => {
-            Err(SettingsError::NoModel { base_url, known: format!(". It has {}", list_some(&ids)) })
-        }
-    }
-}
-
-/// Whether the server's address is the one that the environment gives for Ollama.
-fn is_ollama(endpoint: &ModelEndpoint) -> bool {
-    match (&endpoint.base_url.origin, OLLAMA.address_variable) {
-        (SettingOrigin::Variable(name), Some(variable)) => name == variable.name,
-        (
-            SettingOrigin::Variable(_)
-            | SettingOrigin::Flag(_)
-            | SettingOrigin::Project(_)
-            | SettingOrigin::ProjectServers(_)
-            | SettingOrigin::User(_)
-            | SettingOrigin::Default
-            | SettingOrigin::Found
-            | SettingOrigin::Session,
-            _,
-        ) => false,
+        ListedChoice::Empty => Err(no_model(KnownModels::None)),
+        ListedChoice::Several(ids) => Err(no_model(KnownModels::Several(ids.into_iter().map(str::to_owned).collect()))),
     }
 }
 
@@ -317,10 +292,4 @@ pub fn display_name(model: &ModelName) -> &str {
 /// Whether an id contains any letter or digit.
 pub fn has_name(id: &str) -> bool {
     id.chars().any(char::is_alphanumeric)
-}
-
-/// The first few names of a list, for a message.
-pub fn list_some(names: &[&str]) -> String {
-    let shown = names[..names.len().min(NAMED)].join(", ");
-    if names.len() > NAMED { format!("{shown} and {} more", names.len() - NAMED) } else { shown }
 }

@@ -9,10 +9,15 @@ use super::local::{LocalProbe, LocalServer, probe_all};
 use super::owner::ListenerOwner;
 use super::software::Software;
 use super::{ModelChoice, ModelFallback, NextLookup, choose_found, choose_of_server, is_named, list_some, next_lookup};
-use crate::settings::{ModelEndpoint, SettingOrigin, SettingsError, Sourced};
+use crate::settings::{Flags, ModelEndpoint, SettingOrigin, SettingsError, Sourced, Sources};
 
-fn endpoint(url: &str, origin: SettingOrigin) -> ModelEndpoint {
-    ModelEndpoint { base_url: Sourced::new(url.into(), origin), api_key: None }
+const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-environment");
+
+/// The endpoint that settings with these variables and this flag for the model name.
+fn configured(env: &[(&str, &str)], model: Option<&str>) -> ModelEndpoint {
+    let flags = Flags { model: model.map(str::to_owned), data_dir: Some("/d".into()), ..Flags::default() };
+    let sources = Sources::of(flags, env.iter().copied().collect(), "/p");
+    sources.resolve().expect("settings").endpoint.expect("a server")
 }
 
 fn flag(model: &str) -> Sourced<ModelName> {
@@ -32,7 +37,7 @@ fn choice_text(chosen: Result<super::ChosenModel, SettingsError>) -> Result<Stri
 fn settled(next: NextLookup) -> String {
     match next {
         NextLookup::Settled(chosen) => choice_text(Ok(chosen)).unwrap_or_default(),
-        NextLookup::Ask(endpoint) => format!("ask {}", endpoint.base_url.value),
+        NextLookup::Ask(endpoint, rule) => format!("ask {} {rule:?}", endpoint.base_url.value),
         NextLookup::Look(wanted) => format!("look for {}", wanted.map_or("any".into(), |wanted| wanted.value.0)),
     }
 }
@@ -40,14 +45,14 @@ fn settled(next: NextLookup) -> String {
 // A server and model that are named are used without asking.
 #[test]
 fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
-    let named = endpoint("http://h/v1", SettingOrigin::Flag("base_url"));
-    let openai = endpoint("https://api.openai.com/v1", SettingOrigin::Default);
+    let named = configured(&[("OPENAI_BASE_URL", "http://h/v1")], None);
+    let openai = configured(&[KEY], None);
     for (endpoint, model, expected) in [
         (Some(&named), Some("m"), "http://h/v1 m"),
         (Some(&openai), Some("m"), "https://api.openai.com/v1 m"),
         (Some(&named), Some("demo"), "demo"),
         (None, Some("demo"), "demo"),
-        (Some(&named), None, "ask http://h/v1"),
+        (Some(&named), None, "ask http://h/v1 Only"),
         (None, Some("m"), "look for m"),
         (None, None, "look for any"),
     ] {
@@ -57,25 +62,55 @@ fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
     assert!(text.starts_with("https://api.openai.com/v1 gpt-") && text.contains("no model is named"), "{text}");
 }
 
+// proves W1, W2: a name without an id means the same as in the library
+#[test]
+fn the_server_in_a_name_says_which_model_is_used_when_none_is_named() {
+    for (name, env, expected) in [
+        (
+            Some("openai:"),
+            &[KEY][..],
+            "https://api.openai.com/v1 gpt-4.1-mini; no model is named: gpt-4.1-mini is used",
+        ),
+        (Some("openai:"), &[], "https://api.openai.com/v1 gpt-4.1-mini; no model is named: gpt-4.1-mini is used"),
+        (Some("openai:"), &[KEY, ("OPENAI_BASE_URL", "https://p/v1")], "ask https://p/v1 Only"),
+        (Some("ollama:"), &[], "ask http://127.0.0.1:11434/v1 First"),
+        (Some("ollama:"), &[("OLLAMA_HOST", "gpu")], "ask http://gpu:11434/v1 First"),
+        (Some("https://h/v1"), &[KEY], "ask https://h/v1 Only"),
+        (None, &[("OLLAMA_HOST", "gpu")], "ask http://gpu:11434/v1 First"),
+    ] {
+        assert_eq!(settled(next_lookup(Some(&configured(env, name)), None)), expected, "{name:?} {env:?}");
+    }
+}
+
 fn listed(ids: &[&str]) -> Vec<ListedModel> {
     ids.iter().map(|id| ListedModel { id: (*id).to_owned(), window: None }).collect()
 }
 
 #[test]
 fn a_named_server_gives_its_only_model_and_one_on_this_machine_its_first() {
-    let far = || endpoint("https://far/v1", SettingOrigin::Variable("OPENAI_BASE_URL".into()));
-    let here = || endpoint("http://127.0.0.1:9/v1", SettingOrigin::Variable("OPENAI_BASE_URL".into()));
-    let ollama = || endpoint("http://gpu:11434/v1", SettingOrigin::Variable("OLLAMA_HOST".into()));
-    let text =
-        |endpoint, ids: &[&str]| choice_text(choose_of_server(endpoint, Ok(listed(ids)))).unwrap_or_else(|error| error);
-    assert!(text(far(), &["nomic-embed-text", "a"]).starts_with("https://far/v1 a; no model is named"));
-    assert!(text(here(), &["a", "b"]).starts_with("http://127.0.0.1:9/v1 a; "));
-    assert!(text(ollama(), &["a", "b"]).starts_with("http://gpu:11434/v1 a; "));
-    assert_eq!(text(ollama(), &["all-minilm"]), "Ollama runs on this machine but has no model yet");
-    let refused = text(far(), &["a", "b", "c", "d", "e", "f", "g"]);
-    assert_eq!(refused, "no model is named for https://far/v1. It has a, b, c, d, e and 2 more");
-    let refused = text(far(), &[]);
-    assert_eq!(refused, "no model is named for https://far/v1");
+    let text = |name: &str, address: &str, ids: &[&str]| {
+        let endpoint = configured(&[(name, address)], None);
+        match next_lookup(Some(&endpoint), None) {
+            NextLookup::Ask(endpoint, rule) => {
+                choice_text(choose_of_server(endpoint, rule, Ok(listed(ids)))).unwrap_or_else(|error| error)
+            }
+            next @ (NextLookup::Settled(_) | NextLookup::Look(_)) => settled(next),
+        }
+    };
+    let far = |ids| text("OPENAI_BASE_URL", "https://far/v1", ids);
+    assert!(far(&["nomic-embed-text", "a"]).starts_with("https://far/v1 a; no model is named"));
+    assert!(text("OPENAI_BASE_URL", "http://127.0.0.1:9/v1", &["a", "b"]).starts_with("http://127.0.0.1:9/v1 a; "));
+    assert!(text("OLLAMA_HOST", "gpu", &["a", "b"]).starts_with("http://gpu:11434/v1 a; "));
+    // The server is wherever the variable says, not on this machine.
+    assert_eq!(
+        text("OLLAMA_HOST", "gpu", &["all-minilm"]),
+        "no model is named for http://gpu:11434/v1. It lists none for conversation"
+    );
+    assert_eq!(
+        far(&["a", "b", "c", "d", "e", "f", "g"]),
+        "no model is named for https://far/v1. It has a, b, c, d, e and 2 more"
+    );
+    assert_eq!(far(&[]), "no model is named for https://far/v1. It lists none for conversation");
 }
 
 fn seen(software: Software, owner: ListenerOwner, ids: &[&str]) -> LocalProbe {

@@ -11,8 +11,8 @@ use std::fmt;
 
 use url::{Host, Url};
 use windlass::door::{
-    AddressVariable, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, NamedModel, NamedServer, OPENAI,
-    address_in_environment,
+    AddressVariable, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, NamedModel, NamedServer, OPENAI, UnnamedModel,
+    address_in_environment, unnamed_elsewhere,
 };
 use windlass_vocab::ModelName;
 
@@ -48,13 +48,18 @@ pub struct ModelEndpoint {
     pub base_url: Sourced<String>,
     /// The key, where one is needed.
     pub api_key: Option<Sourced<ApiKey>>,
+    /// The provider whose server this is, if the settings say so.
+    pub provider: Option<&'static ModelProvider>,
+    /// The server's model when none is named.
+    pub unnamed: UnnamedModel,
 }
 
 impl ModelEndpoint {
     /// Returns the endpoint of a server that was found on this machine.
     #[must_use]
     pub fn found(base_url: &str) -> Self {
-        Self { base_url: Sourced::new(base_url.to_owned(), SettingOrigin::Found), api_key: None }
+        let base_url = Sourced::new(base_url.to_owned(), SettingOrigin::Found);
+        Self { base_url, api_key: None, provider: None, unnamed: UnnamedModel::OnlyListed }
     }
 
     /// The server's host and port if it was found, not configured: the person should see where it is.
@@ -77,6 +82,28 @@ pub(super) struct ModelSettings {
 struct ServerAddress {
     url: Sourced<String>,
     keys: KeyScope,
+    provider: Option<&'static ModelProvider>,
+    unnamed: UnnamedModel,
+}
+
+impl ServerAddress {
+    /// The address of any server.
+    fn of_any(url: Sourced<String>, keys: KeyScope) -> Self {
+        Self { url, keys, provider: None, unnamed: UnnamedModel::OnlyListed }
+    }
+
+    /// The provider's own address.
+    fn of_provider(provider: &'static ModelProvider, origin: SettingOrigin) -> Self {
+        let url = Sourced::new(provider.base_url.to_owned(), origin);
+        let keys = KeyScope::Provider(provider);
+        Self { url, keys, provider: Some(provider), unnamed: provider.unnamed_model }
+    }
+
+    /// Another address that the environment gives for the provider.
+    fn elsewhere(provider: &'static ModelProvider, url: Sourced<String>) -> Self {
+        let keys = KeyScope::Provider(provider);
+        Self { url, keys, provider: Some(provider), unnamed: unnamed_elsewhere(provider) }
+    }
 }
 
 /// Which keys may be sent to a server, besides our own variable's.
@@ -105,13 +132,12 @@ pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, Setting
     let model = name.as_ref().and_then(|name| Some(Sourced::new(id(name)?, name.origin.clone())));
     let model = model.map(|model| model.try_map(check_model)).transpose()?;
     let keys = KeyLookup { sources };
-    let Some(ServerAddress { url: address, keys: scope }) = address else {
-        let Some(key) = keys.unbound(&OPENAI)? else { return Ok(ModelSettings { model, ..ModelSettings::default() }) };
-        let base_url = Sourced::new(OPENAI.base_url.to_owned(), SettingOrigin::Default);
-        provider::check(&base_url.value, &key)?;
-        let endpoint = Some(ModelEndpoint { base_url, api_key: Some(key) });
-        return Ok(ModelSettings { model, endpoint, notices: Vec::new() });
+    let address = match address {
+        Some(address) => address,
+        None if keys.unbound(&OPENAI)?.is_some() => ServerAddress::of_provider(&OPENAI, SettingOrigin::Default),
+        None => return Ok(ModelSettings { model, ..ModelSettings::default() }),
     };
+    let ServerAddress { url: address, keys: scope, provider, unnamed } = address;
     let url = check_url(&address)?;
     let base_url = Sourced::new(url.as_str().trim_end_matches('/').to_owned(), address.origin);
     if matches!(base_url.origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
@@ -126,7 +152,7 @@ pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, Setting
             notices.push(SettingsNotice::Sentence(text));
         }
     }
-    Ok(ModelSettings { model, endpoint: Some(ModelEndpoint { base_url, api_key }), notices })
+    Ok(ModelSettings { model, endpoint: Some(ModelEndpoint { base_url, api_key, provider, unnamed }), notices })
 }
 
 /// Returns the name of the model as configured.
@@ -176,12 +202,14 @@ fn address_in_name(
     }
     match server {
         NamedServer::Address(url) => {
-            Ok(ServerAddress { url: Sourced::new(url.to_owned(), origin.clone()), keys: KeyScope::SameFile })
+            Ok(ServerAddress::of_any(Sourced::new(url.to_owned(), origin.clone()), KeyScope::SameFile))
         }
         NamedServer::Provider(provider) => {
             let elsewhere = provider.address_variable.map_or(Ok(None), |variable| address_in(sources, variable))?;
-            let url = elsewhere.unwrap_or_else(|| Sourced::new(provider.base_url.to_owned(), origin.clone()));
-            Ok(ServerAddress { url, keys: KeyScope::Provider(provider) })
+            Ok(match elsewhere {
+                Some(url) => ServerAddress::elsewhere(provider, url),
+                None => ServerAddress::of_provider(provider, origin.clone()),
+            })
         }
         NamedServer::Unnamed => Err(SettingsError::NoServer),
     }
@@ -199,15 +227,15 @@ fn address_in(sources: &Sources, variable: AddressVariable) -> Result<Option<Sou
 fn address(sources: &Sources) -> Result<Option<ServerAddress>, SettingsError> {
     let Sources { flags, env, .. } = sources;
     if let Some(url) = Sourced::flag("base_url", flags.base_url.clone()) {
-        return Ok(Some(ServerAddress { url, keys: KeyScope::Provider(&OPENAI) }));
+        return Ok(Some(ServerAddress::of_any(url, KeyScope::Provider(&OPENAI))));
     }
     if let Some((variable, provider)) = address_in_environment(|name| env.raw(name).is_some())
         && let Some(url) = address_in(sources, variable)?
     {
-        return Ok(Some(ServerAddress { url, keys: KeyScope::Provider(provider) }));
+        return Ok(Some(ServerAddress::elsewhere(provider, url)));
     }
     let url = sources.in_files(|file| file.sourced(&file.settings.base_url));
-    Ok(url.map(|url| ServerAddress { url, keys: KeyScope::SameFileOrUnbound }))
+    Ok(url.map(|url| ServerAddress::of_any(url, KeyScope::SameFileOrUnbound)))
 }
 
 struct KeyLookup<'a> {

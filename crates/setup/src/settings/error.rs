@@ -8,6 +8,7 @@ use windlass::door::ModelProvider;
 
 use super::origin::SettingOrigin;
 use super::untrusted_folder::UntrustedFolder;
+use crate::models::known_models::KnownModels;
 use crate::models::software::Software;
 
 /// The settings can't be used as they are.
@@ -119,12 +120,14 @@ pub enum SettingsError {
         here: Vec<String>,
     },
     /// A server is configured, but no model.
-    #[error("no model is named for {base_url}{known}")]
+    #[error("no model is named for {base_url}. {known}")]
     NoModel {
         /// The server.
         base_url: String,
-        /// What is known of the server's models: empty, or a sentence that begins with a stop and a blank.
-        known: String,
+        /// The provider whose server that is, if the settings say so.
+        provider: Option<&'static ModelProvider>,
+        /// What is known of the server's models.
+        known: KnownModels,
     },
     /// No data folder can be determined.
     #[error("it is not known where to keep sessions: HOME is not set")]
