@@ -3,6 +3,7 @@
 use std::io;
 
 use windlass::BuildError;
+use windlass_runtime::OpenError;
 use windlass_setup::agent::AgentError;
 use windlass_setup::run_setup::SetupError;
 use windlass_setup::settings::SettingsError;
@@ -13,9 +14,6 @@ use crate::output::advice::with_workspace;
 use crate::output::quoted;
 use crate::output::setting_words::{origin_text, settings_error};
 use crate::prompt::PromptError;
-
-/// What helps where another process has the session open.
-pub(crate) const IN_USE_HINT: &str = " (`windlass follow KEY` shows what it does, `windlass stop KEY` stops its run)";
 
 /// A command failed.
 #[derive(Debug)]
@@ -48,14 +46,48 @@ impl CommandError {
         Self::new(Exit::Failed, format!("standard output can't be written: {error}"))
     }
 
-    /// Names the session in the advice about one that is in use.
-    #[must_use]
-    pub(crate) fn for_session(self, key: &str) -> Self {
-        match self.store {
-            Some(StoreError::Busy { .. }) => {
-                Self { message: self.message.replace("KEY`", &format!("{}`", quoted(key))), ..self }
+    /// Returns the store's error about the session with this key, if the key is known.
+    pub(crate) fn of_store(error: StoreError, key: Option<&str>) -> Self {
+        let (exit, hint) = match error {
+            StoreError::Missing | StoreError::KeyTaken { .. } | StoreError::Exists { .. } => {
+                (Exit::Usage, String::new())
             }
-            Some(_) | None => self,
+            // The messages of these errors end with the advice to choose another data folder.
+            StoreError::ReadOnly { .. } | StoreError::Damaged { .. } | StoreError::Foreign { .. } => {
+                (Exit::Store, " (--data-dir)".to_owned())
+            }
+            StoreError::Lost(_) => (
+                Exit::Store,
+                ": restore the data folder from a backup, or accept the loss (`windlass sessions accept-loss`)"
+                    .to_owned(),
+            ),
+            StoreError::Broken { .. } => (
+                Exit::Store,
+                format!(
+                    "; `windlass sessions salvage {}` copies what is whole up to there into a session of its own",
+                    key_text(key)
+                ),
+            ),
+            StoreError::Busy { .. } => (Exit::Store, in_use_hint(key)),
+            StoreError::Conflict
+            | StoreError::Unavailable { .. }
+            | StoreError::Full { .. }
+            | StoreError::Gone { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Locked { .. }
+            | StoreError::Io { .. }
+            | StoreError::Unwritable { .. }
+            | StoreError::Closed => (Exit::Store, String::new()),
+        };
+        let message = format!("{error}{hint}");
+        Self { store: Some(error), ..Self::new(exit, message) }
+    }
+
+    /// Returns the error about the session with this key, if the key is known, which can't be opened.
+    pub(crate) fn of_opening(error: OpenError, key: Option<&str>) -> Self {
+        match error {
+            OpenError::Store(error) => Self::of_store(error, key),
+            OpenError::Newer { .. } | OpenError::Survivors { .. } => Self::new(Exit::Store, error.to_string()),
         }
     }
 
@@ -69,6 +101,29 @@ impl CommandError {
     #[must_use]
     pub fn is_final(&self) -> bool {
         matches!(self.store, Some(StoreError::Gone { .. }))
+    }
+}
+
+/// What helps where another process has the session open.
+fn in_use_hint(key: Option<&str>) -> String {
+    let key = key_text(key);
+    format!(" (`windlass follow {key}` shows what it does, `windlass stop {key}` stops its run)")
+}
+
+/// The key as it is typed after a command.
+fn key_text(key: Option<&str>) -> String {
+    key.map_or_else(|| "KEY".to_owned(), quoted)
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        Self::of_store(error, None)
+    }
+}
+
+impl From<OpenError> for CommandError {
+    fn from(error: OpenError) -> Self {
+        Self::of_opening(error, None)
     }
 }
 
@@ -125,5 +180,19 @@ impl From<SetupError> for CommandError {
             SetupError::SecretInModel(origin) => Self::secret_in(&origin_text(&origin)),
             SetupError::Asking(error) => Self::output(&error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // proves W2: the advice about a session in use can be typed as it is, and changes nothing else in the message
+    #[test]
+    fn a_session_in_use_is_named_in_the_advice_alone() {
+        let busy = || StoreError::Busy { holder: "`KEY`".into() };
+        let text = CommandError::of_store(busy(), Some("my key")).message;
+        assert!(text.contains("`KEY`") && text.contains("`windlass stop 'my key'`"), "{text}");
+        assert!(CommandError::from(busy()).message.contains("`windlass follow KEY`"));
     }
 }

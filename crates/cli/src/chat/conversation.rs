@@ -120,7 +120,7 @@ impl Conversation {
                     None => TitleState::No(None),
                 };
                 let opened = self.agent.open_followed(&self.key).await;
-                let (session, events) = opened.map_err(|error| CommandError::from(error).for_session(&self.key))?;
+                let (session, events) = opened.map_err(|error| CommandError::of_opening(error, Some(&self.key)))?;
                 LiveSession { session, events, title }
             }
         };

@@ -9,10 +9,8 @@ use tokio::time::{MissedTickBehavior, interval};
 use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, Event, RunEnded, Session};
 use windlass_narrate::preview_text;
-use windlass_runtime::OpenError;
 use windlass_runtime::Subscription;
 use windlass_setup::settings::{Env, PlaceSettings};
-use windlass_store::StoreError;
 use windlass_vocab::{Answer, Attendance, QuestionAsked, QuestionOption, RunId};
 
 use super::open_question::{OpenQuestion, QuestionScreen, TypedAnswer};
@@ -21,7 +19,7 @@ use super::preview::PageTurn;
 use super::typed_lines::{TerminalQuestion, TypedLines};
 use super::unanswered::how_it_ended;
 use super::{always, recall};
-use crate::error::{CommandError, CommandResult, IN_USE_HINT};
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::form::ElicitationForm;
 use crate::interrupts::{self, OnInterrupt};
@@ -342,46 +340,6 @@ fn fill(mut form: ElicitationForm, lines: &TypedLines, err: &mut impl Write) -> 
         }
     }
     Ok(Some(Answer::with(QuestionOption::Submit, form.content())))
-}
-
-impl From<StoreError> for CommandError {
-    fn from(error: StoreError) -> Self {
-        let (exit, hint) = match error {
-            StoreError::Missing | StoreError::KeyTaken { .. } | StoreError::Exists { .. } => (Exit::Usage, ""),
-            // The messages of these errors end with the advice to choose another data folder.
-            StoreError::ReadOnly { .. } | StoreError::Damaged { .. } | StoreError::Foreign { .. } => {
-                (Exit::Store, " (--data-dir)")
-            }
-            StoreError::Lost(_) => (
-                Exit::Store,
-                ": restore the data folder from a backup, or accept the loss (`windlass sessions accept-loss`)",
-            ),
-            StoreError::Broken { .. } => (
-                Exit::Store,
-                "; `windlass sessions salvage KEY` copies what is whole up to there into a session of its own",
-            ),
-            StoreError::Busy { .. } => (Exit::Store, IN_USE_HINT),
-            StoreError::Conflict
-            | StoreError::Unavailable { .. }
-            | StoreError::Full { .. }
-            | StoreError::Gone { .. }
-            | StoreError::Newer { .. }
-            | StoreError::Locked { .. }
-            | StoreError::Io { .. }
-            | StoreError::Unwritable { .. }
-            | StoreError::Closed => (Exit::Store, ""),
-        };
-        Self { store: Some(error.clone()), ..Self::new(exit, format!("{error}{hint}")) }
-    }
-}
-
-impl From<OpenError> for CommandError {
-    fn from(error: OpenError) -> Self {
-        match error {
-            OpenError::Store(error) => error.into(),
-            OpenError::Newer { .. } | OpenError::Survivors { .. } => Self::new(Exit::Store, error.to_string()),
-        }
-    }
 }
 
 impl From<FollowError> for CommandError {

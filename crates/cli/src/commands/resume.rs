@@ -51,7 +51,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let (session, mut events) = agent
             .open_existing(row.session, approvals)
             .await
-            .map_err(|error| CommandError::from(error).for_session(&row.key))?;
+            .map_err(|error| CommandError::of_opening(error, Some(&row.key)))?;
         // An open run may be over by now: its end is shown.
         if !session::is_open(&row) && !waits && session.activity() == SessionActivity::Idle {
             session.close().await;

@@ -24,7 +24,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let nothing = |why| CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key));
         // Opening the session would continue the open run. A process that works on it is reported first.
         if session::is_open(&row) {
-            store.claim(row.session).await.map_err(|error| CommandError::from(error).for_session(&row.key))?;
+            store.claim(row.session).await.map_err(|error| CommandError::of_store(error, Some(&row.key)))?;
             return Err(nothing("a run is still open; use `windlass resume`"));
         }
         let place = session::in_session_folder(place, &row, args.common.workspace.as_deref())?;

@@ -82,7 +82,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             }
             opened => opened,
         };
-        let (session, mut events, awaited) = opened.map_err(|error| CommandError::from(error).for_session(&key))?;
+        let (session, mut events, awaited) = opened.map_err(|error| CommandError::of_opening(error, Some(&key)))?;
         follow::to_its_end(&mut prepared_run, &agent, session, &mut events, awaited).await
     })
 }
