@@ -85,32 +85,30 @@ pub(crate) fn with_failure(failure: &Failure) -> String {
 
 /// Returns the remedy for a failure, if one is known. A record of an older version already contains it in its message.
 pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
-    let (said, advice) = if failure.no_tools {
+    let (mark, advice) = if failure.no_tools {
         ("--dialect", "Have calls written as text with --dialect tool_block, or choose another model with --model.")
     } else if failure.no_model {
         ("--model", "Choose another with --model.")
     } else if failure.not_running {
         ("Start the server", "Start the server, or name another with --base-url.")
     } else if let Some(cause) = failure.cause {
-        for_cause(cause, failure.status)
+        // No version has written advice into the message of a failure with a cause.
+        return Some(for_cause(cause, failure.status));
     } else {
         for_class(failure.class)?
     };
-    (!failure.message.contains(said)).then_some(advice)
+    (!failure.message.contains(mark)).then_some(advice)
 }
 
-/// Returns the remedy for a cause, with the part of it that tells whether a message contains it.
-fn for_cause(cause: FailureCause, status: Option<u16>) -> (&'static str, &'static str) {
-    const BASE_URL: &str = "the base URL";
+/// Returns the remedy for a cause.
+fn for_cause(cause: FailureCause, status: Option<u16>) -> &'static str {
     match cause {
         FailureCause::WrongAddress if status == Some(404) => {
-            (BASE_URL, "Check the base URL (often it ends in /v1) and the model's name.")
+            "Check the base URL (often it ends in /v1) and the model's name."
         }
-        FailureCause::WrongAddress => (BASE_URL, "Check the base URL (often it ends in /v1; is the port right?)."),
-        FailureCause::Unreachable => (BASE_URL, "Check the base URL and the network."),
-        FailureCause::UntrustedCertificate => {
-            ("authority", "Add its authority to the system's store, or check the base URL.")
-        }
+        FailureCause::WrongAddress => "Check the base URL (often it ends in /v1; is the port right?).",
+        FailureCause::Unreachable => "Check the base URL and the network.",
+        FailureCause::UntrustedCertificate => "Add its authority to the system's store, or check the base URL.",
     }
 }
 
@@ -260,7 +258,11 @@ mod tests {
         let missing = Failure { status: Some(404), ..failed(FailureCause::WrongAddress) };
         assert!(said(&missing).ends_with("and the model's name."));
         assert!(said(&failed(FailureCause::Unreachable)).contains("the network"));
-        assert!(said(&failed(FailureCause::UntrustedCertificate)).contains("its authority"));
+        let untrusted = Failure {
+            message: "The certificate is of an unknown authority.".into(),
+            ..failed(FailureCause::UntrustedCertificate)
+        };
+        assert!(said(&untrusted).contains("its authority"), "whatever words the message has");
         let not_running = Failure { not_running: true, ..Failure::new(FailureClass::Transient, "Nothing listens.") };
         assert!(said(&not_running).contains("--base-url"));
     }
