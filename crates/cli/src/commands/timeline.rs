@@ -10,10 +10,14 @@ const WIDTH: usize = 100;
 pub(super) fn line(narrator: &mut Narrator, envelope: &Envelope) -> String {
     let at = envelope.at.to_string();
     let lines = narrator.record(&envelope.record, envelope.at);
-    let mark = match &envelope.record {
-        _ if lines.iter().any(|line| line.tone == Tone::Failure) => "✗ ",
-        Record::CallFinished(finished) if finished.outcome == OutcomeKind::Ok => "✓ ",
-        _ => "",
+    let mark = if lines.iter().any(|line| line.tone == Tone::Failure) {
+        "✗ "
+    } else if let Record::CallFinished(finished) = &envelope.record
+        && finished.outcome == OutcomeKind::Ok
+    {
+        "✓ "
+    } else {
+        ""
     };
     let what = lines.iter().map(NarratedLine::to_string).collect::<Vec<_>>().join(" ");
     format!(

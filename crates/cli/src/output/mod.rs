@@ -62,7 +62,7 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
         match self {
             Self::Answer { progress, .. } => {
-                progress.event(event);
+                progress.event(event, Instant::now());
                 Ok(())
             }
             Self::Json { out, .. } => {

@@ -12,7 +12,7 @@ use windlass_vocab::{CallRequested, Delta, DeltaBody, Envelope, Event, NextAttem
 use super::StreamTarget;
 use super::advice::with_remedies;
 use super::live::{LineWeight, StatusLines};
-use super::waiting::AwaitedThings;
+use super::waiting::PendingWaits;
 
 /// Most characters of the live line.
 const LIVE: usize = 70;
@@ -35,7 +35,7 @@ pub struct RunProgress<W: Write> {
     /// The end of the text that the model is writing.
     words: String,
     /// What the run waits for.
-    awaited: AwaitedThings,
+    waits: PendingWaits,
     /// The last quiet line, while nothing else is printed, and how often it was repeated.
     repeated: Option<(String, u32)>,
 }
@@ -48,7 +48,7 @@ impl<W: Write> RunProgress<W> {
             narrator: Narrator::new(Detail::Brief),
             audience: Audience::TakesPart,
             words: String::new(),
-            awaited: AwaitedThings::default(),
+            waits: PendingWaits::default(),
             repeated: None,
         }
     }
@@ -59,17 +59,20 @@ impl<W: Write> RunProgress<W> {
         Self { audience: Audience::LooksOn, ..self }
     }
 
-    /// Shows an event, if the narrator has a line for it.
-    pub fn event(&mut self, event: &Event) {
+    /// Shows an event that came at `now`, if the narrator has a line for it.
+    pub fn event(&mut self, event: &Event, now: Instant) {
         match event {
-            Event::Record(envelope) => self.make_room(&envelope.record),
-            Event::Delta(delta) => self.show_words(delta),
+            Event::Record(envelope) => {
+                self.make_room(&envelope.record);
+                self.end_waits(&envelope.record);
+            }
+            Event::Delta(delta) => self.show_words(delta, now),
         }
         for line in with_remedies(self.narrator.event(event)) {
-            self.tell(&line);
+            self.print_narrated(&line, now);
         }
         if let Event::Record(envelope) = event {
-            self.await_next(envelope);
+            self.begin_wait(envelope, now);
         }
     }
 
@@ -77,12 +80,12 @@ impl<W: Write> RunProgress<W> {
     pub fn tick(&mut self, now: Instant) {
         match self.lines.stream() {
             StreamTarget::Terminal => {
-                if let Some(text) = self.awaited.live(now).filter(|_| self.words.is_empty()) {
+                if let Some(text) = self.waits.live(now).filter(|_| self.words.is_empty()) {
                     self.lines.show(&short_line(&text, LIVE));
                 }
             }
             StreamTarget::Piped => {
-                if let Some(text) = self.awaited.due_line(now) {
+                if let Some(text) = self.waits.due_line(now) {
                     self.print(LineWeight::Plain, &text);
                 }
             }
@@ -103,35 +106,40 @@ impl<W: Write> RunProgress<W> {
     fn make_room(&mut self, record: &Record) {
         if matches!(record, Record::ModelReplied(_) | Record::QuestionAsked(_) | Record::RunEnded(_)) {
             self.erase_live();
-            self.awaited.clear();
-        }
-        if let Record::CallFinished(finished) = record {
-            self.awaited.end_call(finished.call);
         }
         if matches!(record, Record::QuestionAsked(_) | Record::RunEnded(_)) {
             self.print_repeats();
         }
     }
 
-    /// Notes what follows a record that says so itself, beyond its line.
-    fn await_next(&mut self, envelope: &Envelope) {
-        match (&envelope.record, self.audience) {
-            (Record::AttemptFailed(failed), _) => {
-                if let NextAttempt::Retry { at } = failed.next {
-                    let wait = Duration::from_millis(at.ms_since(envelope.at));
-                    self.awaited.begin_retry(wait, problem_of_attempt(failed));
-                }
-            }
-            (Record::QuestionAsked(_), Audience::LooksOn) => self.awaited.begin(&Activity::Person.to_string()),
-            _ => {}
+    /// Ends the waits that a record ends. Its lines may begin others.
+    fn end_waits(&mut self, record: &Record) {
+        if matches!(record, Record::ModelReplied(_) | Record::QuestionAsked(_) | Record::RunEnded(_)) {
+            self.waits.clear();
+        }
+        if let Record::CallFinished(finished) = record {
+            self.waits.end_call(finished.call);
         }
     }
 
-    fn tell(&mut self, line: &NarratedLine) {
+    /// Begins the wait that follows a record, beyond those that its lines name.
+    fn begin_wait(&mut self, envelope: &Envelope, now: Instant) {
+        if let Record::AttemptFailed(failed) = &envelope.record
+            && let NextAttempt::Retry { at } = failed.next
+        {
+            let wait = Duration::from_millis(at.ms_since(envelope.at));
+            self.waits.begin_retry(wait, problem_of_attempt(failed), now);
+        }
+        if matches!(envelope.record, Record::QuestionAsked(_)) && self.audience == Audience::LooksOn {
+            self.waits.begin(&Activity::Person.to_string(), now);
+        }
+    }
+
+    fn print_narrated(&mut self, line: &NarratedLine, now: Instant) {
         match line.tone {
-            Tone::Passing => self.show_status(line),
+            Tone::Passing => self.show_status(line, now),
             Tone::Delay => {
-                self.show_status(line);
+                self.show_status(line, now);
                 // A pipe has no live line that would show the waiting time.
                 if self.lines.stream() == StreamTarget::Piped {
                     self.print(LineWeight::Plain, &line.text);
@@ -180,7 +188,7 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    fn show_words(&mut self, delta: &Delta) {
+    fn show_words(&mut self, delta: &Delta, now: Instant) {
         let text = match &delta.body {
             DeltaBody::TextDelta { text } | DeltaBody::ThinkingDelta { text } | DeltaBody::CallDelta { text, .. } => {
                 text
@@ -190,7 +198,7 @@ impl<W: Write> RunProgress<W> {
         };
         // The output of a running call belongs to no attempt.
         if delta.attempt > 0 {
-            self.awaited.keep_or_begin(&Activity::Answering.to_string());
+            self.waits.keep_or_begin(&Activity::Answering.to_string(), now);
         }
         if self.lines.stream() == StreamTarget::Terminal {
             self.words.push_str(&harmless_line(text));
@@ -202,11 +210,11 @@ impl<W: Write> RunProgress<W> {
     }
 
     /// Shows the wait status: without it a slow model looks like a hanging process.
-    fn show_status(&mut self, line: &NarratedLine) {
+    fn show_status(&mut self, line: &NarratedLine, now: Instant) {
         self.words.clear();
         match line.call {
-            Some(call) => self.awaited.begin_call(call, &line.text),
-            None => self.awaited.begin(&line.text),
+            Some(call) => self.waits.begin_call(call, &line.text, now),
+            None => self.waits.begin(&line.text, now),
         }
         self.lines.show(&short_line(&line.text, LIVE));
     }

@@ -42,7 +42,7 @@ fn replied(parts: Vec<Part>) -> Event {
 fn rendered(stream: StreamTarget, events: &[Event]) -> String {
     let mut out = Vec::new();
     let mut progress = RunProgress::new(&mut out, stream);
-    events.iter().for_each(|event| progress.event(event));
+    events.iter().for_each(|event| progress.event(event, Instant::now()));
     String::from_utf8(out).expect("text")
 }
 
@@ -163,7 +163,7 @@ fn an_onlooker_reads_what_was_said_asked_and_answered() {
     assert_eq!(rendered(StreamTarget::Piped, &events), "");
     let mut out = Vec::new();
     let mut progress = RunProgress::new(&mut out, StreamTarget::Piped).for_onlookers();
-    events.iter().for_each(|event| progress.event(event));
+    events.iter().for_each(|event| progress.event(event, Instant::now()));
     assert_eq!(
         String::from_utf8(out).expect("text"),
         "> go\n> on\n? run make\n?   in the sandbox\n> no\n(no answer came: taken as no)\n"
@@ -361,8 +361,8 @@ fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
 fn ticked(stream: StreamTarget, events: &[Event], seconds: &[u64]) -> String {
     let mut out = Vec::new();
     let mut progress = RunProgress::new(&mut out, stream);
-    events.iter().for_each(|event| progress.event(event));
     let begun = Instant::now();
+    events.iter().for_each(|event| progress.event(event, begun));
     for second in seconds {
         progress.tick(begun + Duration::from_secs(*second));
     }

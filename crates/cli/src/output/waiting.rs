@@ -11,24 +11,25 @@ const FIRST_LINE: Duration = Duration::from_secs(5);
 
 /// Something that a run waits for.
 #[derive(Debug)]
-struct AwaitedThing {
+struct PendingWait {
     /// The running call, where it is one.
     call: Option<CallId>,
-    what: AwaitedWords,
+    what: PendingWaitText,
     since: Instant,
     /// The waiting time after which a pipe gets a line.
     next_line: Duration,
 }
 
+/// What is displayed of a wait.
 #[derive(Debug, PartialEq, Eq)]
-enum AwaitedWords {
+enum PendingWaitText {
     Text(String),
     Retry { until: Instant, why: String },
 }
 
-impl AwaitedThing {
-    fn new(call: Option<CallId>, what: AwaitedWords) -> Self {
-        Self { call, what, since: Instant::now(), next_line: FIRST_LINE }
+impl PendingWait {
+    fn new(call: Option<CallId>, what: PendingWaitText, since: Instant) -> Self {
+        Self { call, what, since, next_line: FIRST_LINE }
     }
 
     fn waited(&self, now: Instant) -> Duration {
@@ -37,12 +38,12 @@ impl AwaitedThing {
 
     fn text(&self, now: Instant) -> String {
         let (what, since) = match &self.what {
-            AwaitedWords::Text(text) => (text.clone(), self.since),
-            AwaitedWords::Retry { until, why } if *until > now => {
+            PendingWaitText::Text(text) => (text.clone(), self.since),
+            PendingWaitText::Retry { until, why } if *until > now => {
                 let left_ms = millis(*until - now).div_ceil(1_000) * 1_000;
                 return Activity::Retry { left_ms, why }.to_string();
             }
-            AwaitedWords::Retry { until, .. } => (Activity::Model.to_string(), *until),
+            PendingWaitText::Retry { until, .. } => (Activity::Model.to_string(), *until),
         };
         match millis(now.saturating_duration_since(since)) / 1_000 * 1_000 {
             0 => what,
@@ -57,32 +58,32 @@ fn millis(time: Duration) -> u64 {
 
 /// Everything that a run waits for now. Calls may run side by side; what began last is told.
 #[derive(Debug, Default)]
-pub(super) struct AwaitedThings(Vec<AwaitedThing>);
+pub(super) struct PendingWaits(Vec<PendingWait>);
 
-impl AwaitedThings {
+impl PendingWaits {
     /// Something new is waited for, and nothing else.
-    pub(super) fn begin(&mut self, text: &str) {
-        self.0 = vec![AwaitedThing::new(None, AwaitedWords::Text(text.to_owned()))];
+    pub(super) fn begin(&mut self, text: &str, now: Instant) {
+        self.0 = vec![PendingWait::new(None, PendingWaitText::Text(text.to_owned()), now)];
     }
 
     /// Like `begin`, unless just this is waited for already.
-    pub(super) fn keep_or_begin(&mut self, text: &str) {
-        let known = self.0.last().is_some_and(|last| matches!(&last.what, AwaitedWords::Text(what) if what == text));
+    pub(super) fn keep_or_begin(&mut self, text: &str, now: Instant) {
+        let known = self.0.last().is_some_and(|last| matches!(&last.what, PendingWaitText::Text(what) if what == text));
         if !known {
-            self.begin(text);
+            self.begin(text, now);
         }
     }
 
     /// The next attempt is waited for, for this long.
-    pub(super) fn begin_retry(&mut self, wait: Duration, why: String) {
-        let until = Instant::now() + wait;
-        self.0 = vec![AwaitedThing::new(None, AwaitedWords::Retry { until, why })];
+    pub(super) fn begin_retry(&mut self, wait: Duration, why: String, now: Instant) {
+        let until = now + wait;
+        self.0 = vec![PendingWait::new(None, PendingWaitText::Retry { until, why }, now)];
     }
 
     /// A call runs, beside those that run already.
-    pub(super) fn begin_call(&mut self, call: CallId, text: &str) {
+    pub(super) fn begin_call(&mut self, call: CallId, text: &str, now: Instant) {
         self.0.retain(|known| known.call.is_some_and(|known| known != call));
-        self.0.push(AwaitedThing::new(Some(call), AwaitedWords::Text(text.to_owned())));
+        self.0.push(PendingWait::new(Some(call), PendingWaitText::Text(text.to_owned()), now));
     }
 
     pub(super) fn end_call(&mut self, call: CallId) {

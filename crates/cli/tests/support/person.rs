@@ -45,10 +45,15 @@ impl Attended {
 
     /// Reads the screen until it contains `text`.
     pub(crate) fn read_until(&mut self, text: &str) -> String {
+        self.read_until_any(&[text])
+    }
+
+    /// Reads the screen until it contains one of these texts.
+    pub(crate) fn read_until_any(&mut self, texts: &[impl AsRef<str> + std::fmt::Debug]) -> String {
         let mut bytes = [0; 1024];
-        while !self.seen.contains(text) {
+        while !texts.iter().any(|text| self.seen.contains(text.as_ref())) {
             let read = self.terminal.read(&mut bytes).unwrap_or_default();
-            assert!(read > 0, "{text:?} never came: {}", self.seen);
+            assert!(read > 0, "none of {texts:?} came: {}", self.seen);
             self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
         }
         std::mem::take(&mut self.seen)
