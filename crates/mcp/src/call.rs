@@ -77,16 +77,16 @@ pub(crate) async fn run(ask: ToolCallRequest, context: CallContext) -> Outcome {
             format!("`{}.{}` was not run: {what}. It is offered anew in the next run.", server.name, ask.tool.name);
         return Outcome::error(text);
     }
-    let mut round = match &context.resumed {
+    let mut input = match &context.resumed {
         None => AttemptInput::default(),
         Some(resumed) => match AttemptInput::resumed(resumed, server.root_uri().as_deref()) {
-            Ok(round) => round,
+            Ok(input) => input,
             Err(outcome) => return *outcome,
         },
     };
     let (mut connection, mut step_ups) = (connection, 0);
     loop {
-        let ended = request(&ask, &connection, &context, &round).await;
+        let ended = request(&ask, &connection, &context, &input).await;
         match ended {
             RequestEnd::Failed(ServiceError::TransportSend(error))
                 if step_ups < STEP_UPS && challenge(&error).is_some() =>
@@ -102,12 +102,12 @@ pub(crate) async fn run(ask: ToolCallRequest, context: CallContext) -> Outcome {
                 }
             }
             RequestEnd::Answered(answer) => match *answer {
-                ServerResult::InputRequiredResult(_) if round.count >= ROUNDS => {
+                ServerResult::InputRequiredResult(_) if input.count >= ROUNDS => {
                     return Outcome::error("The server wants the call made again and again, without end.");
                 }
                 ServerResult::InputRequiredResult(wanted) => {
-                    match pause::next(&server.name, wanted, round.count, server.root_uri().as_deref()) {
-                        AfterInputRequired::Again(again) => round = again,
+                    match pause::next(&server.name, wanted, input.count, server.root_uri().as_deref()) {
+                        AfterInputRequired::Again(again) => input = again,
                         AfterInputRequired::Settled(outcome) => return *outcome,
                     }
                 }
@@ -148,12 +148,12 @@ async fn request(
     ask: &ToolCallRequest,
     connection: &ServerConnection,
     context: &CallContext,
-    round: &AttemptInput,
+    input: &AttemptInput,
 ) -> RequestEnd {
     let mut params = CallToolRequestParams::new(ask.tool.name.clone());
     params.arguments = Some(ask.arguments.clone());
-    params.input_responses = round.responses.clone();
-    params.request_state = round.state.clone();
+    params.input_responses = input.responses.clone();
+    params.request_state = input.state.clone();
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     let mut meta = RequestMetaObject::new();
     meta.insert(EFFECT_ID.into(), Value::String(context.effect_id.as_str().to_owned()));

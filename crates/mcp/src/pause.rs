@@ -80,7 +80,7 @@ pub(crate) fn next(
     let kept =
         KeptCall { request_state: wanted.request_state, roots, answers: GivenAnswers::Returned, count: count + 1 };
     if asks.is_empty() {
-        return AfterInputRequired::Again(kept.round(InputResponses::new(), root));
+        return AfterInputRequired::Again(kept.into_attempt_input(InputResponses::new(), root));
     }
     AfterInputRequired::Settled(Box::new(kept.pause(asks)))
 }
@@ -114,7 +114,7 @@ impl KeptCall {
         Outcome::paused(Pause { state: Json::from(&state), asks })
     }
 
-    fn round(self, mut responses: InputResponses, root: Option<&str>) -> AttemptInput {
+    fn into_attempt_input(self, mut responses: InputResponses, root: Option<&str>) -> AttemptInput {
         for key in self.roots {
             responses.insert(key, serde_json::to_value(asked_back::roots(root)).unwrap_or_default());
         }
@@ -133,11 +133,15 @@ impl AttemptInput {
                 let answered = resumption.answers.iter().map(|(key, answer)| {
                     (key.clone(), serde_json::to_value(elicit::result(answer)).unwrap_or_default())
                 });
-                Ok(kept.round(answered.collect(), root))
+                Ok(kept.into_attempt_input(answered.collect(), root))
             }
             GivenAnswers::OnlyAwaited => {
                 let agreed = resumption.answers.iter().all(|(_, answer)| answer.option == QuestionOption::Submit);
-                if agreed { Ok(kept.round(InputResponses::new(), root)) } else { Err(Box::new(declined())) }
+                if agreed {
+                    Ok(kept.into_attempt_input(InputResponses::new(), root))
+                } else {
+                    Err(Box::new(declined()))
+                }
             }
         }
     }
@@ -189,9 +193,9 @@ mod tests {
         ] {
             let answer = Answer { option, arguments: content.as_ref().map(Json::from), reason: None };
             let resumption = Resumption { state: state.clone(), answers: vec![("who".into(), answer)] };
-            let round = AttemptInput::resumed(&resumption, None).unwrap();
-            assert_eq!(round.state.as_deref(), Some("opaque/state+1"));
-            assert_eq!(round.responses.unwrap()["who"], want);
+            let input = AttemptInput::resumed(&resumption, None).unwrap();
+            assert_eq!(input.state.as_deref(), Some("opaque/state+1"));
+            assert_eq!(input.responses.unwrap()["who"], want);
         }
     }
 
@@ -199,13 +203,13 @@ mod tests {
     #[test]
     fn a_server_that_only_wants_its_state_back_or_the_workspace_asks_nobody() {
         let asked = wanted(json!({"resultType": "input_required", "requestState": "x"}));
-        let AfterInputRequired::Again(round) = next(&server(), asked, 2, None) else { panic!("not again") };
-        assert_eq!((round.count, round.state.as_deref(), round.responses), (3, Some("x"), None));
+        let AfterInputRequired::Again(input) = next(&server(), asked, 2, None) else { panic!("not again") };
+        assert_eq!((input.count, input.state.as_deref(), input.responses), (3, Some("x"), None));
         let asked = wanted(json!({"resultType": "input_required", "inputRequests": {"r": {"method": "roots/list"}}}));
-        let AfterInputRequired::Again(round) = next(&server(), asked, 0, Some("file:///w/")) else {
+        let AfterInputRequired::Again(input) = next(&server(), asked, 0, Some("file:///w/")) else {
             panic!("not again")
         };
-        assert_eq!(round.responses.unwrap()["r"]["roots"][0]["uri"], "file:///w/");
+        assert_eq!(input.responses.unwrap()["r"]["roots"][0]["uri"], "file:///w/");
     }
 
     // proves P4

@@ -178,7 +178,7 @@ impl Committer {
     }
 
     /// The checkpoint work that is due now.
-    pub(super) fn upkeep(&self) -> CheckpointTiming {
+    pub(super) fn checkpoint_timing(&self) -> CheckpointTiming {
         match self.backlog {
             FULL_BACKLOG.. => CheckpointTiming::Now,
             IDLE_BACKLOG.. => CheckpointTiming::WhenIdle,

@@ -51,7 +51,8 @@ struct WriterQueue {
 /// Why the thread is woken.
 enum WakeReason {
     Write(Box<dyn Job>),
-    CheckpointTiming,
+    /// A checkpoint became due, at once or when the writer is idle.
+    CheckpointDue,
 }
 
 impl WriterQueue {
@@ -74,11 +75,11 @@ impl WriterThread {
             queued: AtomicUsize::new(0),
             owned,
         });
-        let (jobs, errands) = mpsc::channel();
+        let (jobs, wakes) = mpsc::channel();
         let writer = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("windlass-writer".into())
-            .spawn(move || run(&writer, &errands))
+            .spawn(move || run(&writer, &wakes))
             .map_err(|error| StoreError::of_io(&folder.0, &error))?;
         Ok(Self { shared, jobs: Some(jobs), thread: Some(thread) })
     }
@@ -110,17 +111,17 @@ impl WriterThread {
             return Some(job);
         }
         let Ok(mut committer) = self.shared.committer.try_lock() else { return Some(job) };
-        let before = committer.upkeep();
+        let before = committer.checkpoint_timing();
         let mut group = [job];
         let result = committer.commit(&mut group, CommitPatience::No);
-        let after = committer.upkeep();
+        let after = committer.checkpoint_timing();
         drop(committer);
         let [job] = group;
         if result.is_err() {
             return Some(job);
         }
         if before != after {
-            self.send(WakeReason::CheckpointTiming);
+            self.send(WakeReason::CheckpointDue);
         }
         job.answer();
         None
@@ -149,9 +150,9 @@ impl Drop for WriterThread {
 }
 
 /// The main loop of the thread.
-fn run(shared: &WriterQueue, errands: &Receiver<WakeReason>) {
-    while let Some(first) = next(shared, errands) {
-        let waiting = std::iter::once(first).chain(errands.try_iter()).take(GROUP);
+fn run(shared: &WriterQueue, wakes: &Receiver<WakeReason>) {
+    while let Some(first) = next(shared, wakes) {
+        let waiting = std::iter::once(first).chain(wakes.try_iter()).take(GROUP);
         let mut group: Vec<_> = waiting.filter_map(WakeReason::job).collect();
         if !group.is_empty() {
             // With `CommitPatience::Wait`, `commit` never returns `HeldElsewhere`.
@@ -166,25 +167,25 @@ impl WakeReason {
     fn job(self) -> Option<Box<dyn Job>> {
         match self {
             Self::Write(job) => Some(job),
-            Self::CheckpointTiming => None,
+            Self::CheckpointDue => None,
         }
     }
 }
 
 /// Waits for the next [`WakeReason`]; `None` when the store is dropped. Moves the write-ahead log into the database if
 /// that is due, before waiting or when idle.
-fn next(shared: &WriterQueue, errands: &Receiver<WakeReason>) -> Option<WakeReason> {
+fn next(shared: &WriterQueue, wakes: &Receiver<WakeReason>) -> Option<WakeReason> {
     loop {
         let mut committer = shared.committer();
-        if committer.upkeep() == CheckpointTiming::Now {
+        if committer.checkpoint_timing() == CheckpointTiming::Now {
             committer.checkpoint();
         }
-        let (upkeep, backlog) = (committer.upkeep(), committer.backlog());
+        let (timing, backlog) = (committer.checkpoint_timing(), committer.backlog());
         drop(committer);
-        if upkeep == CheckpointTiming::NotNeeded {
-            return errands.recv().ok();
+        if timing == CheckpointTiming::NotNeeded {
+            return wakes.recv().ok();
         }
-        match errands.recv_timeout(IDLE) {
+        match wakes.recv_timeout(IDLE) {
             Ok(reason) => return Some(reason),
             Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => {
