@@ -129,21 +129,19 @@ fn origin(path: &Path, scope: SettingsScope, text: &str, start: usize) -> Settin
 
 /// Rewords the parser's message, and suggests the nearest valid name where a name is wrong.
 fn explain(message: &str) -> String {
-    let names = message.split('`').skip(1).step_by(2);
-    // A value that would be refused as soon as it is written is no suggestion.
-    let names: Vec<&str> = names
-        .enumerate()
-        .filter(|(at, name)| *at == 0 || !VALUES_NOT_BUILT.contains(name))
-        .map(|(_, name)| name)
-        .collect();
-    let wrong = |what: &str| match names.split_first() {
-        Some((wrong, right)) => format!("unknown {what} {wrong:?}; {}", nearest(wrong, right)),
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let wrong = |what: &str, suggested: fn(&str) -> bool| match names.split_first() {
+        Some((wrong, right)) => {
+            let right: Vec<&str> = right.iter().copied().filter(|name| suggested(name)).collect();
+            format!("unknown {what} {wrong:?}; {}", nearest(wrong, &right))
+        }
         None => message.to_owned(),
     };
     if message.starts_with("unknown field ") {
-        wrong("key")
+        wrong("key", |_| true)
     } else if message.starts_with("unknown variant ") {
-        wrong("value")
+        // A value that would be refused as soon as it is written is no suggestion.
+        wrong("value", |name| !VALUES_NOT_BUILT.contains(&name))
     } else if let (true, [missing]) = (message.starts_with("missing field "), &names[..]) {
         format!("the key {missing:?} is missing in this table")
     } else if let Some((
@@ -161,7 +159,7 @@ fn explain(message: &str) -> String {
 mod tests {
     use std::path::Path;
 
-    use super::{SettingsFile, SettingsScope};
+    use super::{SettingsFile, SettingsScope, explain};
 
     fn complaint(text: &str) -> String {
         SettingsFile::parse(Path::new("windlass.toml"), SettingsScope::User, text).expect_err("it is wrong").to_string()
@@ -231,6 +229,14 @@ mod tests {
         ] {
             assert_eq!(complaint(text), expected);
         }
+    }
+
+    #[test]
+    fn a_key_may_have_the_name_of_a_refused_value() {
+        let text = explain("unknown field `budgt`, expected one of `budget`, `model`");
+        assert_eq!(text, "unknown key \"budgt\"; did you mean \"budget\"?");
+        let text = explain("unknown variant `budgt`, expected `budget` or `model_own`");
+        assert_eq!(text, "unknown value \"budgt\"; what may stand here: model_own");
     }
 
     // proves X1: a key that makes the file unparsable is not quoted in the error
