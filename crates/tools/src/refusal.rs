@@ -58,8 +58,8 @@ pub struct CertainFailure {
 /// What shows that a call can't succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureSource {
-    /// The arguments themselves, whatever the rules allow and whatever other calls do: a URL that is none, a path
-    /// outside the workspace.
+    /// The arguments, without looking at a file, whatever other calls do: a URL that is none, a path outside the
+    /// workspace, a private host.
     Arguments,
     /// The present content of the file that the argument `path` names. The reason reveals that content, and an earlier
     /// call of the same reply may change it.
@@ -67,9 +67,14 @@ pub enum FailureSource {
 }
 
 impl CertainFailure {
-    /// The arguments themselves can't be used, and nothing a person could allow changes that.
+    /// The arguments can't be used: known from them alone, without looking at a file.
     pub fn by_arguments(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), remedy: None, source: FailureSource::Arguments }
+    }
+
+    /// The arguments name a private host that nobody has allowed; a person could.
+    pub fn private_host(reason: impl Into<String>, host: String) -> Self {
+        Self { remedy: Some(Remedy::FetchPrivate { host }), ..Self::by_arguments(reason) }
     }
 
     /// The content of the file that `path` names does not fit the call.

@@ -13,7 +13,7 @@ pub(super) enum FetchFailure {
     /// A rule denies it.
     Denied(String),
     /// The address is private, and the person has not allowed this host.
-    Private { told: String, host: String },
+    Private { text: String, host: String },
     /// This tool can't fetch it, or the server refused.
     Refused(String),
     /// The page or the host does not exist.
@@ -32,27 +32,33 @@ impl FetchFailure {
             None => host.to_owned(),
         };
         let is = if host.trim_matches(['[', ']']) == ip.to_string() { String::new() } else { format!(" ({ip})") };
-        let told = format!(
+        let text = format!(
             "`{host}`{is} is {what}, which is not fetched from unless a person has allowed it. Do without it, or tell them \
              what it is for. A server that you start yourself is asked by the same run_command."
         );
-        Self::Private { told, host: named }
+        Self::Private { text, host: named }
     }
 }
 
 impl From<FetchFailure> for CertainFailure {
     fn from(fetch_failure: FetchFailure) -> Self {
-        let Outcome { text, remedy, .. } = fetch_failure.into();
-        Self { remedy, ..Self::by_arguments(text) }
+        match fetch_failure {
+            FetchFailure::Private { text, host } => Self::private_host(text, host),
+            FetchFailure::Denied(text)
+            | FetchFailure::Refused(text)
+            | FetchFailure::NotFound(text)
+            | FetchFailure::Unreachable(text)
+            | FetchFailure::Late(text) => Self::by_arguments(text),
+        }
     }
 }
 
 impl From<FetchFailure> for Outcome {
     fn from(fetch_failure: FetchFailure) -> Self {
         let (kind, text) = match fetch_failure {
-            FetchFailure::Private { told, host } => {
+            FetchFailure::Private { text, host } => {
                 let remedy = Some(Remedy::FetchPrivate { host });
-                return Self { remedy, ..Self::new(OutcomeKind::Denied, told) };
+                return Self { remedy, ..Self::new(OutcomeKind::Denied, text) };
             }
             FetchFailure::Denied(text) => (OutcomeKind::Denied, text),
             FetchFailure::Refused(text) => (OutcomeKind::ToolError, text),
