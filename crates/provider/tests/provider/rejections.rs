@@ -147,7 +147,7 @@ fn a_request_too_long_is_known_by_each_servers_words() {
 }
 
 #[test]
-fn sentences_say_what_to_do() {
+fn messages_say_what_happened_and_give_no_advice() {
     let model_missing = rejected(404, r#"{"error":"model 'm' not found, try pulling it first"}"#);
     assert_eq!(
         model_missing.message,
@@ -162,6 +162,13 @@ fn sentences_say_what_to_do() {
     let moved = classify(&endpoint(), &moved);
     assert_eq!(moved.class, FailureClass::Protocol);
     assert!(moved.message.contains("sends us on to https://b.test/ (308); that is not followed"), "{moved}");
+    let others = [(401, ""), (402, ""), (403, ""), (404, "404 page not found"), (413, ""), (429, ""), (500, "")];
+    let others = others.map(|(status, body)| rejected(status, body));
+    for failure in others.iter().chain([&model_missing, &page, &moved]) {
+        for advice in ["Check", "Set", "Add"] {
+            assert!(!failure.message.contains(advice), "{failure}");
+        }
+    }
 }
 
 // proves X1
