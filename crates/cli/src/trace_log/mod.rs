@@ -22,21 +22,22 @@ use crate::streams::print_notice;
 /// The variable that names the file if no flag does.
 const VARIABLE: &str = "WINDLASS_LOG";
 
-/// The thread that tells that the log can't be written.
-static TELLING: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+/// The thread that reports that the log can't be written.
+static FAILURE_NOTICE: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Tells that the log can't be written, in a thread of its own: what is logged must not wait for a reader of standard
+/// Reports that the log can't be written, in a thread of its own: what is logged must not wait for a reader of standard
 /// error.
-fn tell_failure(error: &io::Error) {
+fn report_failure(error: &io::Error) {
     let text = format!("windlass: the log can't be written, and misses what happens from now on: {error}");
-    *TELLING.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::spawn(move || print_notice(&text)));
+    let notice = std::thread::spawn(move || print_notice(&text));
+    *FAILURE_NOTICE.lock().unwrap_or_else(PoisonError::into_inner) = Some(notice);
 }
 
-/// Waits until everything about the log is told.
+/// Waits until a failure of the log is reported.
 pub(crate) fn end() {
-    if let Some(telling) = TELLING.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        // It panics only where standard error can't be written.
-        let _ = telling.join();
+    if let Some(notice) = FAILURE_NOTICE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // The thread does not panic.
+        let _ = notice.join();
     }
 }
 
@@ -59,5 +60,6 @@ pub(crate) fn begin(flag: Option<&Path>, env: &Env, secrets: Secrets) -> Result<
         return Err(refused(&"it is a pipe or a socket, not a file"));
     }
     let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path).map_err(|error| refused(&error))?;
-    tracing::subscriber::set_global_default(LogFile::new(file, secrets, tell_failure)).map_err(|error| refused(&error))
+    tracing::subscriber::set_global_default(LogFile::new(file, secrets, report_failure))
+        .map_err(|error| refused(&error))
 }

@@ -26,8 +26,8 @@ pub(super) struct LogFile {
     open: Mutex<HashMap<u64, Open>>,
     file: Mutex<File>,
     /// Whether a failed write was told.
-    failure_told: AtomicBool,
-    tell_failure: fn(&io::Error),
+    failure_reported: AtomicBool,
+    report_failure: fn(&io::Error),
     /// Known secrets, removed from every line in case a name contains one.
     secrets: Secrets,
 }
@@ -49,10 +49,10 @@ thread_local! {
 }
 
 impl LogFile {
-    /// Creates a log; the first write that fails is passed to `tell_failure`.
-    pub(super) fn new(file: File, secrets: Secrets, tell_failure: fn(&io::Error)) -> Self {
-        let (next, failure_told) = (AtomicU64::new(1), AtomicBool::new(false));
-        Self { next, open: Mutex::default(), file: Mutex::new(file), failure_told, tell_failure, secrets }
+    /// Creates a log; the first write that fails is passed to `report_failure`.
+    pub(super) fn new(file: File, secrets: Secrets, report_failure: fn(&io::Error)) -> Self {
+        let (next, failure_reported) = (AtomicU64::new(1), AtomicBool::new(false));
+        Self { next, open: Mutex::default(), file: Mutex::new(file), failure_reported, report_failure, secrets }
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<u64, Open>> {
@@ -81,9 +81,9 @@ impl LogFile {
         let written = file.write_all(self.secrets.scrub(&line).as_bytes());
         drop(file);
         if let Err(error) = written
-            && !self.failure_told.swap(true, Ordering::Relaxed)
+            && !self.failure_reported.swap(true, Ordering::Relaxed)
         {
-            (self.tell_failure)(&error);
+            (self.report_failure)(&error);
         }
     }
 }
