@@ -31,7 +31,7 @@ const fn cause(cause: NudgeCause) -> &'static str {
     }
 }
 
-/// `run_command is withheld: it failed in three turns in a row`.
+/// `run_command is withheld: it failed in several turns in a row`.
 pub(crate) fn withheld(withheld: &ToolWithheld) -> String {
     format!("{} is withheld: {}", withheld.tool.display_name(), withheld_cause(withheld.cause))
 }

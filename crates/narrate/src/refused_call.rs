@@ -136,7 +136,7 @@ pub(crate) fn refusal(
 /// Returns why a tool is withheld.
 pub(crate) const fn withheld_cause(cause: WithheldFor) -> &'static str {
     match cause {
-        WithheldFor::Failures => "it failed in three turns in a row",
+        WithheldFor::Failures => "it failed in several turns in a row",
         WithheldFor::Cycle => "it was called again and again with the same result",
     }
 }

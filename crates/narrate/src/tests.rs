@@ -98,8 +98,10 @@ const RUNS: &[NarrationCase] = &[
     (
         "ToolWithheld",
         r#"{"cause":"failures","tool":"git.log","reason":"Use another way."}"#,
-        &["Windlass Plain git.log is withheld: it failed in three turns in a row"],
-        &["Windlass Plain git.log is withheld: it failed in three turns in a row; the model is told: Use another way."],
+        &["Windlass Plain git.log is withheld: it failed in several turns in a row"],
+        &[
+            "Windlass Plain git.log is withheld: it failed in several turns in a row; the model is told: Use another way.",
+        ],
     ),
     (
         "ToolWithheld",
@@ -380,7 +382,7 @@ fn a_denied_call_is_explained_to_people() {
     let withheld = [withheld];
     for verdict in [ask, allow] {
         let text = denied(verdict, mode, &withheld, "");
-        assert_eq!(text, "its tool is withheld: it failed in three turns in a row");
+        assert_eq!(text, "its tool is withheld: it failed in several turns in a row");
     }
     assert_eq!(denied(deny, rule, &withheld, ""), "the rule `x(a)` forbids it");
     let asked = record(

@@ -417,7 +417,7 @@ impl<O> Builder<(), O> {
 
 impl<D, O: Output> Builder<D, O> {
     /// Builds the agent. If a server is known but none of its models is named, waits up to five seconds for the server's
-    /// list: the only model is used, or the first where the server is on this machine.
+    /// list: the only model is used, or the first where the server is Ollama or on this machine.
     pub fn build(self) -> Result<Agent<D, O>, BuildError> {
         let Self { mut parts, deps, .. } = self;
         let output = expected::<O>();
