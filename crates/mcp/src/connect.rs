@@ -42,7 +42,7 @@ pub(crate) struct ConnectAttempt<'a> {
     pub(crate) tokens: Option<&'a ServerTokens>,
     /// The kind of handshake the server used last time.
     pub(crate) era: Option<Era>,
-    pub(crate) tell: NoticeSink,
+    pub(crate) publish: NoticeSink,
 }
 
 /// Checks the working folder: the error of a failed start would not say which path is missing.
@@ -215,7 +215,7 @@ impl ConnectAttempt<'_> {
         let StartedProcess { process, input, output, last } = stdio::start(guard, program)
             .await
             .map_err(|error| ConnectError::Failed(format!("could not be started: {error}")))?;
-        let transport = LineTransport::new(output, input, self.options.message_limit, self.tell.clone());
+        let transport = LineTransport::new(output, input, self.options.message_limit, self.publish.clone());
         Ok((transport.of(process), last))
     }
 

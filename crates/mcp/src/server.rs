@@ -313,7 +313,7 @@ impl Server {
         }
     }
 
-    pub(crate) fn tell(&self, what: NoticeKind) {
+    pub(crate) fn publish(&self, what: NoticeKind) {
         (self.options.notice)(Notice { server: self.name.clone(), what });
     }
 
@@ -327,7 +327,7 @@ impl Server {
     }
 
     fn publish_scrubbed(&self, what: NoticeKind) {
-        self.tell(self.scrubbed(what));
+        self.publish(self.scrubbed(what));
     }
 
     /// Removes secrets from a server's texts in a notice, and makes them safe to display and short.
@@ -351,7 +351,7 @@ impl Server {
             && memory != self.lock_memory()
             && let Err(error) = memory.save(folder, &self.name, &self.config)
         {
-            self.tell(NoticeKind::NotRemembered { reason: error.to_string() });
+            self.publish(NoticeKind::NotRemembered { reason: error.to_string() });
         }
         let tools = self.make_tools(&memory);
         let mut inner = self.lock();

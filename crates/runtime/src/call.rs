@@ -244,9 +244,9 @@ mod tests {
         for cut in 0..=text.len() {
             let feed = Feed::new(0);
             let mut shown = feed.join(Interest::Everything).unwrap().events;
-            let tell = progress(&Secrets::new([("KEY", "sk-0123456789")]), feed, CallId::default());
-            tell(&text[..cut]);
-            tell(&text[cut..]);
+            let publish = progress(&Secrets::new([("KEY", "sk-0123456789")]), feed, CallId::default());
+            publish(&text[..cut]);
+            publish(&text[cut..]);
             let mut seen = String::new();
             while let Ok(published) = shown.try_recv() {
                 if let Event::Delta(Delta { body: DeltaBody::CallDelta { text, .. }, .. }) = published.event() {

@@ -32,7 +32,7 @@ pub struct ServersQuestion<'a> {
 /// decision: the same question is asked again another time. An error means that the person can't be reached.
 pub trait Person: Send {
     /// Displays a sentence at once.
-    fn tell(&mut self, sentence: &str);
+    fn report(&mut self, sentence: &str);
 
     /// Asks whether the person trusts a project whose folder they have not listed.
     fn trusts_new(&mut self, sources: &Sources) -> io::Result<Option<YesNo>>;

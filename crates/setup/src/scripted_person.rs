@@ -20,7 +20,7 @@ impl ScriptedPerson {
 }
 
 impl Person for ScriptedPerson {
-    fn tell(&mut self, _sentence: &str) {}
+    fn report(&mut self, _sentence: &str) {}
 
     fn trusts_new(&mut self, _sources: &Sources) -> io::Result<Option<YesNo>> {
         self.asked.push("new");

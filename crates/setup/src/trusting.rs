@@ -86,12 +86,12 @@ fn note_changes(sources: &mut Sources) {
 /// later.
 fn record_as_trusted(sources: &mut Sources, what: &str, person: &mut dyn Person) {
     let Some(file) = sources.project.as_ref().map(|file| file.path().display().to_string()) else { return };
-    let told = match sources.record_trust() {
+    let sentence = match sources.record_trust() {
         Ok(()) => format!("{file} {what}{}", unwatched(sources)),
         Err(error) => format!("{file} may only tighten your settings: that you trust it can't be taken down: {error}"),
     };
     // Displayed at once: commands that only list sessions don't print notices.
-    person.tell(&told);
+    person.report(&sentence);
 }
 
 /// The folders of the project that can't be watched, for messages.
@@ -120,7 +120,7 @@ pub fn ask_about_planned(
         Some(YesNo::Yes) => {
             install()?;
             let mut trusted = sources.clone().trust_folder().or_else(|error| {
-                person.tell(&format!("{file} can't be trusted: {error}"));
+                person.report(&format!("{file} can't be trusted: {error}"));
                 Ok::<_, io::Error>(sources)
             })?;
             // A file that was replaced while the question was open was not agreed to.

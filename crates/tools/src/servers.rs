@@ -88,13 +88,13 @@ pub fn wait_for(servers: Vec<String>, stages: &BTreeMap<String, ServerStage>) ->
     Wait { what: WaitFor::Servers(servers), limit_ms }
 }
 
-/// Runs `work`; calls `tell` once if it takes longer than `NOTICE_AFTER`.
-pub async fn with_wait_notice<T>(work: impl Future<Output = T>, tell: impl FnOnce()) -> T {
+/// Runs `work`; calls `notify` once if it takes longer than `NOTICE_AFTER`.
+pub async fn with_wait_notice<T>(work: impl Future<Output = T>, notify: impl FnOnce()) -> T {
     let mut work = pin!(work);
     tokio::select! {
         biased;
         done = &mut work => return done,
-        () = tokio::time::sleep(NOTICE_AFTER) => tell(),
+        () = tokio::time::sleep(NOTICE_AFTER) => notify(),
     }
     work.await
 }

@@ -19,10 +19,10 @@ fn problems_of(tree: &Tree, folder: &str) -> Vec<Problem> {
     let modules = Modules::of(tree, folder);
     let circles = circles(&modules.needs());
     let too_large = circles.iter().filter(|circle| circle.len() > MOST);
-    too_large.map(|circle| Problem::in_file(circle[0], told(circle))).collect()
+    too_large.map(|circle| Problem::in_file(circle[0], message(circle))).collect()
 }
 
-fn told(circle: &[&str]) -> String {
+fn message(circle: &[&str]) -> String {
     let (count, others) = (circle.len(), circle[1..].join(", "));
     format!("{count} files need each other, and at most {MOST} may: this one, {others}")
 }

@@ -27,10 +27,11 @@ mod tests {
     #[test]
     fn the_sums_in_the_readme_are_those_of_the_table() {
         let table = "| binary | default | 57 |\n| binary | task | 3 |\n| in process | task | 1000 |\n";
-        let told = |readme: &str| problems(&Tree::from([("README.md", readme), ("docs/kill-matrices.md", table)]));
+        let complaints =
+            |readme: &str| problems(&Tree::from([("README.md", readme), ("docs/kill-matrices.md", table)]));
         let good = "with SIGKILL in **60** ways; the loop in process in **1,000** ways";
-        assert_eq!(told(good), []);
-        assert_eq!(told(&good.replace("60", "61")).len(), 1);
-        assert_eq!(told("nothing").len(), 2);
+        assert_eq!(complaints(good), []);
+        assert_eq!(complaints(&good.replace("60", "61")).len(), 1);
+        assert_eq!(complaints("nothing").len(), 2);
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     use super::problems;
     use crate::tree::Tree;
 
-    fn said(path: &str, manifest: &str) -> Vec<String> {
+    fn complaints(path: &str, manifest: &str) -> Vec<String> {
         problems(&Tree::from([(path, manifest)])).iter().map(ToString::to_string).collect()
     }
 
@@ -99,10 +99,10 @@ mod tests {
         let manifest =
             "[dependencies]\nserde = \"1\"\nwindlass-vocab.workspace = true\nwindlass-store = { path = \"x\" }\n";
         assert_eq!(
-            said("crates/machine/Cargo.toml", manifest),
+            complaints("crates/machine/Cargo.toml", manifest),
             ["crates/machine/Cargo.toml:4: machine must not depend on store"]
         );
-        assert_eq!(said("crates/runtime/Cargo.toml", manifest), Vec::<String>::new());
+        assert_eq!(complaints("crates/runtime/Cargo.toml", manifest), Vec::<String>::new());
     }
 
     #[test]
@@ -114,18 +114,21 @@ mod tests {
             "[target.'cfg(unix)'.dependencies]\nwindlass-runtime.workspace = true",
             "[target.'cfg(unix)'.dependencies.windlass-runtime]\nworkspace = true",
         ] {
-            assert_eq!(said("crates/tools/Cargo.toml", manifest).len(), 1, "{manifest}");
+            assert_eq!(complaints("crates/tools/Cargo.toml", manifest).len(), 1, "{manifest}");
         }
     }
 
     #[test]
     fn the_testkit_is_for_tests_alone() {
-        assert_eq!(said("crates/cli/Cargo.toml", "[dependencies]\nwindlass-testkit.workspace = true").len(), 1);
-        assert_eq!(said("crates/cli/Cargo.toml", "[dev-dependencies]\nwindlass-testkit.workspace = true").len(), 0);
+        assert_eq!(complaints("crates/cli/Cargo.toml", "[dependencies]\nwindlass-testkit.workspace = true").len(), 1);
+        assert_eq!(
+            complaints("crates/cli/Cargo.toml", "[dev-dependencies]\nwindlass-testkit.workspace = true").len(),
+            0
+        );
     }
 
     #[test]
     fn a_new_crate_needs_a_place() {
-        assert_eq!(said("crates/attic/Cargo.toml", "[package]").len(), 1);
+        assert_eq!(complaints("crates/attic/Cargo.toml", "[package]").len(), 1);
     }
 }

@@ -80,7 +80,7 @@ fn problems_with(tree: &Tree, allowed: &[Allowed]) -> Vec<Problem> {
     let mut used = vec![false; allowed.len()];
     let mut problems = Vec::new();
     for (path, text) in tree.files().filter(|(path, _)| is_library(path)) {
-        for (line, word) in said(path, text) {
+        for (line, word) in door_words_of(path, text) {
             match allowed.iter().position(|allowed| allowed.file == path && word.starts_with(allowed.word)) {
                 Some(at) => used[at] = true,
                 None => {
@@ -104,7 +104,7 @@ fn is_library(path: &str) -> bool {
 }
 
 /// The words of a door in a file's texts: the string literals of a source, or all of a tool's description.
-fn said<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
+fn door_words_of<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let texts = match path.rsplit_once('.') {
         Some((_, "rs")) => texts(text),
         Some((_, "md")) => numbered(text).collect(),

@@ -63,7 +63,7 @@ mod tests {
     const RECORDS: &str = "macro_rules! records {\n}\n\nrecords! {\n    RunStarted,\n    RunEnded,\n}\n";
     const PRESETS: &str = "pub const PRESETS: [&str; 2] = [\"task\", \"durable-chat\"];\n";
 
-    fn said(glossary: &str) -> Vec<String> {
+    fn complaints(glossary: &str) -> Vec<String> {
         let files = [
             ("GLOSSARY.md", glossary),
             ("crates/vocab/src/record.rs", RECORDS),
@@ -74,13 +74,13 @@ mod tests {
 
     #[test]
     fn a_glossary_with_every_word_is_fine() {
-        assert_eq!(said("`RunStarted`, RunEnded; presets: task, **durable-chat**."), Vec::<String>::new());
+        assert_eq!(complaints("`RunStarted`, RunEnded; presets: task, **durable-chat**."), Vec::<String>::new());
     }
 
     #[test]
     fn a_missing_word_is_named_and_a_part_of_a_word_is_not_enough() {
         assert_eq!(
-            said("RunStartedLate RunEnded task chat"),
+            complaints("RunStartedLate RunEnded task chat"),
             [
                 "GLOSSARY.md: `RunStarted` of crates/vocab/src/record.rs is missing",
                 "GLOSSARY.md: `durable-chat` of crates/machine/src/presets.rs is missing",
@@ -96,8 +96,8 @@ mod tests {
                 vec!["| a |"; words].join("\n")
             )
         };
-        assert_eq!(said(&table(45)), Vec::<String>::new());
-        assert_eq!(said(&table(46)), ["GLOSSARY.md: 46 words of the domain, 45 at most"]);
+        assert_eq!(complaints(&table(45)), Vec::<String>::new());
+        assert_eq!(complaints(&table(46)), ["GLOSSARY.md: 46 words of the domain, 45 at most"]);
     }
 
     #[test]

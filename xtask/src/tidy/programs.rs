@@ -32,22 +32,22 @@ mod tests {
     use super::problems;
     use crate::tree::Tree;
 
-    fn said<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
+    fn complaints<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
         problems(&Tree::from(files)).into_iter().map(|problem| problem.path).collect()
     }
 
     #[test]
     fn a_second_program_is_found_in_either_form() {
         let first = ("crates/a/tests/a/main.rs", "");
-        assert_eq!(said([first, ("crates/a/tests/b.rs", "")]), ["crates/a/tests/b.rs"]);
-        assert_eq!(said([first, ("crates/a/tests/b/main.rs", "")]), ["crates/a/tests/b/main.rs"]);
+        assert_eq!(complaints([first, ("crates/a/tests/b.rs", "")]), ["crates/a/tests/b.rs"]);
+        assert_eq!(complaints([first, ("crates/a/tests/b/main.rs", "")]), ["crates/a/tests/b/main.rs"]);
     }
 
     #[test]
     fn modules_other_crates_and_programs_with_a_reason_are_not() {
         let first = ("crates/a/tests/a/main.rs", "");
         assert!(
-            said([
+            complaints([
                 first,
                 ("crates/a/tests/a/b.rs", ""),
                 ("crates/a/src/x/tests/c.rs", ""),
@@ -56,6 +56,6 @@ mod tests {
             .is_empty()
         );
         let manifest = ("crates/a/Cargo.toml", "[[test]]\nname = \"c\"\nharness = false\n");
-        assert!(said([first, manifest, ("crates/a/tests/c.rs", "")]).is_empty());
+        assert!(complaints([first, manifest, ("crates/a/tests/c.rs", "")]).is_empty());
     }
 }

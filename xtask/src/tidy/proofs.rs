@@ -59,14 +59,14 @@ mod tests {
 
     const LIST: &str = "# Rules\n- **J1** One truth, *always*.\n- **J2** One write. · **M3** Waits.\n";
 
-    fn told(rules: &str, test: &str) -> Vec<String> {
+    fn complaints(rules: &str, test: &str) -> Vec<String> {
         problems(&Tree::from([("docs/rules.md", rules), ("a.rs", test)])).iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn claims_of_listed_rules_are_in_order() {
         let test = "// proves J1, J2: words\n    /// proves M3 in part\n// proves the contract of a command\n// J99\n";
-        assert_eq!(told(LIST, test), Vec::<String>::new());
+        assert_eq!(complaints(LIST, test), Vec::<String>::new());
     }
 
     #[test]
@@ -74,12 +74,12 @@ mod tests {
         let test = "// proves J1, K1\n// proves J2, M3\n//! proves j1\n";
         let expected =
             ["a.rs:1: rule K1 is not listed in docs/rules.md", "a.rs:3: rule j1 is not listed in docs/rules.md"];
-        assert_eq!(told(LIST, test), expected);
+        assert_eq!(complaints(LIST, test), expected);
     }
 
     #[test]
     fn a_rule_that_nobody_proves_or_that_is_listed_twice_is_told() {
-        assert_eq!(told(LIST, "// proves J1, J2"), ["docs/rules.md:3: no test proves rule M3"]);
-        assert_eq!(told("**J1** a\n**J1** b\n", "// proves J1"), ["docs/rules.md:2: rule J1 is listed twice"]);
+        assert_eq!(complaints(LIST, "// proves J1, J2"), ["docs/rules.md:3: no test proves rule M3"]);
+        assert_eq!(complaints("**J1** a\n**J1** b\n", "// proves J1"), ["docs/rules.md:2: rule J1 is listed twice"]);
     }
 }

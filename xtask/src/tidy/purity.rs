@@ -62,7 +62,7 @@ mod tests {
     use super::problems;
     use crate::tree::Tree;
 
-    fn said(code: &str) -> Vec<String> {
+    fn complaints(code: &str) -> Vec<String> {
         let tree = Tree::from([("crates/machine/src/x.rs", code), ("crates/store/src/x.rs", code)]);
         problems(&tree).iter().map(ToString::to_string).collect()
     }
@@ -81,7 +81,7 @@ mod tests {
             "let n: u32 = rand::random();",
             "#[cfg(test)]\nmod tests;\nuse std::fs;",
         ] {
-            assert_eq!(said(code).len(), 1, "{code}");
+            assert_eq!(complaints(code).len(), 1, "{code}");
         }
     }
 
@@ -94,12 +94,12 @@ mod tests {
             "let operand = 1;",
             "#[cfg(test)]\nmod tests { use std::fs; }",
         ] {
-            assert_eq!(said(code), Vec::<String>::new(), "{code}");
+            assert_eq!(complaints(code), Vec::<String>::new(), "{code}");
         }
     }
 
     #[test]
     fn the_line_is_named() {
-        assert_eq!(said("\n\nuse std::fs;"), ["crates/machine/src/x.rs:3: `fs` in a pure crate"]);
+        assert_eq!(complaints("\n\nuse std::fs;"), ["crates/machine/src/x.rs:3: `fs` in a pure crate"]);
     }
 }

@@ -117,7 +117,7 @@ impl Console {
     }
 
     /// Prints a text of the program, which may be longer than a row.
-    pub(crate) fn tell(&mut self, text: &str) -> Result<(), TerminalError> {
+    pub(crate) fn print_wrapped(&mut self, text: &str) -> Result<(), TerminalError> {
         self.show(|screen| {
             screen.pause()?;
             screen.notice(text)?;

@@ -102,7 +102,7 @@ async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Int
 /// Prints the notices of the MCP servers.
 pub(crate) fn print_news(terminal: &mut Terminal, talk: &Conversation) -> Result<(), CommandError> {
     for news in talk.prepared_run.setup.servers.news() {
-        terminal.console.tell(&harmless_line(&wording(&news)))?;
+        terminal.console.print_wrapped(&harmless_line(&wording(&news)))?;
     }
     Ok(())
 }

@@ -196,7 +196,7 @@ async fn survive(
         return Err(error);
     }
     talk.close().await;
-    terminal.console.tell(&error.message)?;
+    terminal.console.print_wrapped(&error.message)?;
     Ok(FollowEnd::Idle)
 }
 

@@ -19,7 +19,7 @@ use crate::streams::print_notice;
 pub(crate) struct TerminalPerson;
 
 impl Person for TerminalPerson {
-    fn tell(&mut self, sentence: &str) {
+    fn report(&mut self, sentence: &str) {
         print_notice(&format!("windlass: {}", harmless_line(sentence)));
     }
 

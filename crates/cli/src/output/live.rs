@@ -93,7 +93,7 @@ impl<W: Write> ThrottledProgress<W> {
     /// Displays progress until the future is dropped.
     pub(crate) async fn show(&mut self) {
         while self.newest.changed().await.is_ok() {
-            self.tell();
+            self.print_newest();
             tokio::time::sleep(PACE).await;
         }
     }
@@ -101,12 +101,12 @@ impl<W: Write> ThrottledProgress<W> {
     /// Prints the last text if it was not displayed yet.
     pub(crate) fn finish(mut self) {
         if self.lines.stream() == StreamTarget::Piped && self.newest.has_changed().unwrap_or(false) {
-            self.tell();
+            self.print_newest();
         }
         self.lines.erase();
     }
 
-    fn tell(&mut self) {
+    fn print_newest(&mut self) {
         let text = self.newest.borrow_and_update().clone();
         match self.lines.stream() {
             StreamTarget::Terminal => self.lines.show(&text),

@@ -11,12 +11,12 @@ use super::style::StyledLine;
 #[derive(Debug, Default)]
 pub(super) struct StreamedAnswer {
     blocks: Blocks,
-    shown: AnswerShown,
+    displayed: DisplayedAnswer,
 }
 
 /// Which part of the reply is on the screen permanently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum AnswerShown {
+pub(super) enum DisplayedAnswer {
     #[default]
     Nothing,
     Something,
@@ -50,8 +50,8 @@ impl StreamedAnswer {
         }
     }
 
-    pub(super) fn shown(&self) -> AnswerShown {
-        self.shown
+    pub(super) fn displayed(&self) -> DisplayedAnswer {
+        self.displayed
     }
 
     fn lay_out(&mut self, pieces: Vec<MarkdownPiece>, look: TerminalLook) -> Vec<StyledLine> {
@@ -64,14 +64,14 @@ impl StreamedAnswer {
                 MarkdownPiece::CodeEnds => vec![code_foot(look)],
             });
             if !lines.is_empty() {
-                self.shown = AnswerShown::Something;
+                self.displayed = DisplayedAnswer::Something;
             }
         }
         lines
     }
 
     fn joined(&self, join: BlockJoin, mut lines: Vec<StyledLine>) -> Vec<StyledLine> {
-        if join == BlockJoin::Apart && self.shown == AnswerShown::Something && !lines.is_empty() {
+        if join == BlockJoin::Apart && self.displayed == DisplayedAnswer::Something && !lines.is_empty() {
             lines.insert(0, StyledLine::default());
         }
         lines

@@ -5,7 +5,7 @@ use std::io::Write;
 use windlass_narrate::{WITHDRAWN, harmless_line, thought_for, waiting};
 use windlass_vocab::{Delta, DeltaBody};
 
-use super::answer::AnswerShown;
+use super::answer::DisplayedAnswer;
 use super::awaited::WaitStatus;
 use super::look::{Glyphs, ThinkingFold};
 use super::reply::{ReplyKey, StreamedReply, StreamedThought, key_of};
@@ -65,9 +65,9 @@ impl<W: Write> Screen<W> {
         }
         let look = self.look();
         if let Some(reply) = &mut self.reply {
-            let shown = reply.answer.shown();
+            let displayed = reply.answer.displayed();
             let lines = reply.answer.push(text, look);
-            self.put_text(shown, lines);
+            self.put_text(displayed, lines);
         }
     }
 
@@ -110,7 +110,7 @@ impl<W: Write> Screen<W> {
     pub(super) fn withdraw(&mut self, key: ReplyKey) {
         let Some(reply) = self.reply.take_if(|reply| reply.key <= key) else { return };
         self.over = Some(reply.key);
-        if reply.answer.shown() == AnswerShown::Something {
+        if reply.answer.displayed() == DisplayedAnswer::Something {
             let up = if self.look().glyphs == Glyphs::Unicode { "↑ " } else { "" };
             self.put_styled(Style::DIM, &format!("{up}{WITHDRAWN}"));
         }
@@ -132,17 +132,17 @@ impl<W: Write> Screen<W> {
         let look = self.look();
         if let Some(reply) = self.reply.take() {
             self.over = Some(reply.key);
-            let shown = reply.answer.shown();
-            self.put_text(shown, reply.answer.finish(look));
+            let displayed = reply.answer.displayed();
+            self.put_text(displayed, reply.answer.finish(look));
         }
     }
 
     pub(super) fn cut_reply(&mut self) {
         let look = self.look();
         if let Some(reply) = &mut self.reply {
-            let shown = reply.answer.shown();
+            let displayed = reply.answer.displayed();
             let lines = reply.answer.cut(look);
-            self.put_text(shown, lines);
+            self.put_text(displayed, lines);
         }
     }
 }

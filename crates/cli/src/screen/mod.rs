@@ -39,7 +39,7 @@ use std::io::{self, Write};
 use windlass_narrate::{Detail, Narrator, RunEndWords, answer_of};
 use windlass_vocab::{CallRequested, DeltaBody, Event, RunEnded};
 
-use self::answer::{AnswerShown, StreamedAnswer};
+use self::answer::{DisplayedAnswer, StreamedAnswer};
 use self::awaited::WaitStatus;
 use self::calls::RunningCalls;
 use self::live::{LiveRegion, RowsAfterResize};
@@ -239,14 +239,14 @@ impl<W: Write> Screen<W> {
         let look = self.look();
         let mut answer = StreamedAnswer::default();
         let lines = answer.push(text, look);
-        self.put_text(AnswerShown::Nothing, lines);
-        let shown = answer.shown();
-        self.put_text(shown, answer.finish(look));
+        self.put_text(DisplayedAnswer::Nothing, lines);
+        let displayed = answer.displayed();
+        self.put_text(displayed, answer.finish(look));
     }
 
-    fn put_text(&mut self, shown: AnswerShown, lines: Vec<StyledLine>) {
+    fn put_text(&mut self, displayed: DisplayedAnswer, lines: Vec<StyledLine>) {
         if !lines.is_empty() {
-            self.done.extend(self.lead(shown, &lines));
+            self.done.extend(self.lead(displayed, &lines));
             self.done.extend(lines);
             self.above = LineAbove::Text;
         }
@@ -272,10 +272,10 @@ impl<W: Write> Screen<W> {
     }
 
     /// Returns the blank line between text and the lines above it, if one is needed.
-    fn lead(&self, shown: AnswerShown, lines: &[StyledLine]) -> Option<StyledLine> {
-        let apart = match (self.above, shown) {
-            (LineAbove::Line | LineAbove::Others, _) | (LineAbove::Text, AnswerShown::Nothing) => true,
-            (LineAbove::Text, AnswerShown::Something) => false,
+    fn lead(&self, displayed: DisplayedAnswer, lines: &[StyledLine]) -> Option<StyledLine> {
+        let apart = match (self.above, displayed) {
+            (LineAbove::Line | LineAbove::Others, _) | (LineAbove::Text, DisplayedAnswer::Nothing) => true,
+            (LineAbove::Text, DisplayedAnswer::Something) => false,
         };
         let already = lines.first().is_none_or(|line| line.spans.is_empty());
         (apart && !already).then(StyledLine::default)
@@ -286,7 +286,7 @@ impl<W: Write> Screen<W> {
         let mut lines = Vec::new();
         if let Some(reply) = &self.reply {
             let tail = reply.answer.tail(look);
-            lines.extend(self.lead(reply.answer.shown(), &tail));
+            lines.extend(self.lead(reply.answer.displayed(), &tail));
             lines.extend(tail);
             if let Some(thought) = reply.thought.as_ref().filter(|_| self.fold == ThinkingFold::Open) {
                 lines.extend(thought.tail(look));

@@ -13,7 +13,7 @@ use super::style::{Span, Style, StyledLine, text_width};
 const QUOTED: usize = 200;
 
 impl<W: Write> Screen<W> {
-    pub(super) fn tell(&mut self, lines: &[NarratedLine]) {
+    pub(super) fn print_lines(&mut self, lines: &[NarratedLine]) {
         lines.iter().for_each(|line| self.print_line(line));
     }
 

@@ -18,7 +18,7 @@ impl<W: Write> Screen<W> {
             Record::RunStarted(_) => self.run_opened(),
             Record::RunResumed(_) => {
                 self.run_opened();
-                self.tell(&lines);
+                self.print_lines(&lines);
             }
             Record::TurnStarted(_) => self.awaited = WaitStatus::Model { since: self.now },
             Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
@@ -33,19 +33,19 @@ impl<W: Write> Screen<W> {
             }
             Record::CallFinished(call) => {
                 self.calls.finished(call.call);
-                self.tell(&lines);
+                self.print_lines(&lines);
             }
             // The chat itself asks the person.
             Record::QuestionAsked(_) => self.awaited = WaitStatus::Person { since: self.now },
             Record::QuestionAnswered(_) => {
                 self.awaited = WaitStatus::Calls;
-                self.tell(&lines);
+                self.print_lines(&lines);
             }
             Record::CancelAsked(asked) => {
                 match asked.by {
                     StopBy::Person => {}
                     // Nobody at this terminal requested the stop, so its reason must stay visible.
-                    StopBy::Deadline | StopBy::Fork => self.tell(&lines),
+                    StopBy::Deadline | StopBy::Fork => self.print_lines(&lines),
                 }
                 let what = lines.first().map(NarratedLine::to_string).unwrap_or_default();
                 self.awaited = WaitStatus::Stop { since: self.now, what };
@@ -56,7 +56,7 @@ impl<W: Write> Screen<W> {
             // The chat itself reports the state of its servers.
             Record::ContextPinned(_) => {}
             // All other records, known or unknown, only add lines.
-            _ => self.tell(&lines),
+            _ => self.print_lines(&lines),
         }
     }
 
@@ -78,7 +78,7 @@ impl<W: Write> Screen<W> {
             self.end_thought();
             self.withdraw(key);
             self.over = Some(key);
-            self.tell(lines);
+            self.print_lines(lines);
         }
         self.awaited = match &failed.next {
             NextAttempt::Retry { at } => {

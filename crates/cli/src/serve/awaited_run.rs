@@ -82,7 +82,7 @@ pub(super) async fn send_message(
             AwaitedRun { key, built_agent, session, events, awaited: AwaitedEnd::Run(RunId::default()) }
         }
     };
-    match awaited_run.tell(server_context, known.as_ref(), message, ask.prompt).await {
+    match awaited_run.send(server_context, known.as_ref(), message, ask.prompt).await {
         Ok(()) => Ok(AskOutcome::Running(Box::new(awaited_run))),
         Err(error) => {
             awaited_run.end(open_sessions).await;
@@ -164,7 +164,7 @@ impl AwaitedRun {
 
     /// Sends a message to the session, and awaits the run it leads to. The same text as that of an unfinished run means
     /// the same message.
-    async fn tell(
+    async fn send(
         &mut self,
         server_context: &ServerContext,
         known: Option<&SessionRow>,

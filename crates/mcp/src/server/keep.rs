@@ -114,7 +114,7 @@ impl Server {
         self.lock().last_error = Some(reason.clone());
         self.set(ConnectionPhase::Restarting);
         info!(server = self.name.as_str(), attempt, "restart");
-        self.tell(NoticeKind::Restarting { reason, attempt });
+        self.publish(NoticeKind::Restarting { reason, attempt });
         let wait = FIRST_WAIT * 2u32.pow(attempt - 1);
         tokio::select! {
             () = sleep(wait) => {}
@@ -126,13 +126,13 @@ impl Server {
         let reason = self.options.secrets.scrub(reason).into_owned();
         self.lock().last_error = Some(reason.clone());
         self.set(ConnectionPhase::Failed);
-        self.tell(NoticeKind::Unavailable { reason });
+        self.publish(NoticeKind::Unavailable { reason });
     }
 
     fn needs_auth(&self, challenge: Option<String>) {
         self.lock().last_error = Some(WANTS_LOGIN.into());
         self.set(ConnectionPhase::NeedsAuth { challenge });
-        self.tell(NoticeKind::NeedsAuth);
+        self.publish(NoticeKind::NeedsAuth);
     }
 
     /// Supervises a connected server until it is gone or Windlass shuts down.
@@ -187,7 +187,7 @@ impl Server {
         let notices: Vec<NoticeKind> = listing.notices.into_iter().map(|notice| self.scrubbed(notice)).collect();
         self.lock().left_out = notices.iter().filter_map(left_out).collect();
         for notice in notices {
-            self.tell(notice);
+            self.publish(notice);
         }
         let _alone = self.remembering();
         let mut memory = self.lock_memory();
@@ -200,7 +200,7 @@ impl Server {
         let before: Vec<String> = memory.changed().map(|tool| tool.name.clone()).collect();
         memory.learn(&listing.tools);
         for tool in memory.changed().filter(|tool| !before.contains(&tool.name)) {
-            self.tell(NoticeKind::ToolChanged { tool: tool.name.clone() });
+            self.publish(NoticeKind::ToolChanged { tool: tool.name.clone() });
         }
         self.remember(memory);
     }

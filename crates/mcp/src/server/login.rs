@@ -75,7 +75,7 @@ impl Server {
     pub(crate) async fn step_up(self: &Arc<Self>, challenge: Option<&str>) -> Result<(), String> {
         let (Some(show), Some(tokens)) = (&self.options.log_in, &self.tokens) else {
             // The model can't log in; notify the person.
-            self.tell(NoticeKind::NeedsAuth);
+            self.publish(NoticeKind::NeedsAuth);
             return Err(WANTS_LOGIN.into());
         };
         self.authorize(tokens, challenge, show).await.map_err(|error| error.to_string())?;
@@ -109,7 +109,7 @@ impl Server {
             clients: &self.clients,
             tokens: self.tokens.as_ref(),
             era,
-            tell: Arc::new(move |what| {
+            publish: Arc::new(move |what| {
                 if let Some(server) = server.upgrade() {
                     server.publish_scrubbed(what);
                 }

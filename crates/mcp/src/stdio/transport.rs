@@ -29,13 +29,13 @@ pub(crate) struct LineTransport<R, W> {
     ready: VecDeque<ServerJsonRpcMessage>,
     asked: Arc<Mutex<OpenRequests>>,
     faults: BTreeMap<OutputFault, u64>,
-    tell: NoticeSink,
+    publish: NoticeSink,
     process: Option<Process>,
 }
 
 impl<R, W> LineTransport<R, W> {
     /// Returns a transport that reads messages of at most `limit` bytes from `output` and writes to `input`.
-    pub(crate) fn new(output: R, input: W, limit: usize, tell: NoticeSink) -> Self {
+    pub(crate) fn new(output: R, input: W, limit: usize, publish: NoticeSink) -> Self {
         Self {
             output,
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
@@ -44,7 +44,7 @@ impl<R, W> LineTransport<R, W> {
             ready: VecDeque::new(),
             asked: Arc::default(),
             faults: BTreeMap::new(),
-            tell,
+            publish,
             process: None,
         }
     }
@@ -93,7 +93,7 @@ impl<R, W> LineTransport<R, W> {
                     String::from_utf8_lossy(&bytes[..bytes.len().min(64 * SAMPLE)]).trim().to_owned()
                 }
             };
-            (self.tell)(NoticeKind::Garbage { fault, sample, times: *times });
+            (self.publish)(NoticeKind::Garbage { fault, sample, times: *times });
         }
     }
 }
@@ -178,9 +178,9 @@ mod tests {
     // proves P4
     #[tokio::test]
     async fn noise_around_an_answer_does_not_hide_it() {
-        let ((ours, theirs), (tell, told)) = (tokio::io::duplex(64), quiet());
+        let ((ours, theirs), (publish, told)) = (tokio::io::duplex(64), quiet());
         let (output, input) = tokio::io::split(ours);
-        let mut transport = LineTransport::new(output, input, 1 << 20, tell);
+        let mut transport = LineTransport::new(output, input, 1 << 20, publish);
         transport.send(ping(1)).await.unwrap();
         let (from_us, mut to_us) = tokio::io::split(theirs);
         let asked = tokio::io::BufReader::new(from_us).lines().next_line().await.unwrap().unwrap();
@@ -194,9 +194,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_server_that_logs_all_the_time_is_told_of_a_few_times() {
-        let (tell, told) = quiet();
+        let (publish, told) = quiet();
         let log = "log line\n".repeat(500);
-        let mut transport = LineTransport::new(io::Cursor::new(log), tokio::io::sink(), 1 << 20, tell);
+        let mut transport = LineTransport::new(io::Cursor::new(log), tokio::io::sink(), 1 << 20, publish);
         assert!(transport.receive().await.is_none());
         let times: Vec<u64> = told
             .lock()

@@ -89,7 +89,7 @@ impl AttachedServers {
             variables: Arc::new(move |name| Some(variables.raw(name)?.to_str()?.to_owned())),
             guard: windlass::own_guard(),
             sandbox: Some(sandbox(settings)),
-            notice: Arc::new(move |notice: Notice| tell(&pending_news, ServerNews::Happened(notice))),
+            notice: Arc::new(move |notice: Notice| publish(&pending_news, ServerNews::Happened(notice))),
             secrets: secrets::scrubber(secrets),
             root: Some(settings.place.workspace.clone()),
             withheld: withheld.clone(),
@@ -149,7 +149,7 @@ impl AttachedServers {
         let mut agreements = ConsentAnswers::read(&folder(&settings.place.data_dir.value));
         for (consent, servers) in open(&settings.servers, &agreements) {
             let Some(person) = person.as_deref_mut() else {
-                tell(&self.pending_news, not_agreed(&agreements, &consent, &servers));
+                publish(&self.pending_news, not_agreed(&agreements, &consent, &servers));
                 continue;
             };
             let question = ServersQuestion { consent: &consent, servers: &servers, agreements: &agreements };
@@ -219,7 +219,7 @@ fn not_agreed(
     }
 }
 
-fn tell(pending_news: &Mutex<Vec<ServerNews>>, news: ServerNews) {
+fn publish(pending_news: &Mutex<Vec<ServerNews>>, news: ServerNews) {
     pending_news.lock().unwrap_or_else(PoisonError::into_inner).push(news);
 }
 

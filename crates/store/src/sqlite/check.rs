@@ -25,15 +25,15 @@ struct RowTally {
 pub(super) fn inconsistencies(connection: &Connection) -> rusqlite::Result<Vec<Inconsistency>> {
     let found = sqlite_findings(connection)?;
     // A table may be too damaged to be scanned to its end; SQLite has reported that in `found`.
-    let mut told = match by_session(connection) {
+    let mut inconsistencies = match by_session(connection) {
         Err(_) if !found.is_empty() => Vec::new(),
-        told => told?,
+        compared => compared?,
     };
     if let Some(first) = found.first() {
         let more = if found.len() > 1 { format!(" (and {} more findings)", found.len() - 1) } else { String::new() };
-        told.push(Inconsistency { session: None, what: format!("the database is damaged: {first}{more}") });
+        inconsistencies.push(Inconsistency { session: None, what: format!("the database is damaged: {first}{more}") });
     }
-    Ok(told)
+    Ok(inconsistencies)
 }
 
 /// Runs SQLite's integrity check, which compares every index with its table and checks every page.
@@ -49,23 +49,23 @@ fn sqlite_findings(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 fn by_session(connection: &Connection) -> rusqlite::Result<Vec<Inconsistency>> {
     let stored = stored(connection)?;
     let listed = listed(connection)?;
-    let mut told = Vec::new();
-    let mut tell = |session, what| told.push(Inconsistency { session: Some(session), what });
+    let mut inconsistencies = Vec::new();
+    let mut report = |session, what| inconsistencies.push(Inconsistency { session: Some(session), what });
     for (session, table) in &stored {
         let index = count(connection, *session)?;
         if index != *table {
-            tell(*session, disagreement(*table, index));
+            report(*session, disagreement(*table, index));
         }
         match listed.get(session) {
             Some(ListPresence::Found) => {}
-            Some(ListPresence::Hidden) => tell(*session, "the index of the database does not find its key".into()),
-            None => tell(*session, format!("{} batches are stored, and it is not in the list", table.batches)),
+            Some(ListPresence::Hidden) => report(*session, "the index of the database does not find its key".into()),
+            None => report(*session, format!("{} batches are stored, and it is not in the list", table.batches)),
         }
     }
     for session in listed.keys().filter(|session| !stored.contains_key(session)) {
-        tell(*session, "it is in the list, and none of its batches is stored".into());
+        report(*session, "it is in the list, and none of its batches is stored".into());
     }
-    Ok(told)
+    Ok(inconsistencies)
 }
 
 fn disagreement(table: RowTally, index: RowTally) -> String {

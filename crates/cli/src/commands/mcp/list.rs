@@ -25,7 +25,7 @@ const LEFT_OUT: usize = 5;
 pub(super) async fn list(inquiry: &Inquiry) -> CommandResult {
     let waiting = inquiry.waiting();
     for (name, server) in &inquiry.configured {
-        strange::tell(name, server);
+        strange::report(name, server);
     }
     let Some(servers) = inquiry.attached.servers() else {
         // An empty list is explained in text only; JSON output is one line per server, so it has none.
@@ -142,7 +142,7 @@ fn word(state: ConnectionState) -> &'static str {
 
 pub(super) async fn test(inquiry: &Inquiry, name: &ServerName) -> CommandResult {
     if let Some(server) = inquiry.configured.get(name) {
-        strange::tell(name, server);
+        strange::report(name, server);
     }
     let begun = Instant::now();
     let state = inquiry.connect(name).await?;

@@ -16,7 +16,7 @@ const HARDLY_MEANT: Duration = Duration::from_millis(50);
 const KEY: usize = 40;
 
 /// Reports the oddities on standard error.
-pub(super) fn tell(name: &ServerName, server: &ConfiguredServer) {
+pub(super) fn report(name: &ServerName, server: &ConfiguredServer) {
     let place = harmless_line(&place_text(&server.origin));
     for what in oddities(&server.config) {
         streams::print_notice(&format!("windlass: {place}: MCP server `{name}`: {what}"));
