@@ -21,7 +21,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use crate::http::{ConnectionError, TwoPartBody};
+use crate::http::{ConnectionError, PartedBody};
 use crate::idle_pool::IdlePool;
 
 /// The largest read, and so the buffer per connection. Answers come as many small chunks.
@@ -33,7 +33,7 @@ pub(crate) type ByteStream = MaybeHttpsStream<TokioIo<TcpStream>>;
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    sender: http1::SendRequest<TwoPartBody>,
+    sender: http1::SendRequest<PartedBody>,
     driven: DrivenConnection,
     /// How many answers it has delivered.
     answers: u32,
@@ -44,7 +44,7 @@ pub(crate) struct Connection {
 /// A connection that is polled until it ends.
 #[derive(Debug)]
 struct DrivenConnection {
-    open: Option<http1::Connection<ByteStream, TwoPartBody>>,
+    open: Option<http1::Connection<ByteStream, PartedBody>>,
     unread: UnreadBytes,
 }
 
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// Sends a request; returns the answer's head and the body that will follow.
-    pub(crate) async fn ask(&mut self, request: Request<TwoPartBody>) -> Result<Response<Incoming>, UnansweredRequest> {
+    pub(crate) async fn ask(&mut self, request: Request<PartedBody>) -> Result<Response<Incoming>, UnansweredRequest> {
         let mut answer = pin!(self.sender.try_send_request(request));
         let asked = std::future::poll_fn(|context| {
             self.driven.poll(context);

@@ -128,11 +128,11 @@ pub(crate) struct RepeatableRequest<'a> {
     /// Path and query.
     pub(crate) path: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) body: &'a TwoPartBody,
+    pub(crate) body: &'a PartedBody,
 }
 
 impl RepeatableRequest<'_> {
-    fn request(&self) -> Request<TwoPartBody> {
+    fn request(&self) -> Request<PartedBody> {
         let mut request = Request::new(self.body.clone());
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.path.clone();
@@ -246,24 +246,50 @@ fn proxy(address: &str) -> Result<Matcher, HttpError> {
     Ok(Matcher::builder().all(address.to_owned()).no("localhost,127.0.0.0/8,::1").build())
 }
 
-/// A body of two parts, sent without joining them. Boxed, because every connection has room for 32 requests.
+/// A body of several parts, sent without joining them. Boxed, because every connection has room for 32 requests.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TwoPartBody(pub(crate) Box<[Bytes; 2]>);
+pub(crate) struct PartedBody(Box<BodyParts>);
 
-impl Body for TwoPartBody {
+#[derive(Clone, Debug, Default)]
+struct BodyParts {
+    parts: Vec<Bytes>,
+    /// How many of them were sent.
+    sent: usize,
+}
+
+impl PartedBody {
+    /// Returns a body of these parts, in order.
+    pub(crate) fn new(parts: Vec<Bytes>) -> Self {
+        Self(Box::new(BodyParts { parts, sent: 0 }))
+    }
+
+    fn unsent(&self) -> impl Iterator<Item = &Bytes> {
+        self.0.parts.iter().skip(self.0.sent)
+    }
+}
+
+impl Body for PartedBody {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 
     fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        let next = self.get_mut().0.iter_mut().find(|part| !part.is_empty());
-        Poll::Ready(next.map(|part| Ok(Frame::data(std::mem::take(part)))))
+        let BodyParts { parts, sent } = &mut *self.get_mut().0;
+        while let Some(part) = parts.get_mut(*sent) {
+            *sent += 1;
+            // Not kept: the buffer behind it grows in place once nothing else holds it.
+            let part = std::mem::take(part);
+            if !part.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(part))));
+            }
+        }
+        Poll::Ready(None)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.iter().all(Bytes::is_empty)
+        self.unsent().all(Bytes::is_empty)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.iter().map(|part| part.len() as u64).sum())
+        SizeHint::with_exact(self.unsent().map(|part| part.len() as u64).sum())
     }
 }

@@ -155,7 +155,7 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
-    use crate::http::{HttpClient, HttpConfig, RepeatableRequest, TwoPartBody};
+    use crate::http::{HttpClient, HttpConfig, PartedBody, RepeatableRequest};
 
     /// A task that counts its wake-ups, and forwards them to the surrounding task.
     #[derive(Default)]
@@ -282,7 +282,7 @@ mod tests {
         for _ in 0..3 {
             let task = Arc::new(CountedTask::default());
             let call = async {
-                let (path, headers, body) = ("/".parse().unwrap(), http::HeaderMap::new(), TwoPartBody::default());
+                let (path, headers, body) = ("/".parse().unwrap(), http::HeaderMap::new(), PartedBody::default());
                 let asked =
                     RepeatableRequest { method: &http::Method::GET, path: &path, headers: &headers, body: &body };
                 let sent = sender.send(&asked);

@@ -6,97 +6,49 @@
 //! without pieces.
 //!
 //! The machine handles retries, model chains and waits; an attempt is made once.
+//!
+//! A wire is a folder with a pure codec: `encode` writes a request, a [`WireDraft`] decodes the answer. Everything else is
+//! shared: `answer` reads bodies and streams for any draft, `server` knows addresses, rejections and model lists, and
+//! [`HttpModel`] makes the attempt. `wires.rs` has a row for each wire.
 
 #![deny(missing_docs)]
 
+mod answer;
+mod answer_timeouts;
+pub mod chat;
+mod config;
 mod connection;
 mod future;
 mod http;
+mod http_model;
 mod idle_pool;
-pub mod openai;
+mod model;
+mod piece;
+mod request_body;
+mod route;
 mod secret;
 mod segments;
+mod server;
 mod sse;
 mod think;
+mod wires;
+mod write_json;
 
-use windlass_vocab::{
-    Failure, MaxTokens, Message, ModelName, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
-};
-
+pub use crate::answer::body::{AnswerBody, decode_whole};
+pub use crate::answer::draft::{OutOfResources, StreamError, WholeError, WireDraft};
+pub use crate::answer::stream::{AnswerLimits, AnswerStream};
+pub use crate::config::{LengthField, ModelConfig, ReasoningReturn, ResponseFormat, WireKind};
 pub use crate::future::BoxFuture;
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
+pub use crate::http_model::HttpModel;
+pub use crate::model::{Delivery, Model, ModelRequest};
+pub use crate::piece::{Piece, Sink};
+pub use crate::request_body::RequestBody;
 pub use crate::secret::Secret;
 pub use crate::segments::Segments;
-
-/// A fragment of a reply, as it arrives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
-    /// Text of the answer.
-    Text(&'a str),
-    /// Text of the reasoning.
-    Thinking(&'a str),
-    /// A fragment of a call's arguments; the first one has the tool's name.
-    Call {
-        /// The call's position in the reply.
-        index: u32,
-        /// The tool's name, in the first fragment.
-        name: Option<&'a str>,
-        /// The fragment.
-        arguments: &'a str,
-    },
-}
-
-/// Receives the pieces.
-pub type Sink = Box<dyn FnMut(Piece<'_>) + Send>;
-
-/// How a reply is delivered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
-    /// In pieces, as it is generated.
-    Streamed,
-    /// In one body.
-    Whole,
-}
-
-/// A request to a model.
-#[derive(Clone, Copy, Debug)]
-pub struct ModelRequest<'a> {
-    /// The name under which this call is made: signed and opaque parts of the history are sent if they are this model's.
-    pub model: &'a ModelName,
-    /// The static prefix and the offer.
-    pub context: &'a PinnedContext,
-    /// The conversation, valid for the protocol.
-    pub history: &'a [Message],
-    /// Changes whenever `context` or the start of `history` does; while it is the same, history only grows.
-    pub epoch: u64,
-    /// The volatile tail: lines for this turn only; may be empty.
-    pub tail: &'a str,
-    /// The purpose of the turn.
-    pub mode: TurnMode,
-    /// Whether to stream.
-    pub delivery: Delivery,
-    /// In thousandths; absent means the model's default.
-    pub temperature_milli: Option<u32>,
-    /// The length limit.
-    pub max_tokens: MaxTokens,
-    /// The reasoning effort.
-    pub reasoning: Reasoning,
-    /// How long the stream may be silent.
-    pub idle: StreamIdle,
-    /// The schema the answer must match, where plain text is not enough (L10).
-    pub output: Option<&'a OutputSpec>,
-    /// Stop sequences; they are not part of the reply.
-    pub stop: &'a [&'a str],
-}
-
-/// A model that can be called.
-pub trait Model: Send + Sync {
-    /// Encodes the request; nothing is sent until the future is polled. `segments` belongs to one session and one
-    /// model, and keeps the encoded history, so that it is encoded only once.
-    fn attempt(
-        &self,
-        request: &ModelRequest<'_>,
-        segments: &mut Segments,
-        sink: Sink,
-    ) -> BoxFuture<'static, Result<Reply, Failure>>;
-}
+pub use crate::server::classify::{Rejection, classify};
+pub use crate::server::client::ModelConfigError;
+pub use crate::server::endpoint::Endpoint;
+pub use crate::server::listing::{ListedModel, ListingError, decode_models, list_models};
+pub use crate::server::report::ErrorReport;
+pub use crate::server::retry_after::RetryHeaders;

@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_machine::preset;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::openai::{OpenAiConfig, OpenAiModel, ResponseFormat};
-use windlass_provider::{HttpClient, HttpConfig, Model};
+use windlass_provider::{HttpClient, HttpConfig, HttpModel, Model, ModelConfig, ResponseFormat};
 use windlass_runtime::{Clock, Models, SystemClock};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
@@ -168,7 +167,7 @@ impl Default for AgentParts {
 /// A single server that can serve any model by name: a resumed run names the model it began with, whatever is
 /// configured now.
 struct SingleServer {
-    config: OpenAiConfig,
+    config: ModelConfig,
     client: HttpClient,
     known: Mutex<HashMap<ModelName, Arc<dyn Model>>>,
 }
@@ -179,8 +178,8 @@ impl Models for SingleServer {
         if let Some(model) = known.get(name) {
             return Some(Arc::clone(model));
         }
-        let config = OpenAiConfig { model: name.0.clone(), ..self.config.clone() };
-        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &self.client).ok()?);
+        let config = ModelConfig { model: name.0.clone(), ..self.config.clone() };
+        let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &self.client).ok()?);
         known.insert(name.clone(), Arc::clone(&model));
         Some(model)
     }
@@ -215,17 +214,17 @@ impl AgentParts {
             return Ok(ChosenModels { name, models: Arc::new(known), server: request.base_url });
         }
         let ServedModel { base_url, id, key } = served(request, &self.environment)?;
-        let server = OpenAiConfig { api_key: key, ..OpenAiConfig::new(&base_url, "") };
+        let server = ModelConfig { api_key: key, ..ModelConfig::chat(&base_url, "") };
         let id = match id {
             ServedModelId::Known(id) => id,
             ServedModelId::Listed(rule) => ask_for_model(&server, rule)?,
         };
-        let usual = OpenAiConfig::new(&base_url, &id);
+        let usual = ModelConfig::chat(&base_url, &id);
         let response_format = self.response_format.unwrap_or(usual.response_format);
-        let config = OpenAiConfig { api_key: server.api_key, response_format, ..usual };
+        let config = ModelConfig { api_key: server.api_key, response_format, ..usual };
         let client = HttpClient::new(HttpConfig::default())?;
         let name = ModelName(id);
-        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config.clone(), &client)?);
+        let model: Arc<dyn Model> = Arc::new(HttpModel::new(config.clone(), &client)?);
         known.entry(name.clone()).or_insert(model);
         let models = Arc::new(SingleServer { config, client, known: Mutex::new(known) });
         Ok(ChosenModels { name, models, server: Some(base_url) })

@@ -3,8 +3,7 @@
 use windlass_machine::PRESETS;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ConfigError;
-use windlass_provider::HttpError;
-use windlass_provider::openai::OpenAiError;
+use windlass_provider::{HttpError, ModelConfigError};
 use windlass_store::StoreError;
 use windlass_tools::{ParseRuleError, RegistryError, WorkspaceError};
 use windlass_vocab::NotBuilt;
@@ -80,7 +79,7 @@ pub enum BuildError {
     OutputByTool,
     /// The configuration of the model server is invalid.
     #[error(transparent)]
-    Server(#[from] OpenAiError),
+    Server(#[from] ModelConfigError),
     /// The HTTP client can't be created.
     #[error(transparent)]
     Http(#[from] HttpError),

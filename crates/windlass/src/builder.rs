@@ -7,8 +7,7 @@ use std::time::Duration;
 
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::openai::ResponseFormat;
-use windlass_provider::{Model, Secret};
+use windlass_provider::{Model, ResponseFormat, Secret};
 use windlass_runtime::{Clock, Hub, Instructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;

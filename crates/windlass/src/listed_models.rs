@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use windlass_provider::openai::{Endpoint, ListingError, OpenAiConfig, list_models};
-use windlass_provider::{HttpClient, HttpConfig};
+use windlass_provider::{Endpoint, HttpClient, HttpConfig, ListingError, ModelConfig, list_models};
 
 use crate::build_error::BuildError;
 
@@ -71,7 +70,7 @@ pub fn is_chat_model(id: &str) -> bool {
 
 /// Asks the server for its models and returns the one to use. Blocks, on a thread of its own: the caller may be in an
 /// async runtime, or in none.
-pub(crate) fn ask_for_model(config: &OpenAiConfig, rule: ListedRule) -> Result<String, BuildError> {
+pub(crate) fn ask_for_model(config: &ModelConfig, rule: ListedRule) -> Result<String, BuildError> {
     let base_url = &config.base_url;
     let failed = |problem: String| BuildError::NoModelPicked { base_url: base_url.clone(), problem };
     let asked = std::thread::scope(|scope| scope.spawn(|| list(config)).join());
@@ -86,7 +85,7 @@ pub(crate) fn ask_for_model(config: &OpenAiConfig, rule: ListedRule) -> Result<S
     }
 }
 
-fn list(config: &OpenAiConfig) -> Result<Vec<String>, String> {
+fn list(config: &ModelConfig) -> Result<Vec<String>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;
     let listed = runtime.block_on(async {

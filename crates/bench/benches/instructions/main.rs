@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use windlass_machine::{Fact, State, apply};
-use windlass_provider::openai::{AnswerLimits, ChatStream, Endpoint, OpenAiConfig, RequestBody, encode};
-use windlass_provider::{Delivery, ModelRequest, Segments};
+use windlass_provider::chat::{ChatStream, encode};
+use windlass_provider::{AnswerLimits, Delivery, Endpoint, ModelConfig, ModelRequest, RequestBody, Segments};
 use windlass_vocab::{MaxTokens, Message, ModelName, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
 
 use conversation::{asked, called, context, records, reply, result};
@@ -60,7 +60,7 @@ fn apply_result((mut state, records): (State, Vec<Record>)) -> (State, Vec<Recor
 
 /// The history after some turns, and segments that hold all of it except the last turn.
 struct Sending {
-    config: OpenAiConfig,
+    config: ModelConfig,
     context: PinnedContext,
     history: Vec<Message>,
     segments: Segments,
@@ -69,7 +69,7 @@ struct Sending {
 impl Sending {
     fn after(turns: usize) -> Self {
         let history = asked(turns).transcript.history;
-        let config = OpenAiConfig::new("http://localhost:8080/v1", "scripted");
+        let config = ModelConfig::chat("http://localhost:8080/v1", "scripted");
         let mut sending = Self { config, context: context(), history, segments: Segments::default() };
         let last_turn = sending.history.split_off(sending.history.len() - 2);
         drop(sending.encode());

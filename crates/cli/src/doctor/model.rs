@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_provider::openai::{ListedModel, ListingError};
+use windlass_provider::{ListedModel, ListingError};
 use windlass_setup::models::{ChosenModel, ModelChoice, has_name, is_named, list_some, models_of};
 use windlass_setup::settings::{ModelEndpoint, SettingsError};
 use windlass_vocab::{FailureClass, ModelName};
@@ -108,7 +108,7 @@ fn window(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel]) -
 mod tests {
     use std::time::Duration;
 
-    use windlass_provider::openai::{ListedModel, ListingError};
+    use windlass_provider::{ListedModel, ListingError};
     use windlass_vocab::{Failure, FailureClass};
 
     use super::judge;

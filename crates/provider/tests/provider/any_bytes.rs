@@ -2,7 +2,8 @@
 
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use proptest::test_runner::Config;
-use windlass_provider::openai::{Rejection, RetryHeaders, classify, decode_whole};
+use windlass_provider::chat::ChatDraft;
+use windlass_provider::{Rejection, RetryHeaders, classify, decode_whole};
 
 use super::{decode, endpoint};
 
@@ -57,7 +58,7 @@ proptest! {
         let whole = decode(&[&bytes]);
         let halves = decode(&[&bytes[..cut], &bytes[cut..]]);
         assert_eq!(whole, halves);
-        let _ = decode_whole(&endpoint(), &bytes);
+        let _ = decode_whole::<ChatDraft>(&endpoint(), &bytes);
         let text = String::from_utf8_lossy(&bytes);
         let retry = RetryHeaders { retry_after_ms: None, retry_after: Some(&text), date: Some(&text) };
         let failure = classify(&endpoint(), &Rejection { status, retry, location: Some(&text), body: &bytes });

@@ -1,6 +1,7 @@
 //! Hand-written streams: everything servers do beyond the specification.
 
-use windlass_provider::openai::{AnswerBody, AnswerLimits, ChatStream, decode_whole};
+use windlass_provider::chat::{ChatDraft, ChatStream};
+use windlass_provider::{AnswerBody, AnswerLimits, decode_whole};
 use windlass_vocab::{Failure, FailureCause, FailureClass, Reply, ReplyCall, StopReason, Usage};
 
 use super::{decode, endpoint};
@@ -311,7 +312,7 @@ fn an_answer_beyond_its_limits_is_given_up() {
 
 fn answer(body: &str) -> Result<Reply, Failure> {
     let read = |pushes: &[&[u8]]| {
-        let mut answer = AnswerBody::new(std::sync::Arc::new(endpoint()), AnswerLimits::default());
+        let mut answer = AnswerBody::<ChatDraft>::new(std::sync::Arc::new(endpoint()), AnswerLimits::default());
         for bytes in pushes {
             answer.push(bytes, &mut |_| {})?;
         }
@@ -358,10 +359,10 @@ fn a_whole_body_that_is_no_answer_says_what_it_is() {
         let elsewhere = (class == FailureClass::Protocol).then_some(FailureCause::WrongAddress);
         assert_eq!(failed.cause, elsewhere, "{body}");
     }
-    let mut compressed = AnswerBody::new(endpoint().into(), AnswerLimits::default());
+    let mut compressed = AnswerBody::<ChatDraft>::new(endpoint().into(), AnswerLimits::default());
     compressed.push(b"\x1f\x8b\x08\0rest", &mut |_| {}).unwrap();
     let failed = failure(compressed.finish(&mut |_| {}));
     assert_eq!(failed.class, FailureClass::Protocol);
     assert!(failed.message.contains("sent its answer compressed"), "{failed}");
-    assert_eq!(decode_whole(&endpoint(), b"[1]").expect_err("no answer").class, FailureClass::Protocol);
+    assert_eq!(decode_whole::<ChatDraft>(&endpoint(), b"[1]").expect_err("no answer").class, FailureClass::Protocol);
 }

@@ -14,8 +14,8 @@ mod server;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_provider::Piece;
-use windlass_provider::openai::{AnswerLimits, ChatStream, Endpoint};
+use windlass_provider::chat::ChatStream;
+use windlass_provider::{AnswerLimits, Endpoint, Piece};
 use windlass_vocab::{Failure, Reply};
 
 fn endpoint() -> Endpoint {

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
-use windlass_provider::openai::{OpenAiConfig, OpenAiError, OpenAiModel};
 use windlass_provider::{
-    Delivery, HttpClient, HttpConfig, HttpError, Model, ModelRequest, Piece, Secret, Segments, Sink,
+    Delivery, HttpClient, HttpConfig, HttpError, HttpModel, Model, ModelConfig, ModelConfigError, ModelRequest, Piece,
+    Secret, Segments, Sink,
 };
 use windlass_vocab::{
     Failure, FailureClass, MaxTokens, Message, ModelName, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
@@ -18,12 +18,12 @@ fn http() -> HttpClient {
     HttpClient::new(HttpConfig::default()).unwrap()
 }
 
-pub(crate) fn model(base_url: &str) -> OpenAiModel {
-    OpenAiModel::new(config(base_url), &http()).unwrap()
+pub(crate) fn model(base_url: &str) -> HttpModel {
+    HttpModel::new(config(base_url), &http()).unwrap()
 }
 
-fn config(base_url: &str) -> OpenAiConfig {
-    OpenAiConfig { api_key: Some(Secret::new("sk-secret\n")), ..OpenAiConfig::new(base_url, "m") }
+fn config(base_url: &str) -> ModelConfig {
+    ModelConfig { api_key: Some(Secret::new("sk-secret\n")), ..ModelConfig::chat(base_url, "m") }
 }
 
 /// The options of a call.
@@ -35,7 +35,7 @@ pub(crate) struct Ask {
 pub(crate) const STREAMED: Ask =
     Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
 
-pub(crate) async fn call(model: &OpenAiModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
+pub(crate) async fn call(model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
     let context = PinnedContext { prefix: "sys".into(), offer: vec![], ..PinnedContext::default() };
     let history = [Message::User { text: "hello".into() }];
     let name = ModelName::from("a model");
@@ -135,8 +135,8 @@ async fn models_of_one_server_share_its_connections() {
     let server = Server::start(vec![stream(), stream()]).await;
     let http = http();
     for name in ["one", "other"] {
-        let config = OpenAiConfig::new(server.base_url(), name);
-        let model = OpenAiModel::new(config, &http).unwrap();
+        let config = ModelConfig::chat(server.base_url(), name);
+        let model = HttpModel::new(config, &http).unwrap();
         assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
     }
     assert_eq!(server.connections.load(Ordering::SeqCst), 1);
@@ -258,8 +258,8 @@ async fn a_model_that_thinks_may_be_silent_for_longer() {
         ("some-Thinking-7b", vec![], StreamIdle { first_ms: 30, next_ms: 20_000 }),
     ] {
         let server = Server::start(vec![Act::SayAndHang(said)]).await;
-        let config = OpenAiConfig { model: name.into(), ..config(&server.base_url()) };
-        let model = OpenAiModel::new(config, &http()).unwrap();
+        let config = ModelConfig { model: name.into(), ..config(&server.base_url()) };
+        let model = HttpModel::new(config, &http()).unwrap();
         let failure = call(&model, &Ask { idle, ..STREAMED }, ignore()).await.unwrap_err();
         assert!(failure.message.ends_with("said nothing for 0.09 s."), "{name}: {failure}");
     }
@@ -277,9 +277,9 @@ async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {
     for (said, piece) in [(streaming_head(), false), ([streaming_head(), chunk(TEXT)].concat(), true)] {
         let server = Server::start(vec![drip(said, ": ping\n\n")]).await;
         // The same limit for silence as for comments, so that only the overall limit can end the call.
-        let config = OpenAiConfig { keep_alive_ms: 100, ..config(&server.base_url()) };
+        let config = ModelConfig { keep_alive_ms: 100, ..config(&server.base_url()) };
         let ask = Ask { idle: StreamIdle { first_ms: 100, next_ms: 100 }, ..STREAMED };
-        let model = OpenAiModel::new(config, &http()).unwrap();
+        let model = HttpModel::new(config, &http()).unwrap();
         let failure = call(&model, &ask, ignore()).await.unwrap_err();
         assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, piece));
         assert!(failure.message.contains("sent nothing of a reply for 0.1 s."), "{failure}");
@@ -384,13 +384,13 @@ async fn a_redirect_is_not_followed_and_the_key_stays_home() {
 #[test]
 fn settings_that_make_no_sense_are_refused_with_the_form_to_use() {
     for url in ["localhost:8080/v1", "", "/v1", "ftp://host/v1", "http://"] {
-        let error = OpenAiModel::new(OpenAiConfig::new(url, "m"), &http()).unwrap_err();
-        assert!(matches!(error, OpenAiError::BaseUrl(_)), "{url}: {error}");
+        let error = HttpModel::new(ModelConfig::chat(url, "m"), &http()).unwrap_err();
+        assert!(matches!(error, ModelConfigError::BaseUrl(_)), "{url}: {error}");
         assert!(error.to_string().contains("one is written like http://localhost:11434/v1"));
     }
     let key = Some(Secret::new("sk-\nsecret"));
-    let error = OpenAiModel::new(OpenAiConfig { api_key: key, ..config("http://h/v1") }, &http()).unwrap_err();
-    assert!(matches!(error, OpenAiError::Key), "{error}");
+    let error = HttpModel::new(ModelConfig { api_key: key, ..config("http://h/v1") }, &http()).unwrap_err();
+    assert!(matches!(error, ModelConfigError::Key), "{error}");
     let proxy = HttpConfig { proxy: Some("::".into()), ..HttpConfig::default() };
     assert!(matches!(HttpClient::new(proxy), Err(HttpError::Proxy { .. })));
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
-use windlass_provider::openai::{ChatStream, Rejection, RetryHeaders, classify, decode_whole};
+use windlass_provider::chat::{ChatDraft, ChatStream};
+use windlass_provider::{Rejection, RetryHeaders, classify, decode_whole};
 use windlass_vocab::{FailureClass, StopReason};
 
 use super::{Shown, decode, endpoint, stream};
@@ -171,7 +172,7 @@ fn recorded_streams_decode_the_same_wherever_they_are_cut() {
 fn recorded_whole_answers_decode() {
     let mut answers = 0;
     for recording in recordings().iter().filter(|recording| !recording.is_stream && recording.status == 200) {
-        let reply = decode_whole(&endpoint(), recording.body.as_bytes())
+        let reply = decode_whole::<ChatDraft>(&endpoint(), recording.body.as_bytes())
             .unwrap_or_else(|failure| panic!("{}: {failure}", recording.file.display()));
         assert!(reply.usage.is_some() && reply.model.is_some(), "{}", recording.file.display());
         answers += 1;

@@ -1,7 +1,6 @@
 //! Rejections: their classification and their messages.
 
-use windlass_provider::Secret;
-use windlass_provider::openai::{Endpoint, Rejection, RetryHeaders, classify};
+use windlass_provider::{Endpoint, Rejection, RetryHeaders, Secret, classify};
 use windlass_vocab::{Failure, FailureCause, FailureClass};
 
 use super::endpoint;

@@ -3,15 +3,17 @@
 use std::sync::LazyLock;
 
 use serde_json::{Value, json};
-use windlass_provider::openai::{LengthField, OpenAiConfig, ReasoningReturn, RequestBody, ResponseFormat, encode};
-use windlass_provider::{Delivery, ModelRequest, Segments};
+use windlass_provider::chat::encode;
+use windlass_provider::{
+    Delivery, LengthField, ModelConfig, ModelRequest, ReasoningReturn, RequestBody, ResponseFormat, Segments,
+};
 use windlass_vocab::{
     CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, OutputSpec, Part,
     PinnedContext, Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
-fn config() -> OpenAiConfig {
-    OpenAiConfig::new("http://models.test/v1", "m")
+fn config() -> ModelConfig {
+    ModelConfig::chat("http://models.test/v1", "m")
 }
 
 fn context(offer: Vec<ToolSpec>) -> PinnedContext {
@@ -97,7 +99,7 @@ fn written(body: &RequestBody) -> String {
     String::from_utf8([&body.stable[..], &body.closing[..]].concat()).unwrap()
 }
 
-fn json_of(config: &OpenAiConfig, request: &ModelRequest<'_>) -> Value {
+fn json_of(config: &ModelConfig, request: &ModelRequest<'_>) -> Value {
     let body = encode(config, request, &mut Segments::default()).unwrap();
     serde_json::from_str(&written(&body)).unwrap()
 }
@@ -191,7 +193,7 @@ fn parameters_are_sent_only_where_set() {
         stop: &["</tool>"],
         ..request(&context, &history)
     };
-    let parameters = |config: &OpenAiConfig| {
+    let parameters = |config: &ModelConfig| {
         let mut body = json_of(config, &set);
         let object = body.as_object_mut().unwrap();
         object.remove("messages");
@@ -204,7 +206,7 @@ fn parameters_are_sent_only_where_set() {
             "reasoning_effort": "low"
         })
     );
-    let openai = OpenAiConfig::new("https://api.openai.com/v1", "m");
+    let openai = ModelConfig::chat("https://api.openai.com/v1", "m");
     assert_eq!(openai.length_field, LengthField::MaxCompletionTokens);
     assert_eq!(parameters(&openai)["max_completion_tokens"], json!(4096));
     assert_eq!(parameters(&openai).get("max_tokens"), None);
@@ -214,13 +216,13 @@ fn parameters_are_sent_only_where_set() {
 #[test]
 fn reasoning_is_returned_only_where_the_configuration_says_so() {
     let (context, history) = (context(vec![]), history());
-    let reasoning = |config: &OpenAiConfig| {
+    let reasoning = |config: &ModelConfig| {
         json_of(config, &request(&context, &history))["messages"][2]["reasoning_content"].clone()
     };
     assert_eq!(reasoning(&config()), Value::Null);
-    assert_eq!(reasoning(&OpenAiConfig { return_reasoning: ReasoningReturn::Field, ..config() }), json!("hm"));
+    assert_eq!(reasoning(&ModelConfig { return_reasoning: ReasoningReturn::Field, ..config() }), json!("hm"));
     // As in the recorded requests of its reasoning models.
-    assert_eq!(OpenAiConfig::new("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
+    assert_eq!(ModelConfig::chat("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
 }
 
 // proves M5: what only its own model understands is not sent on a wire that has no form for it
@@ -258,7 +260,7 @@ fn the_schema_of_an_output_is_sent_where_the_server_can_hold_to_it() {
     let (report, list) = (spec(json!({"type": "object", "properties": {}})), spec(json!({"type": "array"})));
     let (with_tools, without, history) = (context(vec![read_file()]), context(vec![]), history());
     let sent = |when, context, mode, output| {
-        let config = OpenAiConfig { response_format: when, ..config() };
+        let config = ModelConfig { response_format: when, ..config() };
         let body = json_of(&config, &ModelRequest { mode, output: Some(output), ..request(context, &history) });
         body.get("response_format").cloned()
     };
@@ -281,7 +283,7 @@ fn the_schema_of_an_output_is_sent_where_the_server_can_hold_to_it() {
         ("https://api.deepseek.com/v1", ResponseFormat::Never),
         ("http://localhost:11434/v1", ResponseFormat::WithoutTools),
     ] {
-        assert_eq!(OpenAiConfig::new(url, "m").response_format, when, "{url}");
+        assert_eq!(ModelConfig::chat(url, "m").response_format, when, "{url}");
     }
 }
 

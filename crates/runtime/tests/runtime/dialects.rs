@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use windlass_machine::preset;
-use windlass_provider::openai::{OpenAiConfig, OpenAiModel};
-use windlass_provider::{HttpClient, HttpConfig, Model};
+use windlass_provider::{HttpClient, HttpConfig, HttpModel, Model, ModelConfig};
 use windlass_runtime::{AgentSettings, Hub, Instructions, ScaledClock, Services, Session, SessionChoice};
 use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_testkit::{CountingTool, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, WriteSplit};
@@ -47,8 +46,8 @@ impl World {
             registry.add(tool).expect("a tool");
         }
         let http = HttpClient::new(HttpConfig::default()).expect("a client");
-        let config = OpenAiConfig::new(self.server.base_url(), "scripted");
-        let model: Arc<dyn Model> = Arc::new(OpenAiModel::new(config, &http).expect("a model"));
+        let config = ModelConfig::chat(self.server.base_url(), "scripted");
+        let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &http).expect("a model"));
         let hub = Hub::new(Services {
             store: self.store.clone(),
             models: Arc::new(HashMap::from([("scripted".into(), model)])),

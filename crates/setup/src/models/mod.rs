@@ -17,8 +17,7 @@ mod tests;
 use std::time::Duration;
 
 use windlass::door::{LIST_LIMIT, ListedChoice, ListedRule, UnnamedModel, choose_listed, is_chat_model};
-use windlass_provider::openai::{ListedModel, ListingError, OpenAiConfig, list_models};
-use windlass_provider::{HttpClient, HttpConfig, Secret};
+use windlass_provider::{HttpClient, HttpConfig, ListedModel, ListingError, ModelConfig, Secret, list_models};
 use windlass_vocab::ModelName;
 
 pub use self::known_models::{KnownModels, list_some};
@@ -184,7 +183,7 @@ fn next_lookup(endpoint: Option<&ModelEndpoint>, model: Option<Sourced<ModelName
 /// Asks a server for its models.
 pub async fn models_of(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ListedModel>, ListingError> {
     let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
-    let mut config = OpenAiConfig::new(&endpoint.base_url.value, "");
+    let mut config = ModelConfig::chat(&endpoint.base_url.value, "");
     config.api_key = endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose()));
     list_models(&config, &http, limit).await
 }

@@ -1,7 +1,7 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use windlass_provider::openai::ListedModel;
+use windlass_provider::ListedModel;
 use windlass_testkit::{ModelServer, Script, ScriptStep};
 use windlass_vocab::ModelName;
 

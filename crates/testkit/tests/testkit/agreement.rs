@@ -2,14 +2,13 @@
 
 use crate::common::{ask, context, continued, request, user};
 use serde_json::json;
-use windlass_provider::openai::{OpenAiConfig, OpenAiModel};
-use windlass_provider::{Delivery, HttpClient, HttpConfig, ModelRequest};
+use windlass_provider::{Delivery, HttpClient, HttpConfig, HttpModel, ModelConfig, ModelRequest};
 use windlass_testkit::{BodyPoint, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, ScriptedModel, WriteSplit};
 use windlass_vocab::Failure;
 
-fn client(server: &ModelServer) -> OpenAiModel {
+fn client(server: &ModelServer) -> HttpModel {
     let http = HttpClient::new(HttpConfig::default()).unwrap();
-    OpenAiModel::new(OpenAiConfig::new(server.base_url(), "scripted"), &http).unwrap()
+    HttpModel::new(ModelConfig::chat(server.base_url(), "scripted"), &http).unwrap()
 }
 
 fn steps() -> Vec<ScriptStep> {

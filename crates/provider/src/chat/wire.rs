@@ -3,8 +3,8 @@
 use serde::Serialize;
 use windlass_vocab::{Json, MaxTokens, OutputSpec, Reasoning, ToolSpec, TurnMode};
 
-use super::config::{LengthField, OpenAiConfig, ResponseFormat};
-use crate::{Delivery, ModelRequest};
+use crate::config::{LengthField, ModelConfig, ResponseFormat};
+use crate::model::{Delivery, ModelRequest};
 
 /// A tool in the request.
 #[derive(Serialize)]
@@ -62,7 +62,7 @@ struct StreamOptions {
 }
 
 impl<'a> Parameters<'a> {
-    pub(super) fn of(config: &OpenAiConfig, request: &ModelRequest<'a>) -> Self {
+    pub(super) fn of(config: &ModelConfig, request: &ModelRequest<'a>) -> Self {
         let streamed = match request.delivery {
             Delivery::Streamed => Some(StreamOptions { include_usage: true }),
             Delivery::Whole => None,

@@ -1,17 +1,19 @@
 //! The configuration of a model.
 
-use super::stream::AnswerLimits;
-use crate::Secret;
+use crate::answer::stream::AnswerLimits;
+use crate::secret::Secret;
 
-/// A model behind an OpenAI-compatible server.
+/// A model behind an HTTP server.
 #[derive(Clone, Debug)]
-pub struct OpenAiConfig {
+pub struct ModelConfig {
     /// The base URL of the API, e.g. `http://localhost:11434/v1`.
     pub base_url: String,
     /// The key, sent to that address only.
     pub api_key: Option<Secret>,
     /// The model's id on the wire.
     pub model: String,
+    /// The protocol of the server.
+    pub wire: WireKind,
     /// The wire name of the length limit.
     pub length_field: LengthField,
     /// Whether the model's earlier reasoning is sent back.
@@ -25,6 +27,13 @@ pub struct OpenAiConfig {
     /// How long a server may delay a call with comments and the like, in milliseconds. A longer limit on silence
     /// applies to them too.
     pub keep_alive_ms: u64,
+}
+
+/// The protocol of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WireKind {
+    /// OpenAI Chat Completions, which most servers speak.
+    Chat,
 }
 
 /// The wire name of the length limit.
@@ -62,42 +71,48 @@ pub enum ResponseFormat {
 const THINKERS: [&str; 8] = ["o1", "o3", "o4", "gpt-5", "gpt-oss", "deepseek-r", "qwq", "magistral"];
 const THINKING: [&str; 2] = ["think", "reason"];
 
-impl OpenAiConfig {
+impl ModelConfig {
     /// Whether the model reasons before it answers, judging by its name: many servers send nothing meanwhile.
-    pub(super) fn thinks(&self) -> bool {
+    pub(crate) fn thinks(&self) -> bool {
         let name = self.model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         THINKERS.iter().any(|start| name.starts_with(start)) || THINKING.iter().any(|part| name.contains(part))
     }
 
-    /// Returns the default settings for `model` at `base_url`. OpenAI's own server gets `max_completion_tokens`, and
-    /// no schema together with tools; DeepSeek's gets reasoning back, which its reasoning models require in a tool
-    /// loop, and no schema.
+    /// Returns the default settings for `model` at `base_url`, which speaks Chat Completions. OpenAI's own server gets
+    /// `max_completion_tokens`, and no schema together with tools; DeepSeek's gets reasoning back, which its reasoning
+    /// models require in a tool loop, and no schema.
     #[must_use]
-    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        let base_url = base_url.into();
-        let at = |host: &str| {
-            let (_, rest) = base_url.split_once("://").unwrap_or_default();
-            rest.split(['/', ':']).next().is_some_and(|found| found.eq_ignore_ascii_case(host))
-        };
-        let length_field = if at("api.openai.com") { LengthField::MaxCompletionTokens } else { LengthField::MaxTokens };
-        let return_reasoning = if at("api.deepseek.com") { ReasoningReturn::Field } else { ReasoningReturn::Never };
-        let response_format = if at("api.openai.com") {
-            ResponseFormat::Always
-        } else if at("api.deepseek.com") {
-            ResponseFormat::Never
+    pub fn chat(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let config = Self::of(WireKind::Chat, base_url.into(), model.into());
+        if config.is_at("api.openai.com") {
+            let (length_field, response_format) = (LengthField::MaxCompletionTokens, ResponseFormat::Always);
+            Self { length_field, response_format, ..config }
+        } else if config.is_at("api.deepseek.com") {
+            let (return_reasoning, response_format) = (ReasoningReturn::Field, ResponseFormat::Never);
+            Self { return_reasoning, response_format, ..config }
         } else {
-            ResponseFormat::WithoutTools
-        };
+            config
+        }
+    }
+
+    /// Returns what holds for a server of which nothing is known but its wire.
+    fn of(wire: WireKind, base_url: String, model: String) -> Self {
         Self {
             base_url,
             api_key: None,
-            model: model.into(),
-            length_field,
-            return_reasoning,
-            response_format,
+            model,
+            wire,
+            length_field: LengthField::MaxTokens,
+            return_reasoning: ReasoningReturn::Never,
+            response_format: ResponseFormat::WithoutTools,
             limits: AnswerLimits::default(),
             whole_wait_ms: 600_000,
             keep_alive_ms: 300_000,
         }
+    }
+
+    fn is_at(&self, host: &str) -> bool {
+        let (_, rest) = self.base_url.split_once("://").unwrap_or_default();
+        rest.split(['/', ':']).next().is_some_and(|found| found.eq_ignore_ascii_case(host))
     }
 }

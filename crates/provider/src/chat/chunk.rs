@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use windlass_vocab::Usage;
 
-use super::report::ErrorReport;
 use super::scan;
+use crate::server::report::ErrorReport;
 
 /// A chunk of a stream, or a whole body.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]

@@ -8,12 +8,13 @@ use windlass_vocab::{Part, Reply, StopReason, Usage};
 use super::calls::CallAssembler;
 use super::chunk::{self, ChoiceDelta, Chunk, ChunkChoice, JsonText, or_empty};
 use super::frame::Frame;
-use crate::Piece;
+use crate::answer::draft::{OutOfResources, StreamError, WholeError, WireDraft};
+use crate::piece::Piece;
 use crate::think::{ThinkPiece, ThinkSplitter};
 
 /// The reply so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ReplyDraft {
+pub struct ChatDraft {
     words: String,
     thinking: String,
     refusal: String,
@@ -46,39 +47,18 @@ enum FinishReason {
     Unknown,
 }
 
-/// The server gave up in the middle of the answer and reports it as the finish reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OutOfResources;
-
-impl ReplyDraft {
-    /// Whether anything went to the sink.
-    pub(super) fn any_piece(&self) -> bool {
-        self.any_piece
+impl WireDraft for ChatDraft {
+    fn add(&mut self, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), StreamError> {
+        let chunk = Chunk::read(text).map_err(|_| StreamError::unread(text))?;
+        if let Some(report) = chunk.reported(text) {
+            return Err(StreamError::Reported(report));
+        }
+        self.add_chunk(&chunk, text, sink);
+        Ok(())
     }
 
-    /// Whether only reasoning has arrived.
-    pub(super) fn is_thinking(&self) -> bool {
-        self.any_piece && self.words.is_empty() && self.refusal.is_empty() && self.calls.is_empty()
-    }
-
-    /// Whether a chunk with choices has arrived.
-    pub(super) fn any_choice(&self) -> bool {
-        self.any_choice
-    }
-
-    /// Whether all chunks were of another wire format.
-    pub(super) fn is_foreign(&self) -> bool {
-        self.any_chunk && !self.any_choice
-    }
-
-    /// Whether the server gave a finish reason; only usage can follow.
-    pub(super) fn is_finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Takes the text of events that differ from an earlier one in nothing else, and returns the bytes that follow.
-    /// The text is kept for [`ReplyDraft::say`], so that text that arrives together is emitted together.
-    pub(super) fn take_words<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
+    // Text that arrives together is kept, so that it is emitted together.
+    fn take_plain<'a>(&mut self, mut bytes: &'a [u8]) -> &'a [u8] {
         let waiting = if self.think.is_over() { &mut self.words } else { &mut self.unsaid };
         waiting.reserve(bytes.len() / WORDS_IN_EVENTS);
         while let Some((words, rest)) = self.frame.split(bytes) {
@@ -88,8 +68,7 @@ impl ReplyDraft {
         bytes
     }
 
-    /// Emits the pending text.
-    pub(super) fn say(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
+    fn emit_kept(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
         if self.said < self.words.len() {
             self.any_piece = true;
             sink(Piece::Text(&self.words[self.said..]));
@@ -109,9 +88,72 @@ impl ReplyDraft {
         self.unsaid = words;
     }
 
+    fn flush(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
+        let Self { think, thinking, words, any_piece, .. } = self;
+        think.end(&mut |sorted| {
+            *any_piece = true;
+            place(sorted, thinking, words, sink);
+        });
+        self.said = self.words.len();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn is_finished_by_end_mark(&self) -> bool {
+        self.any_choice
+    }
+
+    fn any_piece(&self) -> bool {
+        self.any_piece
+    }
+
+    fn is_thinking(&self) -> bool {
+        self.any_piece && self.words.is_empty() && self.refusal.is_empty() && self.calls.is_empty()
+    }
+
+    fn is_foreign(&self) -> bool {
+        self.any_chunk && !self.any_choice
+    }
+
+    fn finish(mut self) -> Result<Reply, OutOfResources> {
+        self.flush(&mut |_| {});
+        let stop = self.stop()?;
+        // A reply stays in memory as long as its session.
+        self.words.shrink_to_fit();
+        self.thinking.shrink_to_fit();
+        let text = if self.refusal.is_empty() { self.words } else { self.words + &self.refusal };
+        let calls = self.calls.finish();
+        let mut parts = Vec::with_capacity(2 + calls.len());
+        if !self.thinking.is_empty() {
+            parts.push(Part::Thinking { text: self.thinking, signature: None });
+        }
+        if !text.is_empty() {
+            parts.push(Part::Text { text });
+        }
+        parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
+        Ok(Reply { parts, calls, stop, usage: self.usage, model: self.model })
+    }
+
+    fn read_whole(text: &str) -> Result<Reply, WholeError> {
+        let chunk = Chunk::read(text).map_err(|error| WholeError::from(&error))?;
+        if let Some(report) = chunk.reported(text) {
+            return Err(WholeError::Reported(report));
+        }
+        if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
+            return Err(WholeError::Foreign);
+        }
+        let mut draft = Self::default();
+        draft.add_chunk(&chunk, text, &mut |_| {});
+        Ok(draft.finish()?)
+    }
+}
+
+impl ChatDraft {
     /// Adds a chunk, which was parsed from `text`.
-    pub(super) fn add(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
-        self.say(sink);
+    fn add_chunk(&mut self, chunk: &Chunk<'_>, text: &str, sink: &mut dyn FnMut(Piece<'_>)) {
+        self.emit_kept(sink);
         self.frame.remember(text, chunk);
         self.any_chunk = true;
         if self.model.is_none() {
@@ -181,36 +223,6 @@ impl ReplyDraft {
         let Self { think, thinking, words, .. } = self;
         think.push(text, &mut |sorted| place(sorted, thinking, words, sink));
         self.said = self.words.len();
-    }
-
-    /// Emits the text that was held back.
-    pub(super) fn flush(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {
-        let Self { think, thinking, words, any_piece, .. } = self;
-        think.end(&mut |sorted| {
-            *any_piece = true;
-            place(sorted, thinking, words, sink);
-        });
-        self.said = self.words.len();
-    }
-
-    /// Returns the reply.
-    pub(super) fn finish(mut self) -> Result<Reply, OutOfResources> {
-        self.flush(&mut |_| {});
-        let stop = self.stop()?;
-        // A reply stays in memory as long as its session.
-        self.words.shrink_to_fit();
-        self.thinking.shrink_to_fit();
-        let text = if self.refusal.is_empty() { self.words } else { self.words + &self.refusal };
-        let calls = self.calls.finish();
-        let mut parts = Vec::with_capacity(2 + calls.len());
-        if !self.thinking.is_empty() {
-            parts.push(Part::Thinking { text: self.thinking, signature: None });
-        }
-        if !text.is_empty() {
-            parts.push(Part::Text { text });
-        }
-        parts.extend((0u32..).zip(&calls).map(|(index, _)| Part::Call { index }));
-        Ok(Reply { parts, calls, stop, usage: self.usage, model: self.model })
     }
 
     /// The stop reason, corrected by the reply: many servers report "stop" with calls, or "`tool_calls`" with none.

@@ -59,7 +59,7 @@ fn only_words<'a>(chunk: &Chunk<'a>) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::Frame;
-    use crate::openai::chunk::Chunk;
+    use crate::chat::chunk::Chunk;
 
     fn frame(text: &str) -> Frame {
         let mut frame = Frame::default();

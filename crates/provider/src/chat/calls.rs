@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use windlass_vocab::ReplyCall;
 
 use super::chunk::{CallDelta, FunctionDelta, JsonText, arguments, or_empty};
-use crate::Piece;
+use crate::piece::Piece;
 
 /// The calls received so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

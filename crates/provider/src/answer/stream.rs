@@ -2,8 +2,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use windlass_provider::Piece;
-//! use windlass_provider::openai::{ChatStream, Endpoint, AnswerLimits};
+//! use windlass_provider::chat::ChatStream;
+//! use windlass_provider::{AnswerLimits, Endpoint, Piece};
 //!
 //! let endpoint = Endpoint { base_url: "http://localhost:8080/v1".into(), model: "m".into(), key: None };
 //! let mut stream = ChatStream::new(Arc::new(endpoint), AnswerLimits::default());
@@ -22,13 +22,12 @@ use std::sync::Arc;
 
 use windlass_vocab::{Failure, FailureClass, Reply};
 
-use super::Endpoint;
-use super::chunk::Chunk;
-use super::classify::classify_report;
-use super::draft::{OutOfResources, ReplyDraft};
-use super::report::ErrorReport;
-use crate::Piece;
-use crate::sse::{EventTooLong, Sse, SseEvent};
+use super::draft::{OutOfResources, StreamError, WireDraft};
+use crate::piece::Piece;
+use crate::server::classify::classify_report;
+use crate::server::endpoint::Endpoint;
+use crate::server::report::ErrorReport;
+use crate::sse::{Sse, SseEvent};
 
 /// Limits on the size of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,36 +46,21 @@ impl Default for AnswerLimits {
 
 /// A streamed answer received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatStream {
+pub struct AnswerStream<D> {
     endpoint: Arc<Endpoint>,
     limits: AnswerLimits,
     sse: Sse,
-    draft: ReplyDraft,
+    draft: D,
     kept: usize,
     done: bool,
 }
 
-/// Why a stream can't continue.
-enum StreamError {
-    TooLong,
-    NotJson(String),
-    /// JSON, but of another shape.
-    Foreign(String),
-    Reported(ErrorReport),
-}
-
-impl From<EventTooLong> for StreamError {
-    fn from(_: EventTooLong) -> Self {
-        Self::TooLong
-    }
-}
-
-impl ChatStream {
+impl<D: WireDraft> AnswerStream<D> {
     /// Returns an empty stream.
     #[must_use]
     pub fn new(endpoint: Arc<Endpoint>, limits: AnswerLimits) -> Self {
         let sse = Sse::new(limits.event_bytes);
-        Self { endpoint, limits, sse, draft: ReplyDraft::default(), kept: 0, done: false }
+        Self { endpoint, limits, sse, draft: D::default(), kept: 0, done: false }
     }
 
     /// Adds bytes, cut anywhere; pieces go to `sink`.
@@ -87,7 +71,7 @@ impl ChatStream {
             sink(piece);
         };
         let read = read_events(sse, draft, done, bytes, &mut counting);
-        draft.say(&mut counting);
+        draft.emit_kept(&mut counting);
         let read = if *kept > self.limits.answer_bytes { Err(StreamError::TooLong) } else { read };
         read.map_err(|trouble| self.failure(trouble))
     }
@@ -96,7 +80,7 @@ impl ChatStream {
     pub fn finish(mut self, sink: &mut dyn FnMut(Piece<'_>)) -> Result<Reply, Failure> {
         let Self { sse, draft, done, .. } = &mut self;
         let ended = sse.end(&mut |event| add_event(draft, done, event, sink));
-        draft.say(sink);
+        draft.emit_kept(sink);
         match ended {
             // A lost connection often leaves half an event.
             Ok(()) | Err(StreamError::TooLong | StreamError::NotJson(_) | StreamError::Foreign(_)) => {}
@@ -117,14 +101,14 @@ impl ChatStream {
     /// Whether the server declared the end of the stream.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.done
+        self.done || self.draft.is_done()
     }
 
     /// Whether the reply is complete; at most usage may follow. A server may omit the finish reason or the end mark,
     /// but not both.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.draft.is_finished() || (self.done && self.draft.any_choice())
+        self.draft.is_finished() || (self.done && self.draft.is_finished_by_end_mark())
     }
 
     /// Whether any piece of the reply has arrived.
@@ -172,16 +156,16 @@ impl ChatStream {
 }
 
 /// Processes the completed events: runs of plain text by the fast path, everything else line by line.
-fn read_events(
+fn read_events<D: WireDraft>(
     sse: &mut Sse,
-    draft: &mut ReplyDraft,
+    draft: &mut D,
     done: &mut bool,
     mut bytes: &[u8],
     sink: &mut dyn FnMut(Piece<'_>),
 ) -> Result<(), StreamError> {
     while !bytes.is_empty() {
         if sse.is_between_events() && !*done {
-            bytes = draft.take_words(bytes);
+            bytes = draft.take_plain(bytes);
         }
         bytes = sse.take(bytes, &mut |event| add_event(draft, done, event, sink))?;
     }
@@ -195,8 +179,8 @@ fn size(piece: Piece<'_>) -> usize {
     }
 }
 
-fn add_event(
-    draft: &mut ReplyDraft,
+fn add_event<D: WireDraft>(
+    draft: &mut D,
     done: &mut bool,
     event: SseEvent<'_>,
     sink: &mut dyn FnMut(Piece<'_>),
@@ -215,15 +199,15 @@ fn add_event(
     }
     // Some servers write half a character into an event; the rest of the reply is still usable.
     let text = std::str::from_utf8(data).map_or_else(|_| String::from_utf8_lossy(data), Cow::Borrowed);
-    match add_json(draft, &text, sink) {
+    match draft.add(&text, sink) {
         Err(StreamError::NotJson(_)) if text.contains('\n') => add_lines(draft, done, &text, sink),
         result => result,
     }
 }
 
 /// Handles servers that omit the blank lines, so that several events look like one.
-fn add_lines(
-    draft: &mut ReplyDraft,
+fn add_lines<D: WireDraft>(
+    draft: &mut D,
     done: &mut bool,
     text: &str,
     sink: &mut dyn FnMut(Piece<'_>),
@@ -232,20 +216,4 @@ fn add_lines(
         let event = SseEvent { name: b"", data: line.as_bytes() };
         add_event(draft, done, event, sink)
     })
-}
-
-/// Returns why an event can't be used.
-fn unread(text: &str) -> StreamError {
-    let start = text.to_owned();
-    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
-    if is_json { StreamError::Foreign(start) } else { StreamError::NotJson(start) }
-}
-
-fn add_json(draft: &mut ReplyDraft, text: &str, sink: &mut dyn FnMut(Piece<'_>)) -> Result<(), StreamError> {
-    let chunk = Chunk::read(text).map_err(|_| unread(text))?;
-    if let Some(report) = chunk.reported(text) {
-        return Err(StreamError::Reported(report));
-    }
-    draft.add(&chunk, text, sink);
-    Ok(())
 }

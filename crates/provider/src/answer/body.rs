@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use windlass_vocab::{Failure, FailureClass, Reply};
 
-use super::Endpoint;
-use super::chunk::Chunk;
-use super::classify::{WEB_PAGE, classify_report, looks_like_a_web_page};
-use super::draft::{OutOfResources, ReplyDraft};
-use super::stream::{AnswerLimits, ChatStream};
-use crate::Piece;
+use super::draft::{WholeError, WireDraft};
+use super::stream::{AnswerLimits, AnswerStream};
+use crate::piece::Piece;
+use crate::server::classify::{WEB_PAGE, classify_report, looks_like_a_web_page};
+use crate::server::endpoint::Endpoint;
 
 /// The first byte of a byte order mark in UTF-8.
 const BYTE_ORDER_MARK: u8 = 0xEF;
@@ -22,23 +21,23 @@ const GZIP: [u8; 2] = [0x1F, 0x8B];
 
 /// The body of an answer received so far.
 #[derive(Clone, Debug)]
-pub struct AnswerBody {
+pub struct AnswerBody<D> {
     endpoint: Arc<Endpoint>,
     limits: AnswerLimits,
-    form: BodyForm,
+    form: BodyForm<D>,
 }
 
 #[derive(Clone, Debug)]
-enum BodyForm {
+enum BodyForm<D> {
     /// Nothing but white space so far.
     Unknown,
     /// A stream of events.
-    Stream(Box<ChatStream>),
+    Stream(Box<AnswerStream<D>>),
     /// One body, a web page, or anything else.
     Whole(Vec<u8>),
 }
 
-impl AnswerBody {
+impl<D: WireDraft> AnswerBody<D> {
     /// Returns an empty body.
     #[must_use]
     pub fn new(endpoint: Arc<Endpoint>, limits: AnswerLimits) -> Self {
@@ -53,7 +52,7 @@ impl AnswerBody {
             // needs no case of its own: the stream parser accepts `{` lines too.
             self.form = match first {
                 b'd' | b'e' | b'i' | b'r' | b':' | BYTE_ORDER_MARK => {
-                    BodyForm::Stream(Box::new(ChatStream::new(self.endpoint.clone(), self.limits)))
+                    BodyForm::Stream(Box::new(AnswerStream::new(self.endpoint.clone(), self.limits)))
                 }
                 _ => BodyForm::Whole(Vec::new()),
             };
@@ -80,7 +79,7 @@ impl AnswerBody {
                 Err(self.endpoint.failure(FailureClass::Transient, said))
             }
             BodyForm::Stream(stream) => stream.finish(sink),
-            BodyForm::Whole(body) => decode_whole(&self.endpoint, &body),
+            BodyForm::Whole(body) => decode_whole::<D>(&self.endpoint, &body),
         }
     }
 
@@ -110,7 +109,7 @@ impl AnswerBody {
 }
 
 /// Decodes the reply of a body that is not a stream.
-pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
+pub fn decode_whole<D: WireDraft>(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> {
     if looks_like_a_web_page(body) {
         return Err(endpoint.wrong_address(FailureClass::Protocol, &format!("{WEB_PAGE}.")));
     }
@@ -119,23 +118,13 @@ pub fn decode_whole(endpoint: &Endpoint, body: &[u8]) -> Result<Reply, Failure> 
         return Err(endpoint.failure(FailureClass::Protocol, said));
     }
     let text = String::from_utf8_lossy(body);
-    let chunk = match Chunk::read(&text) {
-        Ok(chunk) => chunk,
-        Err(error) if error.is_eof() => {
-            return Err(endpoint.failure(FailureClass::Transient, "broke off in the middle of the answer."));
+    D::read_whole(&text).map_err(|error| match error {
+        WholeError::BrokenOff => endpoint.failure(FailureClass::Transient, "broke off in the middle of the answer."),
+        WholeError::Foreign => foreign(endpoint, &text),
+        WholeError::Reported(report) => classify_report(endpoint, &report),
+        WholeError::OutOfResources => {
+            endpoint.failure(FailureClass::Transient, "ran out of resources in the middle of the answer.")
         }
-        Err(_) => return Err(foreign(endpoint, &text)),
-    };
-    if let Some(report) = chunk.reported(&text) {
-        return Err(classify_report(endpoint, &report));
-    }
-    if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
-        return Err(foreign(endpoint, &text));
-    }
-    let mut draft = ReplyDraft::default();
-    draft.add(&chunk, &text, &mut |_| {});
-    draft.finish().map_err(|OutOfResources| {
-        endpoint.failure(FailureClass::Transient, "ran out of resources in the middle of the answer.")
     })
 }
 

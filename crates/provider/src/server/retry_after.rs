@@ -15,7 +15,7 @@ pub struct RetryHeaders<'a> {
 }
 
 /// Returns the requested wait in milliseconds; `None` if there is none or it is not valid.
-pub(super) fn retry_after_ms(headers: &RetryHeaders<'_>) -> Option<u64> {
+pub(crate) fn retry_after_ms(headers: &RetryHeaders<'_>) -> Option<u64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     if let Some(ms) = headers.retry_after_ms.and_then(number) {
         return Some(whole(ms));

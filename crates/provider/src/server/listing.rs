@@ -1,4 +1,4 @@
-//! Lists a server's models with `GET /models`, the one request that every such server answers without charging for
+//! Lists a server's models, with the one request that every server answers without charging for
 //! it. Some also report a model's context window, each under another name.
 
 use std::time::Duration;
@@ -8,13 +8,14 @@ use serde_json::Value;
 use tokio::time::timeout;
 use windlass_vocab::{Failure, FailureClass};
 
-use super::attempt::ServerClient;
-use super::classify::{WEB_PAGE, looks_like_a_web_page};
+use super::classify::{Rejection, WEB_PAGE, classify, looks_like_a_web_page};
+use super::client::{ModelConfigError, ServerClient};
 use super::connection_failure::connection_failure;
-use super::{OpenAiConfig, OpenAiError, Rejection, RetryHeaders, classify};
-use crate::HttpClient;
+use super::retry_after::RetryHeaders;
+use crate::config::ModelConfig;
 use crate::connection::PendingResponse;
-use crate::http::{RepeatableRequest, TwoPartBody};
+use crate::http::{HttpClient, PartedBody, RepeatableRequest};
+use crate::wires::wire;
 
 /// No server's list is this long; something else may send without end.
 const LONGEST: usize = 4 << 20;
@@ -41,12 +42,13 @@ pub struct ListedModel {
 
 /// Lists the models of the server in `config`, in its order. `limit` applies to the whole answer.
 pub async fn list_models(
-    config: &OpenAiConfig,
+    config: &ModelConfig,
     http: &HttpClient,
     limit: Duration,
 ) -> Result<Vec<ListedModel>, ListingError> {
-    let client = ServerClient::open(config, http)?;
-    let path = client.base.path_to("models").ok_or_else(|| OpenAiError::BaseUrl(config.base_url.clone()))?;
+    let wire = wire(config.wire);
+    let client = ServerClient::open(config, wire.access, http)?;
+    let path = client.path_to(wire.models_path)?;
     match timeout(limit, ask(&client, path)).await {
         Ok(answer) => Ok(answer?),
         Err(_) => {
@@ -61,14 +63,14 @@ pub async fn list_models(
 pub enum ListingError {
     /// The configuration can't be used.
     #[error(transparent)]
-    Config(#[from] OpenAiError),
+    Config(#[from] ModelConfigError),
     /// The request failed.
     #[error(transparent)]
     Failed(#[from] Failure),
 }
 
 async fn ask(client: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failure> {
-    let body = TwoPartBody::default();
+    let body = PartedBody::default();
     let asked = RepeatableRequest { method: &Method::GET, path: &path, headers: &client.headers, body: &body };
     let mut response =
         client.sender.send(&asked).await.map_err(|error| connection_failure(&client.endpoint, &error))?;

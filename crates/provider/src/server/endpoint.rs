@@ -3,7 +3,7 @@
 use windlass_vocab::{Failure, FailureCause, FailureClass};
 
 use super::base_url::BaseUrl;
-use crate::Secret;
+use crate::secret::Secret;
 
 /// The longest quote of a server's text.
 const QUOTED_CHARS: usize = 300;
@@ -43,12 +43,12 @@ impl Endpoint {
     }
 
     /// Returns a failure of this server. `said` follows "The server at URL".
-    pub(super) fn failure(&self, class: FailureClass, said: &str) -> Failure {
+    pub(crate) fn failure(&self, class: FailureClass, said: &str) -> Failure {
         Failure::new(class, format!("The server at {} {said}", self.base_url))
     }
 
     /// Returns a failure of something at this address that is not the expected server.
-    pub(super) fn wrong_address(&self, class: FailureClass, said: &str) -> Failure {
+    pub(crate) fn wrong_address(&self, class: FailureClass, said: &str) -> Failure {
         Failure { cause: Some(FailureCause::WrongAddress), ..self.failure(class, said) }
     }
 }

@@ -7,7 +7,7 @@
 
 use windlass_vocab::{Failure, FailureCause, FailureClass};
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 use super::report::ErrorReport;
 use super::retry_after::{RetryHeaders, retry_after_ms};
 use super::wording::NormalizedWords;
@@ -55,7 +55,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
 }
 
 /// Classifies an error object inside a successful answer.
-pub(super) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Failure {
+pub(crate) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Failure {
     let words = NormalizedWords::of(report);
     let class = match report.status {
         Some(status) => class_of(status, &words),
@@ -93,10 +93,10 @@ fn has_no_model(class: FailureClass, words: &NormalizedWords) -> bool {
     class == FailureClass::BadRequest && !words.mentions_no_tools() && words.mentions_unknown_model()
 }
 
-pub(super) const WEB_PAGE: &str = "answered with a web page, not with the API";
+pub(crate) const WEB_PAGE: &str = "answered with a web page, not with the API";
 
 /// Whether a body is HTML.
-pub(super) fn looks_like_a_web_page(body: &[u8]) -> bool {
+pub(crate) fn looks_like_a_web_page(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
     let start = start.get(..start.len().min(64)).unwrap_or_default().to_ascii_lowercase();
     ["<!doctype", "<html", "<head", "<body", "<?xml"].iter().any(|tag| start.starts_with(tag.as_bytes()))

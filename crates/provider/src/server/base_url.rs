@@ -7,13 +7,13 @@ use http::uri::Scheme;
 
 /// A server's address up to its version, e.g. `http://127.0.0.1:11434/v1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct BaseUrl {
+pub(crate) struct BaseUrl {
     uri: Uri,
 }
 
 impl BaseUrl {
     /// Parses an address with `http` or `https` and a host. Credentials in it are dropped.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let given: Uri = text.trim().parse().ok()?;
         let scheme = given.scheme().filter(|scheme| [Scheme::HTTP, Scheme::HTTPS].contains(scheme))?;
         let host = given.host().filter(|host| !host.is_empty())?.to_ascii_lowercase();
@@ -25,24 +25,24 @@ impl BaseUrl {
     }
 
     /// The whole address.
-    pub(super) fn uri(&self) -> &Uri {
+    pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }
 
     /// The host, with the port if it is not the default.
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.uri.authority().map_or("", |authority| authority.as_str())
     }
 
     /// Whether the server is on this machine.
-    pub(super) fn is_on_this_machine(&self) -> bool {
+    pub(crate) fn is_on_this_machine(&self) -> bool {
         let host = self.uri.host().unwrap_or_default();
         let address: Result<IpAddr, _> = host.trim_start_matches('[').trim_end_matches(']').parse();
         address.map_or(host == "localhost", |address| address.is_loopback())
     }
 
     /// Returns path and query of `end` below this address; `end` may already be part of it.
-    pub(super) fn path_to(&self, end: &str) -> Option<Uri> {
+    pub(crate) fn path_to(&self, end: &str) -> Option<Uri> {
         let path = self.uri.path();
         let path = path.strip_suffix('/').unwrap_or(path);
         let end = if path.ends_with(&format!("/{end}")) { String::new() } else { format!("/{end}") };
@@ -51,7 +51,7 @@ impl BaseUrl {
     }
 
     /// The address for display: without credentials, query or fragment.
-    pub(super) fn display_text(&self) -> String {
+    pub(crate) fn display_text(&self) -> String {
         let scheme = self.uri.scheme_str().unwrap_or_default();
         format!("{scheme}://{}{}", self.host(), self.uri.path().trim_end_matches('/'))
     }

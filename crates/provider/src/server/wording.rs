@@ -4,10 +4,10 @@
 use super::report::ErrorReport;
 
 /// Words in lower case, with one space between and at each end; all other characters become spaces.
-pub(super) struct NormalizedWords(String);
+pub(crate) struct NormalizedWords(String);
 
 impl NormalizedWords {
-    pub(super) fn of(report: &ErrorReport) -> Self {
+    pub(crate) fn of(report: &ErrorReport) -> Self {
         let mut words = String::from(" ");
         for text in report.codes.iter().chain([&report.message]) {
             for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -27,7 +27,7 @@ impl NormalizedWords {
     }
 
     /// The request exceeds the model's context window.
-    pub(super) fn mentions_overflow(&self) -> bool {
+    pub(crate) fn mentions_overflow(&self) -> bool {
         let limit_too_large = self.any(&["max tokens", "max completion tokens"]) && self.has("is too large");
         let over = self.any(&["context length", "context size", "context window", "model length"])
             && self.any(&["exceed", "exceeds", "exceeded", "longer than", "greater than", "reached", "not enough"]);
@@ -35,38 +35,38 @@ impl NormalizedWords {
     }
 
     /// The account's quota is used up.
-    pub(super) fn mentions_quota(&self) -> bool {
+    pub(crate) fn mentions_quota(&self) -> bool {
         self.any(QUOTA)
     }
 
     /// The provider withheld the answer.
-    pub(super) fn mentions_filter(&self) -> bool {
+    pub(crate) fn mentions_filter(&self) -> bool {
         self.any(FILTERED)
     }
 
     /// The server does not support tools for this model.
-    pub(super) fn mentions_no_tools(&self) -> bool {
+    pub(crate) fn mentions_no_tools(&self) -> bool {
         self.any(NO_TOOLS)
     }
 
     /// A rate limit or an overloaded server; transient.
-    pub(super) fn mentions_overload(&self) -> bool {
+    pub(crate) fn mentions_overload(&self) -> bool {
         self.any(TRANSIENT)
     }
 
     /// The key is missing or wrong.
-    pub(super) fn mentions_auth(&self) -> bool {
+    pub(crate) fn mentions_auth(&self) -> bool {
         self.any(AUTH)
     }
 
     /// The model does not exist.
-    pub(super) fn mentions_unknown_model(&self) -> bool {
+    pub(crate) fn mentions_unknown_model(&self) -> bool {
         self.any(UNKNOWN_MODEL)
             || (self.has("model") && self.any(&["not found", "does not exist", "not exist", "not loaded"]))
     }
 
     /// The request itself is wrong.
-    pub(super) fn mentions_bad_request(&self) -> bool {
+    pub(crate) fn mentions_bad_request(&self) -> bool {
         self.any(&["invalid request error", "bad request", "badrequesterror", "invalid argument"])
     }
 }

@@ -5,11 +5,11 @@ use std::io;
 
 use windlass_vocab::{Failure, FailureCause, FailureClass};
 
-use super::Endpoint;
+use super::endpoint::Endpoint;
 use crate::http::ConnectionError;
 
 /// Converts an error of the HTTP client into a failure.
-pub(super) fn connection_failure(endpoint: &Endpoint, lost: &ConnectionError) -> Failure {
+pub(crate) fn connection_failure(endpoint: &Endpoint, lost: &ConnectionError) -> Failure {
     let url = &endpoint.base_url;
     let cause = match lost {
         ConnectionError::Connecting(error) | ConnectionError::Connected(error) => LossCause::of(error.as_ref()),

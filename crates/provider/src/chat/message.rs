@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 
 use bytes::BufMut;
-use windlass_vocab::{CallId, CallInHistory, Message, Part, json_text};
+use windlass_vocab::{CallInHistory, Message, Part};
 
-use super::config::ReasoningReturn;
+use crate::config::ReasoningReturn;
+use crate::write_json::{wire_id, wire_name, write, write_string};
 
 /// The role of a plain text message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,17 +80,6 @@ fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], r
     write(out, if calls.is_empty() { "}" } else { "]}" });
 }
 
-/// Writes constant JSON.
-pub(super) fn write(out: &mut impl BufMut, json: &str) {
-    out.put_slice(json.as_bytes());
-}
-
-/// Writes constant JSON, and then a string.
-pub(super) fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
-    write(out, before);
-    json_text(text, |piece| out.put_slice(piece));
-}
-
 /// Joins the texts that `pick` selects; copies only if there are several.
 fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a str>) -> Cow<'a, str> {
     let mut texts = parts.iter().filter_map(pick).filter(|text| !text.is_empty());
@@ -98,24 +88,4 @@ fn joined<'a>(parts: &'a [Part], pick: impl Fn(&'a Part) -> Option<&'a str>) -> 
         all.to_mut().push_str(text);
     }
     all
-}
-
-/// Returns the id of a call on the wire: the provider's own, else one of ours.
-fn wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
-    match provider_id {
-        Some(id) if !id.is_empty() => Cow::Borrowed(id),
-        _ => Cow::Owned(format!("call_{}_{}_{}", call.run, call.turn, call.index)),
-    }
-}
-
-/// Returns a valid tool name. A model may have called a tool by an invalid name, and a history that repeats it
-/// literally would be refused from then on.
-fn wire_name(name: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 64;
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !name.is_empty() && name.len() <= LONGEST && name.chars().all(fits) {
-        return Cow::Borrowed(name);
-    }
-    let legal: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(LONGEST).collect();
-    Cow::Owned(if legal.is_empty() { "unknown".into() } else { legal })
 }

@@ -8,23 +8,17 @@
 use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, PinnedContext};
 
-use super::config::OpenAiConfig;
-use super::message::{PromptRole, has_nothing_for_chat, write, write_message, write_string, write_words};
+use super::message::{PromptRole, has_nothing_for_chat, write_message, write_words};
 use super::wire::{Parameters, WireTool};
-use crate::{ModelRequest, Segments};
-
-/// A request body in its two parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestBody {
-    /// The part that is a prefix of the next turn's body.
-    pub stable: Bytes,
-    /// The rest.
-    pub closing: Bytes,
-}
+use crate::config::ModelConfig;
+use crate::model::ModelRequest;
+use crate::request_body::RequestBody;
+use crate::segments::Segments;
+use crate::write_json::{write, write_string};
 
 /// Encodes `request`, reusing what `segments` already holds.
 pub fn encode(
-    config: &OpenAiConfig,
+    config: &ModelConfig,
     request: &ModelRequest<'_>,
     segments: &mut Segments,
 ) -> Result<RequestBody, Failure> {
@@ -43,13 +37,13 @@ pub fn encode(
             write_message(out, message, config.return_reasoning);
         },
     );
-    let whole = stable.and_then(|stable| Ok(RequestBody { stable, closing: closing(config, request)? }));
+    let whole = stable.and_then(|stable| Ok(RequestBody::new(stable, closing(config, request)?)));
     whole.map_err(|error| {
         Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
     })
 }
 
-fn write_prefix(out: &mut BytesMut, config: &OpenAiConfig, context: &PinnedContext) -> serde_json::Result<()> {
+fn write_prefix(out: &mut BytesMut, config: &ModelConfig, context: &PinnedContext) -> serde_json::Result<()> {
     write_string(out, r#"{"model":"#, &config.model);
     if !context.offer.is_empty() {
         let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).collect();
@@ -64,7 +58,7 @@ fn write_prefix(out: &mut BytesMut, config: &OpenAiConfig, context: &PinnedConte
 }
 
 /// Encodes the part after the history: the tail, and the parameters.
-fn closing(config: &OpenAiConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
+fn closing(config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
     let mut out = Vec::with_capacity(256 + request.tail.len());
     if !request.tail.is_empty() {
         if !(request.history.is_empty() && request.context.prefix.is_empty()) {

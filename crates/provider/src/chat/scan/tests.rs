@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_norway::Value;
 
 use super::special;
-use crate::openai::chunk::Chunk;
+use crate::chat::chunk::Chunk;
 
 fn read(text: &str) -> Option<Chunk<'_>> {
     let mut chunk = Chunk::default();

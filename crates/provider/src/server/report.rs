@@ -5,18 +5,18 @@ use serde_json::Value;
 
 /// A server's description of a failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct ErrorReport {
+pub struct ErrorReport {
     /// The type and code, as written.
-    pub(super) codes: Vec<String>,
+    pub codes: Vec<String>,
     /// The message.
-    pub(super) message: String,
+    pub message: String,
     /// A status inside the body.
-    pub(super) status: Option<u16>,
+    pub status: Option<u16>,
 }
 
 impl ErrorReport {
     /// Parses a body; `None` if it is not JSON or contains no error.
-    pub(super) fn read(body: &[u8]) -> Option<Self> {
+    pub(crate) fn read(body: &[u8]) -> Option<Self> {
         let value: Value = serde_json::from_slice(body).ok()?;
         let body = value.as_array().and_then(|list| list.first()).unwrap_or(&value);
         let error = ["error", "detail"].into_iter().find_map(|key| body.get(key).filter(|error| !error.is_null()));
@@ -24,7 +24,7 @@ impl ErrorReport {
     }
 
     /// Parses the value of an `error` field.
-    pub(super) fn of(error: &Value) -> Option<Self> {
+    pub(crate) fn of(error: &Value) -> Option<Self> {
         let error = error.as_array().and_then(|list| list.first()).unwrap_or(error);
         if let Some(message) = error.as_str() {
             return (!message.is_empty()).then(|| Self { message: message.to_owned(), ..Self::default() });

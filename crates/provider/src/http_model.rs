@@ -1,0 +1,53 @@
+//! A model behind an HTTP server, of any wire.
+
+use std::sync::Arc;
+
+use windlass_vocab::{Failure, Reply};
+
+use crate::answer_timeouts::AnswerTimeouts;
+use crate::config::ModelConfig;
+use crate::future::BoxFuture;
+use crate::http::HttpClient;
+use crate::model::{Delivery, Model, ModelRequest};
+use crate::piece::Sink;
+use crate::route::Route;
+use crate::segments::Segments;
+use crate::server::client::{ModelConfigError, ServerClient};
+use crate::wires::wire;
+
+/// A model behind an HTTP server.
+#[derive(Debug)]
+pub struct HttpModel {
+    config: ModelConfig,
+    route: Arc<Route>,
+}
+
+impl HttpModel {
+    /// Returns a model configured by `config` that uses `http`.
+    pub fn new(config: ModelConfig, http: &HttpClient) -> Result<Self, ModelConfigError> {
+        let wire = wire(config.wire);
+        let client = ServerClient::open(&config, wire.access, http)?;
+        let path = client.path_to(wire.path)?;
+        let ServerClient { sender, headers, endpoint, .. } = client;
+        let route = Route { sender, path, headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        Ok(Self { config, route: Arc::new(route) })
+    }
+}
+
+impl Model for HttpModel {
+    fn attempt(
+        &self,
+        request: &ModelRequest<'_>,
+        segments: &mut Segments,
+        sink: Sink,
+    ) -> BoxFuture<'static, Result<Reply, Failure>> {
+        let wire = wire(self.config.wire);
+        let body = (wire.encode)(&self.config, request, segments);
+        let (first_ms, next_ms) = match request.delivery {
+            Delivery::Streamed => (request.idle.first_ms, request.idle.next_ms),
+            Delivery::Whole => (self.config.whole_wait_ms, self.config.whole_wait_ms),
+        };
+        let patience = AnswerTimeouts::of(&self.config, first_ms, next_ms);
+        (wire.attempt)(Arc::clone(&self.route), body, patience, sink)
+    }
+}

@@ -1,0 +1,142 @@
+//! One attempt over the network: send, read and decode, with limits on silence.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::HeaderMap;
+use http::{Method, Uri};
+use tokio::time::{Instant, timeout};
+use windlass_vocab::{Failure, FailureClass, Reply};
+
+use crate::answer::body::AnswerBody;
+use crate::answer::draft::WireDraft;
+use crate::answer::stream::AnswerLimits;
+use crate::answer_timeouts::{AnswerTimeouts, NoNextBytes};
+use crate::connection::PendingResponse;
+use crate::future::BoxFuture;
+use crate::http::{PartedBody, RepeatableRequest, RequestSender};
+use crate::piece::Sink;
+use crate::request_body::RequestBody;
+use crate::server::classify::{Rejection, classify};
+use crate::server::connection_failure::connection_failure;
+use crate::server::endpoint::Endpoint;
+use crate::server::retry_after::RetryHeaders;
+
+/// Limits on the bytes and the time for reading a rejection's body.
+const REJECTION_BYTES: usize = 64 << 10;
+const REJECTION_WAIT: Duration = Duration::from_secs(30);
+/// How long to wait for the formal end of a finished answer, in the background.
+const END_WAIT: Duration = Duration::from_secs(5);
+
+/// The prepared parts of every call of a model.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) sender: RequestSender,
+    pub(crate) path: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) endpoint: Arc<Endpoint>,
+    pub(crate) limits: AnswerLimits,
+}
+
+/// Returns an attempt that sends `body` and decodes the answer with the draft `D`.
+pub(crate) fn attempt<D: WireDraft>(
+    route: Arc<Route>,
+    body: Result<RequestBody, Failure>,
+    patience: AnswerTimeouts,
+    sink: Sink,
+) -> BoxFuture<'static, Result<Reply, Failure>> {
+    Box::pin(async move { route.call::<D>(body?, patience, sink).await })
+}
+
+impl Route {
+    async fn call<D: WireDraft>(
+        &self,
+        body: RequestBody,
+        patience: AnswerTimeouts,
+        mut sink: Sink,
+    ) -> Result<Reply, Failure> {
+        let mut response = self.send(body, patience.first).await?;
+        let mut answer = AnswerBody::<D>::new(self.endpoint.clone(), self.limits);
+        let mut since = Instant::now();
+        loop {
+            let limit = patience.with(&answer);
+            let failure = match limit.chunk(&mut response, since).await {
+                Ok(Some(bytes)) => {
+                    let (was_finished, mut any_piece) = (answer.is_finished(), false);
+                    answer.push(&bytes, &mut |piece| {
+                        any_piece = true;
+                        sink(piece);
+                    })?;
+                    if answer.is_done() {
+                        end(response).await;
+                        break;
+                    }
+                    if any_piece || answer.is_finished() != was_finished {
+                        since = Instant::now();
+                    }
+                    continue;
+                }
+                Ok(None) => break,
+                Err(NoNextBytes::Lost(error)) => connection_failure(&self.endpoint, &error),
+                Err(NoNextBytes::Silent) => self.silent(limit.silence),
+                Err(NoNextBytes::NoPiece) => self.no_piece(limit.no_piece),
+            };
+            // A complete reply is not discarded because its connection ends badly.
+            if answer.is_finished() {
+                break;
+            }
+            return Err(Failure { first_byte: answer.any_piece(), ..failure });
+        }
+        answer.finish(&mut *sink)
+    }
+
+    async fn send(&self, body: RequestBody, limit: Duration) -> Result<PendingResponse, Failure> {
+        let body = PartedBody::new(body.into_parts());
+        let asked = RepeatableRequest { method: &Method::POST, path: &self.path, headers: &self.headers, body: &body };
+        let response = match timeout(limit, self.sender.send(&asked)).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(connection_failure(&self.endpoint, &error)),
+            Err(_) => return Err(self.silent(limit)),
+        };
+        if response.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
+    }
+
+    async fn rejected(&self, mut response: PendingResponse, limit: Duration) -> Failure {
+        let mut body = Vec::new();
+        let reading = async {
+            while let Ok(Some(bytes)) = response.chunk().await {
+                body.extend_from_slice(&bytes);
+                if body.len() > REJECTION_BYTES {
+                    break;
+                }
+            }
+        };
+        // Use whatever has arrived by then.
+        let _ = timeout(limit.min(REJECTION_WAIT), reading).await;
+        let retry = RetryHeaders {
+            retry_after_ms: response.header("retry-after-ms"),
+            retry_after: response.header("retry-after"),
+            date: response.header("date"),
+        };
+        let (status, location) = (response.status().as_u16(), response.header("location"));
+        classify(&self.endpoint, &Rejection { status, retry, location, body: &body })
+    }
+
+    fn silent(&self, limit: Duration) -> Failure {
+        self.endpoint.failure(FailureClass::Transient, &format!("said nothing for {} s.", limit.as_secs_f64()))
+    }
+
+    fn no_piece(&self, limit: Duration) -> Failure {
+        let said = format!("kept the connection open but sent nothing of a reply for {} s.", limit.as_secs_f64());
+        self.endpoint.failure(FailureClass::Transient, &said)
+    }
+}
+
+/// Makes the connection reusable: the formal end of the body must be read first, and may arrive a moment after the
+/// last event. The reply does not wait for it.
+async fn end(mut response: PendingResponse) {
+    if let Ok(Ok(None) | Err(_)) = timeout(Duration::ZERO, response.chunk()).await {
+        return;
+    }
+    tokio::spawn(timeout(END_WAIT, async move { while let Ok(Some(_)) = response.chunk().await {} }));
+}
