@@ -13,6 +13,8 @@
 
 #![deny(missing_docs)]
 
+pub mod abilities;
+mod ability;
 mod answer;
 mod answer_timeouts;
 pub mod chat;
@@ -22,13 +24,17 @@ mod future;
 mod http;
 mod http_model;
 mod idle_pool;
+pub mod known_models;
 mod model;
 mod piece;
+pub mod prices;
 mod request_body;
 mod route;
 mod secret;
 mod segments;
 mod server;
+mod server_abilities;
+pub mod server_kind;
 mod sse;
 mod think;
 mod wires;

@@ -1,0 +1,81 @@
+//! The table of well-known models: window, longest reply, list prices and abilities, one row each, as of
+//! [`TABLE_DATE`]. The configuration overrides it, and what is not certain is absent from it.
+//!
+//! A row belongs to a seller, because the same model has different prices and limits at different servers.
+//! [`known_model`] looks among the rows of the server first, then among all others: what a model can do hardly depends
+//! on who serves it. Prices are taken from another seller's row only where [`list_prices`] says so.
+//!
+//! Which ids a row is for, its [`IdScope`] says. A vendor's prefix (`openai/gpt-4.1`) and the case of letters are
+//! ignored, and of several rows that match the one with the longest id counts.
+
+mod anthropic;
+mod gemini;
+mod hosted;
+mod id_match;
+mod mistral;
+mod open_weights;
+mod openai;
+mod qwen;
+mod row;
+mod xai_deepseek;
+
+pub use crate::known_models::row::{IdScope, KnownModel};
+use crate::prices::ListPrices;
+use crate::server_kind::ServerKind;
+
+/// The day the figures were gathered.
+pub const TABLE_DATE: &str = "2026-08-08";
+
+/// The rows: those of the makers of models first, so that of two equal ids in different places the maker's counts.
+static TABLE: [&[KnownModel]; 8] = [
+    openai::MODELS,
+    anthropic::MODELS,
+    gemini::MODELS,
+    mistral::MODELS,
+    xai_deepseek::MODELS,
+    qwen::MODELS,
+    hosted::MODELS,
+    open_weights::MODELS,
+];
+
+/// Returns all rows.
+pub fn known_models() -> impl Iterator<Item = &'static KnownModel> {
+    TABLE.into_iter().flatten()
+}
+
+/// Returns the row for a model of this id on a server of this kind.
+#[must_use]
+pub fn known_model(server: ServerKind, id: &str) -> Option<&'static KnownModel> {
+    let asked = id_match::AskedId::new(server, id);
+    let longest = |own: &dyn Fn(&KnownModel) -> bool| {
+        let fit = known_models().filter(|row| own(row)).filter(|row| asked.matches(row));
+        // The first of several with the same length.
+        fit.reduce(|best, row| if row.id.len() > best.id.len() { row } else { best })
+    };
+    longest(&|row| row.seller == server).or_else(|| longest(&|row| row.seller != server))
+}
+
+/// Returns what a model's tokens cost on a server of this kind: the price in the server's own row; nothing on software
+/// that people run themselves; on OpenRouter the maker's price, where only the maker sells the model.
+#[must_use]
+pub fn list_prices(server: ServerKind, id: &str) -> Option<ListPrices> {
+    let asked = id_match::AskedId::new(server, id);
+    if server.is_own_software() {
+        return (!asked.is_in_the_cloud()).then_some(ListPrices::FREE);
+    }
+    if let (ServerKind::OpenRouter, Some(variant)) = (server, asked.variant()) {
+        // Another variant may be served by somebody else, or with a search that costs extra.
+        return (variant == "free").then_some(ListPrices::FREE);
+    }
+    let row = known_model(server, id)?;
+    let forwards = server == ServerKind::OpenRouter && is_sold_by_maker_only(row.seller);
+    if row.seller == server || forwards { row.prices } else { None }
+}
+
+/// Whether nobody but this maker, and those who pay it, sell its models.
+fn is_sold_by_maker_only(seller: ServerKind) -> bool {
+    matches!(seller, ServerKind::OpenAi | ServerKind::Anthropic | ServerKind::Gemini | ServerKind::Xai)
+}
+
+#[cfg(test)]
+mod tests;

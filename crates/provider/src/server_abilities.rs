@@ -1,0 +1,79 @@
+//! What the servers accept, one row each. A model's row may say otherwise.
+
+use crate::abilities::Abilities;
+use crate::ability::{Ability, ProviderWire, ReasoningControl};
+use crate::config::{LengthField, ReasoningReturn, ResponseFormat};
+use crate::server_kind::ServerKind;
+
+/// A server of which nothing is known: it speaks Chat Completions. Many servers apply a schema to the whole reply, so
+/// that the model could not call tools; the schema is sent when none may be called.
+const OTHER: Abilities = Abilities {
+    wires: &[ProviderWire::Chat],
+    native_calls: Ability::Unknown,
+    parallel_calls: Ability::Unknown,
+    images: Ability::Unknown,
+    json_schema: Ability::Unknown,
+    response_format: ResponseFormat::WithoutTools,
+    reasoning: ReasoningControl::Unknown,
+    reasoning_return: ReasoningReturn::Never,
+    silent_reasoning: Ability::Unknown,
+    length_field: LengthField::MaxTokens,
+    temperature: Ability::Unknown,
+    tool_choice_none: Ability::Unknown,
+    stream_usage_option: Ability::Unknown,
+    parallel_calls_field: Ability::Unknown,
+    prompt_cache_key: Ability::Unknown,
+};
+
+/// A server that accepts the usual fields of Chat Completions.
+const COMPATIBLE: Abilities = Abilities { tool_choice_none: Ability::Yes, stream_usage_option: Ability::Yes, ..OTHER };
+
+/// Returns what a server of this kind accepts.
+pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
+    match server {
+        ServerKind::OpenAi => Abilities {
+            wires: &[ProviderWire::Chat, ProviderWire::Responses],
+            response_format: ResponseFormat::Always,
+            length_field: LengthField::MaxCompletionTokens,
+            parallel_calls_field: Ability::Yes,
+            prompt_cache_key: Ability::Yes,
+            ..COMPATIBLE
+        },
+        // Its endpoint for Chat Completions ignores schemas and caching.
+        ServerKind::Anthropic => Abilities { wires: &[ProviderWire::Messages, ProviderWire::Chat], ..COMPATIBLE },
+        // Its reasoning models require their reasoning in a tool loop. It knows JSON, and no schema.
+        ServerKind::DeepSeek => Abilities {
+            json_schema: Ability::No,
+            response_format: ResponseFormat::Never,
+            reasoning_return: ReasoningReturn::Field,
+            ..COMPATIBLE
+        },
+        // It refuses fields that it does not know, and reports usage without being asked.
+        ServerKind::Mistral => Abilities {
+            stream_usage_option: Ability::No,
+            parallel_calls_field: Ability::Yes,
+            prompt_cache_key: Ability::No,
+            ..COMPATIBLE
+        },
+        ServerKind::OpenRouter | ServerKind::Groq | ServerKind::Vllm | ServerKind::LlamaCpp => {
+            Abilities { parallel_calls_field: Ability::Yes, ..COMPATIBLE }
+        }
+        ServerKind::Gemini
+        | ServerKind::Xai
+        | ServerKind::Alibaba
+        | ServerKind::Cerebras
+        | ServerKind::Together
+        | ServerKind::Fireworks => COMPATIBLE,
+        // It searches the web itself and takes no tools.
+        ServerKind::Perplexity => Abilities { native_calls: Ability::No, tool_choice_none: Ability::No, ..OTHER },
+        // It ignores fields that it does not know.
+        ServerKind::Ollama => Abilities {
+            stream_usage_option: Ability::Yes,
+            parallel_calls_field: Ability::No,
+            prompt_cache_key: Ability::No,
+            ..OTHER
+        },
+        ServerKind::LmStudio => Abilities { stream_usage_option: Ability::Yes, ..OTHER },
+        ServerKind::Nvidia | ServerKind::HuggingFace | ServerKind::Other => OTHER,
+    }
+}
