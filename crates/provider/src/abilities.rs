@@ -5,8 +5,8 @@
 //! ([`known_model`]); [`Abilities::overridden`] then applies what the configuration says. What nobody knows is
 //! [`Ability::Unknown`], and the server may be asked.
 
-use crate::known_models::{KnownModel, known_model};
 use crate::config::{LengthField, ReasoningReturn, ResponseFormat};
+use crate::known_models::{KnownModel, known_model};
 use crate::server_abilities::abilities_of_server;
 use crate::server_kind::ServerKind;
 

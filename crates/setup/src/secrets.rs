@@ -116,6 +116,8 @@ fn bare(value: &str) -> &str {
 mod tests {
     use std::path::Path;
 
+    use windlass::door::PROVIDERS;
+
     use super::known_secrets;
     use crate::settings::{Env, Flags, SettingsFile, SettingsScope, Sources};
 
@@ -145,6 +147,15 @@ mod tests {
         }
         for name in ["PATH", "PWD", "OLDPWD", "MONKEY", "SSH_AUTH_SOCK", "KEYBOARD", "TOKENIZERS_PARALLELISM"] {
             assert!(names(&[(name, value)]).is_empty(), "{name}");
+        }
+    }
+
+    // proves X1: commands get the key of no provider
+    #[test]
+    fn the_variables_of_all_providers_are_secrets() {
+        let variables = PROVIDERS.iter().flat_map(|provider| provider.key_variables());
+        for variable in variables {
+            assert_eq!(names(&[(variable, "k3y-of-somebody")]), [variable]);
         }
     }
 

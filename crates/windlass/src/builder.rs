@@ -60,11 +60,14 @@ impl Builder {
     /// Starts with the settings of the environment; the builder's other methods take precedence over these.
     ///
     /// - The model: `WINDLASS_MODEL` or `OPENAI_MODEL`, written as for [`model`](Self::model). Without either, the default
-    ///   model of OpenAI where there is only a key; else the server is asked for its models, as in [`build`](Self::build).
-    /// - Its server, if the model's name does not contain it: `WINDLASS_BASE_URL` or `OPENAI_BASE_URL`; else Ollama at
-    ///   `OLLAMA_HOST`, or OpenAI if there is a key.
-    /// - The key: `WINDLASS_API_KEY`, or `OPENAI_API_KEY` for OpenAI and the server that the environment names. Both
-    ///   become known secrets (X1).
+    ///   model of a provider where there is only a key; else the server is asked for its models, as in
+    ///   [`build`](Self::build).
+    /// - Its server, if the model's name does not contain it: `WINDLASS_BASE_URL` or `OPENAI_BASE_URL`; else the first
+    ///   provider that there is a key for, or Ollama at `OLLAMA_HOST`.
+    /// - The key: `WINDLASS_API_KEY`, or that of the provider (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`,
+    ///   `OPENROUTER_API_KEY`, `GEMINI_API_KEY`, `DEEPSEEK_API_KEY`, `MISTRAL_API_KEY`, `GROQ_API_KEY`, `XAI_API_KEY` and
+    ///   so on), which goes to that provider and to the server that the environment gives for it. All become known
+    ///   secrets (X1).
     /// - The data folder: `WINDLASS_DATA_DIR`, else `windlass` in the user's data folder (`XDG_DATA_HOME`,
     ///   `~/.local/share`), where the command line stores its sessions as well.
     pub fn from_env() -> Result<Self, BuildError> {

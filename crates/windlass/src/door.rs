@@ -8,6 +8,6 @@ pub use crate::host_address::NotAHost;
 pub use crate::listed_models::{LIST_LIMIT, ListedChoice, ListedRule, choose_listed, is_chat_model};
 pub use crate::model_name::{NamedModel, NamedServer, unnamed_elsewhere};
 pub use crate::model_providers::{
-    ADDRESS_VARIABLE, AddressForm, AddressVariable, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, OLLAMA, OPENAI,
-    PROVIDERS, UnnamedModel, address_in_environment,
+    ADDRESS_VARIABLE, AddressForm, AddressVariable, EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider,
+    OLLAMA, OPENAI, PROVIDERS, UnnamedModel, server_in_environment,
 };

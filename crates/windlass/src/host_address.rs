@@ -14,9 +14,16 @@ impl AddressForm {
     pub fn base_url(self, text: &str) -> Result<String, NotAHost> {
         match self {
             Self::BaseUrl => Ok(text.trim().to_owned()),
+            Self::Unversioned => Ok(versioned(text.trim())),
             Self::Host { port } => url_of_host(text.trim(), port).ok_or(NotAHost),
         }
     }
+}
+
+/// Returns an address with the version at its end.
+fn versioned(address: &str) -> String {
+    let address = address.trim_end_matches('/');
+    if address.ends_with("/v1") { address.to_owned() } else { format!("{address}/v1") }
 }
 
 /// Returns the address for `host`, `host:port`, `:port` or a URL. A listening address (0.0.0.0) becomes the local one.
@@ -65,6 +72,17 @@ fn host_and_port(authority: &str) -> Option<(&str, Option<u16>)> {
 #[cfg(test)]
 mod tests {
     use super::AddressForm;
+
+    #[test]
+    fn an_address_gets_the_version_that_it_lacks() {
+        for (text, address) in [
+            ("https://proxy.example", "https://proxy.example/v1"),
+            (" https://proxy.example/ ", "https://proxy.example/v1"),
+            ("https://proxy.example/anthropic/v1/", "https://proxy.example/anthropic/v1"),
+        ] {
+            assert_eq!(AddressForm::Unversioned.base_url(text).as_deref(), Ok(address));
+        }
+    }
 
     #[test]
     fn every_way_to_write_a_host_is_understood() {

@@ -148,6 +148,7 @@ mod mcp_servers;
 mod model_name;
 mod model_providers;
 mod output;
+mod provider_table;
 mod run_error;
 mod run_handle;
 mod run_wait;

@@ -72,8 +72,8 @@ impl SettingsDraft {
             )
         };
         format!(
-            "# The server: any that speaks the OpenAI API. Left out, it is OpenAI's when OPENAI_API_KEY is set,\n\
-             # else Ollama or a llama.cpp server on this machine.\n{line}\n\
+            "# The server: any that speaks the OpenAI API. Left out, it is that of the provider whose key is set\n\
+             # (OPENAI_API_KEY, ANTHROPIC_API_KEY and so on), else Ollama or a llama.cpp server on this machine.\n{line}\n\
              # The key does not belong here. It is read from OPENAI_API_KEY, or from the variable named so:\n\
              # api_key_env = \"MY_KEY\"\n"
         )

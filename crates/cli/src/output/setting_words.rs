@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use windlass::door::OLLAMA;
+use windlass::door::{KEY_VARIABLE, OLLAMA};
 use windlass_setup::models::{KnownModels, ModelNotice, Software};
 use windlass_setup::settings::{
     FormerTrust, OwnershipProblem, SettingOrigin, SettingsError, SettingsNotice, UntrustedFolder,
@@ -41,11 +41,11 @@ pub(crate) fn settings_error(error: &SettingsError) -> String {
             format!("{error}. Read the file; then take the line out, or {}", how_to_trust(folder))
         }
         SettingsError::KeyOfOther { key_of, server_of, .. } => format!(
-            "{error}. For {of} also set OPENAI_BASE_URL={there} and OPENAI_MODEL to one of its models; for {at} set a \
-             key from {at}",
+            "{error}. For {of} give it as {variable} and name the model as {prefix}:…; for {at} set a key from {at}",
             of = key_of.name,
             at = server_of.name,
-            there = key_of.base_url
+            variable = key_of.key_variable.or(key_of.shared_key_variable).unwrap_or(KEY_VARIABLE),
+            prefix = key_of.prefix
         ),
         SettingsError::PasswordInAddress { origin } => format!(
             "{}: the address holds a name or password; take it out and give the key as OPENAI_API_KEY",
@@ -56,9 +56,9 @@ pub(crate) fn settings_error(error: &SettingsError) -> String {
             format!("{}: the workspace {} can't be used: {source}", origin_text(origin), path.display())
         }
         SettingsError::NoServer => format!(
-            "{error}: set OPENAI_API_KEY, or start Ollama or a llama.cpp server, or name a server with --base-url or \
-             OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). `windlass init` writes it down; `windlass demo` shows a \
-             job without a model"
+            "{error}: set OPENAI_API_KEY, ANTHROPIC_API_KEY or the key of another provider, or start Ollama or a \
+             llama.cpp server, or name a server with --base-url or OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). \
+             `windlass init` writes it down; `windlass demo` shows a job without a model"
         ),
         SettingsError::OtherServer { .. } => format!("{error}: say which with --base-url or OPENAI_BASE_URL"),
         SettingsError::NotUsedUnasked { base_url, .. } => format!("{error}. {}", how_to_name(base_url)),
@@ -228,9 +228,9 @@ mod tests {
         }
     }
 
-    // proves X1: a key for another provider is refused with the address it is for
+    // proves X1: a key for another provider is refused with the variable it belongs in
     #[test]
-    fn a_key_of_another_provider_is_told_with_its_address() {
+    fn a_key_of_another_provider_is_told_with_its_variable() {
         let of = |name| PROVIDERS.into_iter().find(|provider| provider.name == name).expect("a provider");
         let error = SettingsError::KeyOfOther {
             origin: SettingOrigin::Variable("OPENAI_API_KEY".into()),
@@ -240,7 +240,7 @@ mod tests {
         };
         let text = settings_error(&error);
         assert!(text.starts_with("OPENAI_API_KEY: this is a key for Groq, and "), "{text}");
-        assert!(text.contains("OPENAI_BASE_URL=https://api.groq.com/openai/v1"), "{text}");
+        assert!(text.contains("give it as GROQ_API_KEY and name the model as groq:"), "{text}");
         let readable = SettingsError::KeyReadable { origin: project(), path: "/u/w.toml".into() };
         assert!(settings_error(&readable).ends_with("run `chmod 600 /u/w.toml`"));
     }

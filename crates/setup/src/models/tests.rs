@@ -58,6 +58,9 @@ fn what_is_named_is_settled_at_once_and_the_rest_is_found_out() {
     ] {
         assert_eq!(settled(next_lookup(endpoint, model.map(flag))), expected);
     }
+    let anthropic = configured(&[("ANTHROPIC_API_KEY", "sk-ant-x")], None);
+    let text = settled(next_lookup(Some(&anthropic), None));
+    assert!(text.starts_with("https://api.anthropic.com/v1 claude-") && text.contains("no model is named"), "{text}");
     let text = settled(next_lookup(Some(&openai), None));
     assert!(text.starts_with("https://api.openai.com/v1 gpt-") && text.contains("no model is named"), "{text}");
 }

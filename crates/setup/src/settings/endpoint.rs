@@ -11,8 +11,8 @@ use std::fmt;
 
 use url::{Host, Url};
 use windlass::door::{
-    AddressVariable, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, NamedModel, NamedServer, OPENAI, UnnamedModel,
-    address_in_environment, unnamed_elsewhere,
+    AddressVariable, EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, NamedModel, NamedServer, OPENAI,
+    PROVIDERS, UnnamedModel, server_in_environment, unnamed_elsewhere,
 };
 use windlass_vocab::ModelName;
 
@@ -48,7 +48,7 @@ pub struct ModelEndpoint {
     pub base_url: Sourced<String>,
     /// The key, where one is needed.
     pub api_key: Option<Sourced<ApiKey>>,
-    /// The provider whose server this is, if the settings say so.
+    /// Whose server it is, where that is known; the wire, the abilities and the prices of its models depend on it.
     pub provider: Option<&'static ModelProvider>,
     /// The server's model when none is named.
     pub unnamed: UnnamedModel,
@@ -89,7 +89,8 @@ struct ServerAddress {
 impl ServerAddress {
     /// The address of any server.
     fn of_any(url: Sourced<String>, keys: KeyScope) -> Self {
-        Self { url, keys, provider: None, unnamed: UnnamedModel::OnlyListed }
+        let provider = provider::at(&url.value);
+        Self { url, keys, provider, unnamed: UnnamedModel::OnlyListed }
     }
 
     /// The provider's own address.
@@ -99,10 +100,12 @@ impl ServerAddress {
         Self { url, keys, provider: Some(provider), unnamed: provider.unnamed_model }
     }
 
-    /// Another address that the environment gives for the provider.
+    /// Another address that the environment gives for the provider. OpenAI's variable may give that of any server with
+    /// its protocol, so there the address decides whose server it is.
     fn elsewhere(provider: &'static ModelProvider, url: Sourced<String>) -> Self {
+        let owner = if provider == &OPENAI { provider::at(&url.value) } else { Some(provider) };
         let keys = KeyScope::Provider(provider);
-        Self { url, keys, provider: Some(provider), unnamed: unnamed_elsewhere(provider) }
+        Self { url, keys, provider: owner, unnamed: unnamed_elsewhere(provider) }
     }
 }
 
@@ -134,8 +137,10 @@ pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, Setting
     let keys = KeyLookup { sources };
     let address = match address {
         Some(address) => address,
-        None if keys.unbound(&OPENAI)?.is_some() => ServerAddress::of_provider(&OPENAI, SettingOrigin::Default),
-        None => return Ok(ModelSettings { model, ..ModelSettings::default() }),
+        None => match keys.first_provider()? {
+            Some(provider) => ServerAddress::of_provider(provider, SettingOrigin::Default),
+            None => return Ok(ModelSettings { model, ..ModelSettings::default() }),
+        },
     };
     let ServerAddress { url: address, keys: scope, provider, unnamed } = address;
     let url = check_url(&address)?;
@@ -143,7 +148,7 @@ pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, Setting
     if matches!(base_url.origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
         return Err(sources.untrusted("a base_url", base_url.origin));
     }
-    let api_key = keys.for_server(&base_url.origin, &scope)?;
+    let api_key = keys.for_server(&base_url, &scope)?;
     let mut notices = Vec::new();
     if let Some(key) = &api_key {
         provider::check(&base_url.value, key)?;
@@ -229,7 +234,7 @@ fn address(sources: &Sources) -> Result<Option<ServerAddress>, SettingsError> {
     if let Some(url) = Sourced::flag("base_url", flags.base_url.clone()) {
         return Ok(Some(ServerAddress::of_any(url, KeyScope::Provider(&OPENAI))));
     }
-    if let Some((variable, provider)) = address_in_environment(|name| env.raw(name).is_some())
+    if let Some(EnvironmentServer::Address(variable, provider)) = server_in_environment(|name| env.raw(name).is_some())
         && let Some(url) = address_in(sources, variable)?
     {
         return Ok(Some(ServerAddress::elsewhere(provider, url)));
@@ -245,19 +250,46 @@ struct KeyLookup<'a> {
 type FoundKey = Result<Option<Sourced<ApiKey>>, SettingsError>;
 
 impl KeyLookup<'_> {
-    /// Returns the key for a server whose address came from `origin`, which is not an untrusted project.
-    fn for_server(&self, origin: &SettingOrigin, scope: &KeyScope) -> FoundKey {
+    /// Returns the key for a server whose address did not come from an untrusted project.
+    fn for_server(&self, base_url: &Sourced<String>, scope: &KeyScope) -> FoundKey {
         if let Some(key) = self.variable(KEY_VARIABLE)? {
             return Ok(Some(key));
         }
         match scope {
-            KeyScope::SameFile => self.in_file_of(origin),
+            KeyScope::SameFile => self.in_file_of(&base_url.origin),
             KeyScope::SameFileOrUnbound => {
-                let beside = self.in_file_of(origin)?;
-                if beside.is_some() { Ok(beside) } else { self.unbound(&OPENAI) }
+                let beside = self.in_file_of(&base_url.origin)?;
+                if beside.is_some() { Ok(beside) } else { self.at_address(&base_url.value) }
             }
+            KeyScope::Provider(provider) if *provider == &OPENAI => self.at_address(&base_url.value),
             KeyScope::Provider(provider) => self.unbound(provider),
         }
+    }
+
+    /// Returns the key for an address that is given without a provider: that of the provider whose address it is, else
+    /// the one for OpenAI.
+    fn at_address(&self, base_url: &str) -> FoundKey {
+        for variable in provider::at(base_url).into_iter().flat_map(ModelProvider::key_variables) {
+            if let Some(key) = self.variable(variable)? {
+                return Ok(Some(key));
+            }
+        }
+        self.unbound(&OPENAI)
+    }
+
+    /// Returns the first provider in the table that there is a key for.
+    fn first_provider(&self) -> Result<Option<&'static ModelProvider>, SettingsError> {
+        for provider in PROVIDERS {
+            let key = match provider.key_variable {
+                Some(_) if provider == &OPENAI => self.unbound(provider)?,
+                Some(variable) => self.variable(variable)?,
+                None => None,
+            };
+            if key.is_some() {
+                return Ok(Some(provider));
+            }
+        }
+        Ok(None)
     }
 
     fn in_file_of(&self, origin: &SettingOrigin) -> FoundKey {
@@ -280,13 +312,13 @@ impl KeyLookup<'_> {
                 return Ok(Some(key));
             }
         }
-        if provider.key_variable.is_none() {
+        if !provider.has_keys() {
             return Ok(None);
         }
-        let may_send = |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| key_may_go_to(file, provider));
-        let project = if may_send(&self.sources.project) { self.project()? } else { None };
+        let has_key = |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| is_key_for(file, provider));
+        let project = if has_key(&self.sources.project) { self.project()? } else { None };
         match project {
-            None if may_send(&self.sources.user) => self.user(),
+            None if has_key(&self.sources.user) => self.user(),
             found => Ok(found),
         }
     }
@@ -328,18 +360,18 @@ impl KeyLookup<'_> {
     }
 }
 
-/// Whether the key of a file may be sent to a provider that the file does not name: a key beside the name of a server, in
-/// `base_url` or in `model`, is for that server.
-fn key_may_go_to(file: &SettingsFile, provider: &ModelProvider) -> bool {
-    let settings = &file.settings;
-    let server = settings.model.as_ref().map(|name| NamedModel::parse(name.get_ref().trim()).server);
-    settings.base_url.is_none()
-        && match server.unwrap_or(NamedServer::Unnamed) {
-            NamedServer::Address(_) => false,
-            // A provider without keys can't be the one that the key is for.
-            NamedServer::Provider(named) => named == provider || named.key_variable.is_none(),
-            NamedServer::Unnamed => true,
-        }
+/// Whether a key in this file is for this provider. Beside an address it is for that address, beside a model with its
+/// server for that server, and else for OpenAI.
+fn is_key_for(file: &SettingsFile, provider: &ModelProvider) -> bool {
+    if file.settings.base_url.is_some() {
+        return false;
+    }
+    let named = file.settings.model.as_ref().map(|name| NamedModel::parse(name.get_ref().trim()).server);
+    match named {
+        None | Some(NamedServer::Unnamed) => provider == &OPENAI,
+        Some(NamedServer::Provider(named)) => named == provider,
+        Some(NamedServer::Address(_)) => false,
+    }
 }
 
 fn check_model(name: String) -> Result<ModelName, String> {

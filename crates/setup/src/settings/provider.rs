@@ -19,7 +19,7 @@ pub(super) fn check(base_url: &str, key: &Sourced<ApiKey>) -> Result<(), Setting
 }
 
 /// Returns the provider at this address.
-fn at(base_url: &str) -> Option<&'static ModelProvider> {
+pub(super) fn at(base_url: &str) -> Option<&'static ModelProvider> {
     let host = |text: &str| match Url::parse(text).ok()?.host()? {
         Host::Domain(name) => Some(name.to_owned()),
         Host::Ipv4(_) | Host::Ipv6(_) => None,

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use toml::Spanned;
-use windlass::door::PROVIDERS;
+use windlass::door::{KEY_VARIABLE, PROVIDERS};
 use windlass_mcp::{ConfigError, ServerConfig, ServerLimits, ServerName, Trust, servers_within};
 use windlass_store::hash_of;
 use windlass_vocab::Hash;
@@ -197,9 +197,11 @@ fn left_out(file: &Path, problem: &dyn std::fmt::Display) -> SettingsNotice {
     SettingsNotice::Sentence(format!("{}: {problem}; it is left out", file.display()))
 }
 
+/// Whether a server wants a key that is for models alone. A variable with other uses may be meant for the server; it is
+/// asked for with the rest.
 fn takes_model_key(config: &ServerConfig) -> bool {
     let written = format!("{:?}", config.reach);
-    let keys = PROVIDERS.iter().flat_map(|provider| provider.key_variables());
+    let keys = PROVIDERS.iter().filter_map(|provider| provider.key_variable).chain([KEY_VARIABLE]);
     keys.into_iter().any(|variable| written.contains(&format!("${{{variable}")))
 }
 
@@ -327,10 +329,12 @@ mod tests {
         let given = SettingsFixture::usable().user(user).project_servers(file("/p/.mcp.json", GIT));
         assert_eq!(commands(&given), ["git: mine", "own: own"], "a project never takes a server of the person's place");
         assert!(given.settings().notices[0].to_string().contains("you have one of that name"));
-        let key = r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${OPENAI_API_KEY:-}"}}}}"#;
-        let thief = SettingsFixture::usable().project_servers(file("/p/.mcp.json", key));
-        assert_eq!(commands(&thief), [] as [&str; 0]);
-        assert!(thief.settings().notices[0].to_string().contains("wants the key of the model"));
+        for variable in ["OPENAI_API_KEY:-", "ANTHROPIC_API_KEY", "WINDLASS_API_KEY"] {
+            let key = r#"{"mcpServers": {"a": {"command": "x", "env": {"K": "${KEY}"}}}}"#.replace("KEY", variable);
+            let thief = SettingsFixture::usable().project_servers(file("/p/.mcp.json", &key));
+            assert_eq!(commands(&thief), [] as [&str; 0]);
+            assert!(thief.settings().notices[0].to_string().contains("wants the key of the model"));
+        }
         let given = given.named_servers(file("/x.json", r#"{"mcpServers": {"git": {"command": "flag"}}}"#));
         assert_eq!(commands(&given), ["git: flag", "own: own"]);
         let project = "[mcpServers.git]\ncommand = 'theirs'";

@@ -31,6 +31,76 @@ fn the_address_follows_the_order_of_the_sources() {
     is(&given, "https://flag/v1", "sk-environment");
 }
 
+// proves M2, X1: the key of any provider is enough, and it goes to that provider
+#[test]
+fn the_first_provider_whose_key_is_set_is_called() {
+    for (variables, address, key) in [
+        (&[("ANTHROPIC_API_KEY", "sk-ant-1")][..], "https://api.anthropic.com/v1", "sk-ant-1"),
+        (&[("GROQ_API_KEY", "gsk_1"), ("OPENROUTER_API_KEY", "sk-or-1")], "https://openrouter.ai/api/v1", "sk-or-1"),
+        (&[KEY, ("ANTHROPIC_API_KEY", "sk-ant-1")], "https://api.openai.com/v1", "sk-environment"),
+        (&[("WINDLASS_API_KEY", "own"), ("ANTHROPIC_API_KEY", "sk-ant-1")], "https://api.openai.com/v1", "own"),
+        (&[("OLLAMA_HOST", "gpu:1"), ("DEEPSEEK_API_KEY", "sk-d")], "https://api.deepseek.com/v1", "sk-d"),
+        (
+            &[("ANTHROPIC_BASE_URL", "https://proxy.example/"), ("ANTHROPIC_API_KEY", "sk-ant-1"), KEY],
+            "https://api.openai.com/v1",
+            "sk-environment",
+        ),
+        (
+            &[("ANTHROPIC_BASE_URL", "https://proxy.example/"), ("ANTHROPIC_API_KEY", "sk-ant-1")],
+            "https://proxy.example/v1",
+            "sk-ant-1",
+        ),
+    ] {
+        is(&SettingsFixture::nothing().env(variables), address, key);
+    }
+    // What is for downloads or for maps does not send a conversation anywhere.
+    for token in ["HF_TOKEN", "GOOGLE_API_KEY"] {
+        assert_eq!(SettingsFixture::nothing().env(&[(token, "t0ken")]).settings().endpoint, None, "{token}");
+    }
+    // A key in the person's file is configured; one in the environment may be there for another program.
+    let configured = SettingsFixture::nothing().env(&[("ANTHROPIC_API_KEY", "sk-ant-1")]).user("api_key = 'sk-file'");
+    is(&configured, "https://api.openai.com/v1", "sk-file");
+}
+
+// proves M1: the wire is that of the provider, wherever its server is
+#[test]
+fn it_is_known_whose_server_is_called() {
+    let prefix = |given: SettingsFixture| given.settings().endpoint?.provider.map(|provider| provider.prefix);
+    let env = |variables: &[(&str, &str)]| prefix(SettingsFixture::nothing().env(variables));
+    assert_eq!(env(&[KEY]), Some("openai"));
+    assert_eq!(env(&[("ANTHROPIC_API_KEY", "sk-ant-1")]), Some("anthropic"));
+    assert_eq!(env(&[("ANTHROPIC_BASE_URL", "https://proxy.example")]), Some("anthropic"));
+    assert_eq!(env(&[("OLLAMA_HOST", "gpu")]), Some("ollama"));
+    assert_eq!(env(&[("WINDLASS_MODEL", "llamacpp:m")]), Some("llamacpp"));
+    assert_eq!(env(&[KEY, ("OPENAI_BASE_URL", "https://api.deepseek.com/v1")]), Some("deepseek"));
+    assert_eq!(env(&[KEY, ("OPENAI_BASE_URL", "https://proxy.example/v1")]), None);
+    assert_eq!(prefix(SettingsFixture::nothing().user("base_url = 'https://api.groq.com/openai/v1'")), Some("groq"));
+}
+
+// proves X1
+#[test]
+fn the_address_of_a_provider_gets_the_providers_own_key() {
+    let env = [KEY, ("DEEPSEEK_API_KEY", "sk-deep")];
+    let user = "base_url = 'https://api.deepseek.com/v1'";
+    is(&SettingsFixture::nothing().env(&env).user(user), "https://api.deepseek.com/v1", "sk-deep");
+    is(&SettingsFixture::nothing().env(&[KEY]).user(user), "https://api.deepseek.com/v1", "sk-environment");
+    let flag = |url: &str| SettingsFixture::nothing().env(&env).flags(|flags| flags.base_url = Some(url.into()));
+    is(&flag("https://api.deepseek.com/v1"), "https://api.deepseek.com/v1", "sk-deep");
+    is(&flag("https://api.deepseek.com.evil.example/v1"), "https://api.deepseek.com.evil.example/v1", "sk-environment");
+}
+
+// proves X1: a key beside a model with its server is for that server
+#[test]
+fn the_key_of_a_file_is_for_the_provider_that_its_model_names() {
+    let user = "model = 'anthropic:claude-x'\napi_key = 'sk-ant-file'";
+    is(&SettingsFixture::nothing().user(user), "https://api.anthropic.com/v1", "sk-ant-file");
+    let other = |name: &str| SettingsFixture::nothing().user(user).env(&[("WINDLASS_MODEL", name)]);
+    is(&other("openai:m"), "https://api.openai.com/v1", "");
+    is(&other("deepseek:m"), "https://api.deepseek.com/v1", "");
+    let unbound = SettingsFixture::nothing().user("api_key = 'sk-file'").env(&[("WINDLASS_MODEL", "deepseek:m")]);
+    is(&unbound, "https://api.deepseek.com/v1", "");
+}
+
 #[test]
 fn a_local_server_needs_no_key() {
     is(
@@ -101,6 +171,15 @@ fn a_model_is_named_as_in_the_library_wherever_it_is_named() {
         ("ollama:qwen3", &[("OLLAMA_HOST", "gpu"), KEY], "http://gpu:11434/v1", Some("qwen3"), ""),
         ("openai:gpt-x", &[KEY], "https://api.openai.com/v1", Some("gpt-x"), "sk-environment"),
         ("openai:gpt-x", &[KEY, ("OPENAI_BASE_URL", "https://p/v1")], "https://p/v1", Some("gpt-x"), "sk-environment"),
+        (
+            "anthropic:c",
+            &[KEY, ("ANTHROPIC_API_KEY", "sk-ant-1")],
+            "https://api.anthropic.com/v1",
+            Some("c"),
+            "sk-ant-1",
+        ),
+        ("huggingface:o/m", &[KEY, ("HF_TOKEN", "hf_1")], "https://router.huggingface.co/v1", Some("o/m"), "hf_1"),
+        ("lmstudio:m", &[KEY], "http://127.0.0.1:1234/v1", Some("m"), ""),
         ("http://127.0.0.1:8080/v1", &[KEY], "http://127.0.0.1:8080/v1", None, ""),
         ("https://llm.example/v1#big", &[KEY], "https://llm.example/v1", Some("big"), ""),
         ("https://h/v1#m", &[("WINDLASS_API_KEY", "own"), KEY], "https://h/v1", Some("m"), "own"),
