@@ -4,7 +4,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 
-use windlass_vocab::{Failure, FailureClass, NextAttempt, Retry, SessionId, Timestamp};
+use windlass_vocab::{Failure, FailureCause, FailureClass, NextAttempt, Retry, SessionId, Timestamp};
 
 use crate::control::{Attempt, Run};
 use crate::{AttemptKey, texts};
@@ -25,6 +25,9 @@ pub(crate) fn next_attempt(
     failure: &Failure,
     at: Timestamp,
 ) -> NextAttempt {
+    if failure.cause == Some(FailureCause::NotCalled) {
+        return next_model(run, attempt);
+    }
     let has_room = run.deadline.is_none_or(|deadline| deadline.ms_since(at) >= ROOM_FOR_WHOLE_MS);
     match failure.class {
         FailureClass::Transient if failure.first_byte && !attempt.whole && has_room => NextAttempt::Whole,

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tracing::Span;
-use windlass_machine::{AttemptKey, Fact, Phase, State, legal};
+use windlass_machine::{AttemptKey, Fact, Phase, Run, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{ReplyPiece, ReplyReader, TextEnd};
 use windlass_tools::{Secrets, StreamScrubber};
@@ -85,6 +85,9 @@ pub(crate) fn start(
         let failure = Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, message) };
         return Box::pin(std::future::ready(Err(failure)));
     };
+    if let Some(failure) = refusal(services, run) {
+        return Box::pin(std::future::ready(Err(failure)));
+    }
     let policy = run.policy();
     let history = legal(&state.transcript.history);
     let tail = plan_reminder(state);
@@ -118,6 +121,13 @@ pub(crate) fn start(
     written.textual.render(dialect, context, &history, state.transcript.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
     model.attempt(&written.textual.request(request, &stop), segments, sink)
+}
+
+/// Returns why the breaker of the model to be called forbids that; retries of a call that was begun are let through.
+fn refusal(services: &Services, run: &Run) -> Option<Failure> {
+    let Phase::Modelling(attempt) = &run.phase else { return None };
+    let rest = run.started.chain.get(attempt.model..).filter(|_| attempt.tries == 1)?;
+    services.breakers.refusal(rest, services.clock.now())
 }
 
 /// Returns the plan as text, for this turn only.

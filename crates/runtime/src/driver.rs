@@ -276,6 +276,7 @@ impl Driver {
         for envelope in envelopes {
             self.running_effects.elicited.deliver_answer(&envelope.record);
             self.spans.observe(envelope);
+            self.services.breakers.observe(&envelope.record, envelope.at);
             self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);

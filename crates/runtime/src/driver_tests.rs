@@ -19,7 +19,7 @@ use windlass_vocab::{
 use super::{Driver, EffectOutcome, EndedCall, StartedEffect};
 use crate::opening::{ReadySession, SessionOpener, lease_taken};
 use crate::session::DriverCommand;
-use crate::{AgentSettings, FirstMessage, Hub, Instructions, Services, Session, SystemClock};
+use crate::{AgentSettings, Breakers, FirstMessage, Hub, Instructions, Services, Session, SystemClock};
 
 /// Returns a hub whose model asks for two calls at once.
 fn hub(store: &Arc<MemoryStore>) -> Hub {
@@ -34,6 +34,7 @@ fn hub(store: &Arc<MemoryStore>) -> Hub {
         registry,
         secrets: Arc::new(Secrets::default()),
         clock: Arc::new(SystemClock),
+        breakers: Breakers::default(),
         guard_locks: None,
         workspace: None,
     })

@@ -14,7 +14,7 @@ use windlass_vocab::{Attendance, Delta, DeltaBody, Event, RunId, SessionChanged,
 use crate::feed::KEPT;
 use crate::live::LiveSessions;
 use crate::opening::{ReadySession, SessionChoice, SessionOpener};
-use crate::{AgentSettings, Follow, FollowedEvent, Instructions, Services, SystemClock};
+use crate::{AgentSettings, Breakers, Follow, FollowedEvent, Instructions, Services, SystemClock};
 
 fn agent() -> AgentSettings {
     AgentSettings {
@@ -36,6 +36,7 @@ fn services(store: &Arc<MemoryStore>) -> Arc<Services> {
         registry: Registry::new(),
         secrets: Arc::new(Secrets::default()),
         clock: Arc::new(SystemClock),
+        breakers: Breakers::default(),
         guard_locks: None,
         workspace: None,
     })

@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod attempt;
+mod breaker;
 mod call;
 mod clock;
 mod closed;
@@ -51,6 +52,7 @@ mod textual;
 mod undo;
 mod undo_report;
 
+pub use breaker::Breakers;
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};

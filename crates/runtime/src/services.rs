@@ -9,6 +9,7 @@ use windlass_store::Store;
 use windlass_tools::{Permissions, Registry, Secrets, Workspace};
 use windlass_vocab::{Attendance, ModelName, Policy, RunModel};
 
+use crate::breaker::Breakers;
 use crate::clock::Clock;
 use crate::output::ExpectedOutput;
 use crate::prefix::Instructions;
@@ -35,6 +36,8 @@ pub struct Services {
     pub registry: Registry,
     /// The secrets to replace in everything that is stored or displayed.
     pub secrets: Arc<Secrets>,
+    /// Which models are not called for a while, because they failed.
+    pub breakers: Breakers,
     /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// The folder with the locks of the commands' guard processes; resuming a run waits for them (T7).

@@ -36,6 +36,9 @@ pub enum FailureCause {
     Unreachable,
     /// The server's certificate is signed by an authority that this machine does not trust.
     UntrustedCertificate,
+    /// The model was not called: it has failed repeatedly a moment ago, and another model of the chain could be called
+    /// instead (M2).
+    NotCalled,
 }
 
 /// A failure to report to a person.

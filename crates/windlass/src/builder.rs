@@ -8,7 +8,7 @@ use std::time::Duration;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::{Model, ResponseFormat, Secret};
-use windlass_runtime::{Clock, Hub, Instructions, Services};
+use windlass_runtime::{Breakers, Clock, Hub, Instructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
@@ -439,8 +439,16 @@ impl<D, O: Output> Builder<D, O> {
         let (permissions, attendance) = (parts.take_permissions()?, parts.attendance_of_runs());
         let (registry, folder) =
             parts.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref(), &policy)?;
-        let services =
-            Services { store, models, registry, secrets, clock: parts.clock, guard_locks, workspace: folder };
+        let services = Services {
+            store,
+            models,
+            registry,
+            secrets,
+            breakers: Breakers::default(),
+            clock: parts.clock,
+            guard_locks,
+            workspace: folder,
+        };
         let workspace = parts.workspace.as_ref().map(|dir| dir.display().to_string());
         let settings = windlass_runtime::AgentSettings {
             name: parts.name,

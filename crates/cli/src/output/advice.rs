@@ -109,6 +109,7 @@ fn for_cause(cause: FailureCause, status: Option<u16>) -> &'static str {
         FailureCause::WrongAddress => "Check the base URL (often it ends in /v1; is the port right?).",
         FailureCause::Unreachable => "Check the base URL and the network.",
         FailureCause::UntrustedCertificate => "Add its authority to the system's store, or check the base URL.",
+        FailureCause::NotCalled => "Try again in a minute, or choose another with --model.",
     }
 }
 

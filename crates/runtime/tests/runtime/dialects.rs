@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use windlass_machine::preset;
 use windlass_provider::{HttpClient, HttpConfig, HttpModel, Model, ModelConfig};
-use windlass_runtime::{AgentSettings, Hub, Instructions, ScaledClock, Services, Session, SessionChoice};
+use windlass_runtime::{AgentSettings, Breakers, Hub, Instructions, ScaledClock, Services, Session, SessionChoice};
 use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_testkit::{CountingTool, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, WriteSplit};
 use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
@@ -54,6 +54,7 @@ impl World {
             registry,
             secrets: Arc::new(Secrets::default()),
             clock: Arc::new(ScaledClock::new(1_000)),
+            breakers: Breakers::default(),
             guard_locks: None,
             workspace: None,
         });

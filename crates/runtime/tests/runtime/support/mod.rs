@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use windlass_provider::{Model, ModelRequest, Segments, Sink};
 use windlass_runtime::{
-    AgentSettings, FirstMessage, Hub, Instructions, Interest, OpenError, ScaledClock, Services, Session,
+    AgentSettings, Breakers, FirstMessage, Hub, Instructions, Interest, OpenError, ScaledClock, Services, Session,
     SessionActivity, SessionChoice, SessionClosed,
 };
 use windlass_store::{
@@ -422,6 +422,7 @@ impl World {
             registry,
             secrets: Arc::new(Secrets::new(self.secrets.clone())),
             clock: Arc::new(ScaledClock::new(20_000)),
+            breakers: Breakers::default(),
             guard_locks: None,
             workspace: None,
         })

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use windlass_machine::{Force, Obstacle, preset};
 use windlass_provider::Model;
 use windlass_runtime::{
-    AgentSettings, Hub, Instructions, ScaledClock, Services, Session, SessionActivity, SessionChoice, UndoError,
-    UndoReport, UndoRequest,
+    AgentSettings, Breakers, Hub, Instructions, ScaledClock, Services, Session, SessionActivity, SessionChoice,
+    UndoError, UndoReport, UndoRequest,
 };
 use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_testkit::{Script, ScriptStep, ScriptedModel};
@@ -163,6 +163,7 @@ impl Undoing {
             registry,
             secrets: Arc::new(Secrets::default()),
             clock: Arc::new(ScaledClock::new(20_000)),
+            breakers: Breakers::default(),
             guard_locks: None,
             workspace: Some(workspace),
         })
