@@ -9,6 +9,8 @@
 //!
 //! [`mcp`] has fake MCP servers that misbehave on request; [`Packages`] finds installed third-party ones.
 //!
+//! [`SdkJudge`] asks the providers' own SDKs about requests and answers.
+//!
 //! Every request is checked for [`legality`]; an illegal one is refused and recorded, so that a test
 //! that does not check for it fails all the same.
 
@@ -21,6 +23,7 @@ mod packages;
 mod plan;
 mod position;
 mod script;
+mod sdk_judge;
 mod server;
 mod skip;
 #[cfg(target_os = "linux")]
@@ -38,6 +41,7 @@ pub use script::{
     AfterSteps, CountFrom, Inspection, ReplyPace, Scene, SceneCondition, Script, ScriptStep, ScriptedCall, TokenCounts,
     ToolCalling, WriteSplit,
 };
+pub use sdk_judge::{SdkAnswer, SdkJudge, SdkWire};
 pub use server::{ModelServer, RecordedRequest, ServerOptions};
 pub use skip::skip;
 #[cfg(target_os = "linux")]

@@ -15,5 +15,6 @@ mod kill_matrix;
 #[cfg(unix)]
 mod readme;
 mod real_servers;
+mod sdk_judges;
 mod serve;
 mod usage;

@@ -8,5 +8,6 @@ mod common;
 mod mcp_http;
 mod mcp_stdio;
 mod model;
+mod sdk_judge;
 mod server;
 mod tools;

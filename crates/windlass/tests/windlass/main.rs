@@ -13,6 +13,8 @@ mod questions;
 #[cfg(all(feature = "mcp", feature = "sqlite"))]
 mod readme;
 mod run_error;
+#[cfg(feature = "sqlite")]
+mod sdk_judges;
 mod system;
 #[cfg(feature = "sqlite")]
 mod typed_output;
