@@ -9,7 +9,8 @@
 //!
 //! [`mcp`] has fake MCP servers that misbehave on request; [`Packages`] finds installed third-party ones.
 //!
-//! [`SdkJudge`] asks the providers' own SDKs about requests and answers.
+//! Not everything is scripted: [`LocalModel`] is a real model, and [`SdkJudge`] asks the providers' own SDKs about requests
+//! and answers.
 //!
 //! Every request is checked for [`legality`]; an illegal one is refused and recorded, so that a test
 //! that does not check for it fails all the same.
@@ -17,6 +18,7 @@
 mod fault;
 mod http;
 mod legality;
+mod local_model;
 pub mod mcp;
 mod model;
 mod packages;
@@ -35,6 +37,7 @@ mod wire;
 
 pub use fault::{BodyPoint, FaultKind, ScriptedFault};
 pub use legality::{history_legality, legality};
+pub use local_model::{ChatTemplate, LocalModel};
 pub use model::{HeardRequest, ScriptedModel};
 pub use packages::{Packages, node};
 pub use script::{

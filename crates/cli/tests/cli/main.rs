@@ -14,6 +14,7 @@ mod first_run;
 mod kill_matrix;
 #[cfg(unix)]
 mod readme;
+mod real_model;
 mod real_servers;
 mod sdk_judges;
 mod serve;
