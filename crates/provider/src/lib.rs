@@ -24,6 +24,7 @@ mod future;
 mod http;
 mod http_model;
 mod idle_pool;
+mod json_text;
 pub mod known_models;
 mod model;
 mod piece;

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 
 use windlass_vocab::ReplyCall;
 
-use super::chunk::{CallDelta, FunctionDelta, JsonText, arguments, or_empty};
+use super::chunk::{CallDelta, FunctionDelta};
+use crate::json_text::{JsonText, arguments, or_empty};
 use crate::piece::Piece;
 
 /// The calls received so far.

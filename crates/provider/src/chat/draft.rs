@@ -6,9 +6,10 @@
 use windlass_vocab::{Part, Reply, StopReason, Usage};
 
 use super::calls::CallAssembler;
-use super::chunk::{self, ChoiceDelta, Chunk, ChunkChoice, JsonText, or_empty};
+use super::chunk::{self, ChoiceDelta, Chunk, ChunkChoice};
 use super::frame::Frame;
 use crate::answer::draft::{OutOfResources, StreamError, WholeError, WireDraft};
+use crate::json_text::{JsonText, or_empty, string};
 use crate::piece::Piece;
 use crate::think::{ThinkPiece, ThinkSplitter};
 
@@ -189,11 +190,11 @@ impl ChatDraft {
 
     fn add_delta(&mut self, delta: &ChoiceDelta<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
         let reasoning = [delta.reasoning_content, delta.reasoning, delta.thinking];
-        let thought = reasoning.into_iter().filter_map(chunk::string).find(|text| !text.is_empty());
+        let thought = reasoning.into_iter().filter_map(string).find(|text| !text.is_empty());
         if let Some(text) = thought {
             self.add_thinking(&text, sink);
         }
-        if let Some(text) = chunk::string(delta.content) {
+        if let Some(text) = string(delta.content) {
             self.add_content(&text, sink);
         } else if let Some((words, thinking)) = chunk::content_parts(delta.content) {
             self.add_thinking(&thinking, sink);

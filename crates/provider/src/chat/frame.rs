@@ -1,8 +1,9 @@
 //! Most events of a stream differ from the previous one only in their text. Such an event is recognized by the bytes
 //! around the text, which costs far less than parsing its lines and its JSON.
 
-use super::chunk::{Chunk, RawJson, or_empty};
+use super::chunk::Chunk;
 use super::scan::plain_length;
+use crate::json_text::{RawJson, or_empty};
 
 /// The JSON around the text of the last event that added only text, quotes included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,8 @@
 
 use std::borrow::Cow;
 
-use super::chunk::{CallDelta, ChoiceDelta, Chunk, ChunkChoice, FunctionDelta, JsonText, RawJson};
+use super::chunk::{CallDelta, ChoiceDelta, Chunk, ChunkChoice, FunctionDelta};
+use crate::json_text::{JsonText, RawJson};
 
 /// Deeper nesting is unusual.
 const DEEPEST: u8 = 16;
