@@ -117,6 +117,7 @@ impl Route {
             retry_after_ms: response.header("retry-after-ms"),
             retry_after: response.header("retry-after"),
             date: response.header("date"),
+            reset: restored_at(&response),
         };
         let (status, location) = (response.status().as_u16(), response.header("location"));
         classify(&self.endpoint, &Rejection { status, retry, location, body: &body })
@@ -130,6 +131,19 @@ impl Route {
         let said = format!("kept the connection open but sent nothing of a reply for {} s.", limit.as_secs_f64());
         self.endpoint.failure(FailureClass::Transient, &said)
     }
+}
+
+/// Returns when the limit that is used up is restored, the latest one if there are several.
+fn restored_at(response: &PendingResponse) -> Option<&str> {
+    const LIMITS: [[&str; 2]; 4] = [
+        ["anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"],
+        ["anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"],
+        ["anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"],
+        ["anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"],
+    ];
+    let used_up = LIMITS.iter().filter(|[remaining, _]| response.header(remaining) == Some("0"));
+    // In RFC 3339, which sorts by time.
+    used_up.filter_map(|[_, reset]| response.header(reset)).max()
 }
 
 /// Makes the connection reusable: the formal end of the body must be read first, and may arrive a moment after the

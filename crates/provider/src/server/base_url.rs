@@ -46,7 +46,8 @@ impl BaseUrl {
         let path = self.uri.path();
         let path = path.strip_suffix('/').unwrap_or(path);
         let end = if path.ends_with(&format!("/{end}")) { String::new() } else { format!("/{end}") };
-        let query = self.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let joint = if end.contains('?') { '&' } else { '?' };
+        let query = self.uri.query().map(|query| format!("{joint}{query}")).unwrap_or_default();
         format!("{path}{end}{query}").parse().ok()
     }
 

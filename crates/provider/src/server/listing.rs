@@ -28,6 +28,7 @@ const WINDOWS: &[&str] = &[
     "/context_length",
     "/context_window",
     "/max_context_length",
+    "/max_input_tokens",
     "/meta/n_ctx_train",
 ];
 

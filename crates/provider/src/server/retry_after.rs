@@ -12,6 +12,8 @@ pub struct RetryHeaders<'a> {
     pub retry_after: Option<&'a str>,
     /// `date`.
     pub date: Option<&'a str>,
+    /// When a limit that is used up is restored, in RFC 3339, by whatever header says so.
+    pub reset: Option<&'a str>,
 }
 
 /// Returns the requested wait in milliseconds; `None` if there is none or it is not valid.
@@ -20,17 +22,23 @@ pub(crate) fn retry_after_ms(headers: &RetryHeaders<'_>) -> Option<u64> {
     if let Some(ms) = headers.retry_after_ms.and_then(number) {
         return Some(whole(ms));
     }
-    let retry_after = headers.retry_after?;
-    if let Some(seconds) = number(retry_after) {
+    if let Some(seconds) = headers.retry_after.and_then(number) {
         return Some(whole(seconds * 1000.0));
     }
-    let wait = http_date(retry_after)?.0 - http_date(headers.date?)?.0;
+    let until = headers.retry_after.and_then(http_date).or_else(|| headers.reset.and_then(whole_seconds))?;
+    let wait = until.0 - http_date(headers.date?)?.0;
     u64::try_from(wait).ok().or(Some(0))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and `as` saturates")]
 fn whole(ms: f64) -> u64 {
     ms.ceil() as u64
+}
+
+/// Parses `2026-01-01T00:00:05Z`; a fraction of a second is dropped.
+fn whole_seconds(text: &str) -> Option<Timestamp> {
+    let seconds = text.trim().strip_suffix('Z')?.split('.').next()?;
+    format!("{seconds}.000Z").parse().ok()
 }
 
 /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the one form servers are required to send.
@@ -62,10 +70,13 @@ mod tests {
             (None, Some("Thu, 99 Jan 2026 00:00:20 GMT"), None),
             (None, None, None),
         ] {
-            let headers = RetryHeaders { retry_after_ms: ms, retry_after: after, date };
+            let headers = RetryHeaders { retry_after_ms: ms, retry_after: after, date, reset: None };
             assert_eq!(retry_after_ms(&headers), expected, "{headers:?}");
         }
         let no_date = RetryHeaders { retry_after: Some("Thu, 01 Jan 2026 00:00:20 GMT"), ..RetryHeaders::default() };
         assert_eq!(retry_after_ms(&no_date), None);
+        let reset = RetryHeaders { reset: Some("2026-01-01T00:00:05Z"), date, ..RetryHeaders::default() };
+        assert_eq!(retry_after_ms(&reset), Some(15_000));
+        assert_eq!(retry_after_ms(&RetryHeaders { retry_after: Some("1"), ..reset }), Some(1_000));
     }
 }

@@ -85,6 +85,7 @@ const OVERFLOW: &[&str] = &[
     "context the overflows",
     "exceeds the maximum number of tokens",
     "inputs must have less than",
+    "exceed context limit",
 ];
 
 const QUOTA: &[&str] = &[
@@ -96,10 +97,15 @@ const QUOTA: &[&str] = &[
     "credit balance is too low",
     "billing hard limit reached",
     "billing not active",
+    "billing error",
+    "specified api usage limits",
+    "specified workspace api usage limits",
+    "spend limit reached",
 ];
 
 const FILTERED: &[&str] = &[
     "content filter",
+    "content filtering policy",
     "content policy",
     "content policy violation",
     "content management policy",
@@ -150,6 +156,8 @@ const AUTH: &[&str] = &[
     "incorrect api key",
     "authentication error",
     "authentication fails",
+    "permission error",
+    "organization has been disabled",
     "unauthorized",
     "no api key",
     "no auth credentials",

@@ -60,7 +60,7 @@ proptest! {
         assert_eq!(whole, halves);
         let _ = decode_whole::<ChatDraft>(&endpoint(), &bytes);
         let text = String::from_utf8_lossy(&bytes);
-        let retry = RetryHeaders { retry_after_ms: None, retry_after: Some(&text), date: Some(&text) };
+        let retry = RetryHeaders { retry_after_ms: None, retry_after: Some(&text), date: Some(&text), reset: Some(&text) };
         let failure = classify(&endpoint(), &Rejection { status, retry, location: Some(&text), body: &bytes });
         assert!(!failure.message.contains(char::is_control));
     }
