@@ -20,6 +20,12 @@ pub struct ModelConfig {
     pub return_reasoning: ReasoningReturn,
     /// When the schema of the answer is sent to the server.
     pub response_format: ResponseFormat,
+    /// How the model is asked to reason, on the Messages wire.
+    pub thinking_control: ThinkingControl,
+    /// Whether the model accepts a temperature, on the Messages wire.
+    pub sampling_control: SamplingControl,
+    /// The most tokens the model writes in one reply, where it is known. The Messages wire requires a limit.
+    pub output_limit: Option<u32>,
     /// Limits on the size of an answer.
     pub limits: AnswerLimits,
     /// How long an answer that does not stream may take, in milliseconds.
@@ -34,6 +40,8 @@ pub struct ModelConfig {
 pub enum WireKind {
     /// OpenAI Chat Completions, which most servers speak.
     Chat,
+    /// Anthropic Messages.
+    Messages,
 }
 
 /// The wire name of the length limit.
@@ -67,6 +75,26 @@ pub enum ResponseFormat {
     Never,
 }
 
+/// How a model is asked to reason, where a policy names an effort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkingControl {
+    /// It can't be asked.
+    None,
+    /// By a number of tokens, as models up to Claude 4.5 are.
+    Budget,
+    /// By an effort: the model decides itself when and how much it reasons.
+    Adaptive,
+}
+
+/// Whether a model accepts a temperature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SamplingControl {
+    /// It does.
+    Accepted,
+    /// It refuses a request with one.
+    Refused,
+}
+
 /// Prefixes of the names of reasoning models, after any vendor prefix with a slash, and words within such names.
 const THINKERS: [&str; 8] = ["o1", "o3", "o4", "gpt-5", "gpt-oss", "deepseek-r", "qwq", "magistral"];
 const THINKING: [&str; 2] = ["think", "reason"];
@@ -95,6 +123,14 @@ impl ModelConfig {
         }
     }
 
+    /// Returns the default settings for `model` at `base_url`, which speaks Anthropic Messages: what its current models
+    /// accept, and a temperature where the policy has one.
+    #[must_use]
+    pub fn messages(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let config = Self::of(WireKind::Messages, base_url.into(), model.into());
+        Self { response_format: ResponseFormat::Always, thinking_control: ThinkingControl::Adaptive, ..config }
+    }
+
     /// Returns what holds for a server of which nothing is known but its wire.
     fn of(wire: WireKind, base_url: String, model: String) -> Self {
         Self {
@@ -105,6 +141,9 @@ impl ModelConfig {
             length_field: LengthField::MaxTokens,
             return_reasoning: ReasoningReturn::Never,
             response_format: ResponseFormat::WithoutTools,
+            thinking_control: ThinkingControl::None,
+            sampling_control: SamplingControl::Accepted,
+            output_limit: None,
             limits: AnswerLimits::default(),
             whole_wait_ms: 600_000,
             keep_alive_ms: 300_000,

@@ -17,6 +17,7 @@ pub mod abilities;
 mod ability;
 mod answer;
 mod answer_timeouts;
+pub mod anthropic;
 pub mod chat;
 mod config;
 mod connection;
@@ -44,7 +45,9 @@ mod write_json;
 pub use crate::answer::body::{AnswerBody, decode_whole};
 pub use crate::answer::draft::{OutOfResources, StreamError, WholeError, WireDraft};
 pub use crate::answer::stream::{AnswerLimits, AnswerStream};
-pub use crate::config::{LengthField, ModelConfig, ReasoningReturn, ResponseFormat, WireKind};
+pub use crate::config::{
+    LengthField, ModelConfig, ReasoningReturn, ResponseFormat, SamplingControl, ThinkingControl, WireKind,
+};
 pub use crate::future::BoxFuture;
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
 pub use crate::http_model::HttpModel;

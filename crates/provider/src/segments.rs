@@ -13,7 +13,10 @@ pub struct Segments {
     /// The epoch of the history the bytes were written for.
     epoch: Option<u64>,
     stable: Bytes,
-    messages: usize,
+    /// Where the prefix ends.
+    prefix_end: usize,
+    /// Where each message ends.
+    ends: Vec<usize>,
 }
 
 /// Writes one message, given its position in the history.
@@ -29,20 +32,33 @@ impl Segments {
         prefix: &mut dyn FnMut(&mut BytesMut) -> serde_json::Result<()>,
         message: WriteMessage<'_, M>,
     ) -> serde_json::Result<Bytes> {
-        let fits = self.epoch == Some(epoch) && history.len() >= self.messages;
+        let fits = self.epoch == Some(epoch) && history.len() >= self.ends.len();
         let before = if fits { std::mem::take(self) } else { Self::default() };
         // Empty until the new bytes are complete: a failing `prefix` leaves nothing.
         *self = Self::default();
-        let mut written = BytesMut::from(before.stable);
+        let Self { stable, mut prefix_end, mut ends, .. } = before;
+        let mut written = BytesMut::from(stable);
         if !fits {
             prefix(&mut written)?;
+            prefix_end = written.len();
         }
-        for (place, new) in history.iter().enumerate().skip(before.messages) {
+        for (place, new) in history.iter().enumerate().skip(ends.len()) {
             message(&mut written, place, new);
+            ends.push(written.len());
         }
         let stable = written.freeze();
-        *self = Self { epoch: Some(epoch), stable: stable.clone(), messages: history.len() };
+        *self = Self { epoch: Some(epoch), stable: stable.clone(), prefix_end, ends };
         Ok(stable)
+    }
+
+    /// Returns where the prefix ends in the stable bytes.
+    pub(crate) fn prefix_end(&self) -> usize {
+        self.prefix_end
+    }
+
+    /// Returns where the message at `place` ends in the stable bytes; one that is not written ends where they do.
+    pub(crate) fn end_of(&self, place: usize) -> usize {
+        self.ends.get(place).copied().unwrap_or(self.stable.len())
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use windlass_vocab::{Failure, Reply};
 
 use crate::answer_timeouts::AnswerTimeouts;
+use crate::anthropic::draft::MessagesDraft;
+use crate::anthropic::request::encode as encode_messages;
 use crate::chat::draft::ChatDraft;
 use crate::chat::request::encode as encode_chat;
 use crate::config::{ModelConfig, WireKind};
@@ -48,6 +50,18 @@ pub(crate) fn wire(kind: WireKind) -> ModelWire {
             access: AccessHeaders { key_header: "authorization", before_key: "Bearer ", others: &[] },
             encode: encode_chat,
             attempt: attempt::<ChatDraft>,
+        },
+        WireKind::Messages => ModelWire {
+            path: "messages",
+            // A page has 20 models unless more are asked for.
+            models_path: "models?limit=1000",
+            access: AccessHeaders {
+                key_header: "x-api-key",
+                before_key: "",
+                others: &[("anthropic-version", "2023-06-01")],
+            },
+            encode: encode_messages,
+            attempt: attempt::<MessagesDraft>,
         },
     }
 }

@@ -24,6 +24,14 @@ pub(crate) fn wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
     }
 }
 
+/// Returns the id of a call for a wire that accepts only letters, digits, `_` and `-`. An id with anything else, given
+/// by another provider, is replaced by ours, which is unique in the history.
+pub(crate) fn legal_wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
+    const LONGEST: usize = 64;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    wire_id(call, provider_id.filter(|id| id.len() <= LONGEST && id.bytes().all(fits)))
+}
+
 /// Returns a valid tool name. A model may have called a tool by an invalid name, and a history that repeats it
 /// literally would be refused from then on.
 pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {

@@ -4,26 +4,27 @@
 
 mod any_bytes;
 mod awkward;
+mod faults;
+mod messages_answers;
+mod messages_requests;
 mod network;
 mod recorded;
+mod recorded_requests;
 mod rejections;
 mod requests;
 mod reused;
 mod server;
+mod wires;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_provider::chat::ChatStream;
-use windlass_provider::{AnswerLimits, Endpoint, Piece};
+use windlass_provider::chat::ChatDraft;
+use windlass_provider::{AnswerLimits, AnswerStream, Endpoint, Piece, WireDraft};
 use windlass_vocab::{Failure, Reply};
 
 fn endpoint() -> Endpoint {
     Endpoint { base_url: "http://models.test/v1".into(), model: "m".into(), key: None }
-}
-
-fn stream() -> ChatStream {
-    ChatStream::new(Arc::new(endpoint()), AnswerLimits::default())
 }
 
 /// The pieces that went to a sink, joined.
@@ -56,9 +57,14 @@ impl Shown {
     }
 }
 
-/// Decodes `pushes` one after the other.
+/// Decodes `pushes` one after the other, as Chat Completions.
 fn decode(pushes: &[&[u8]]) -> (Result<Reply, Failure>, Shown) {
-    let mut stream = stream();
+    decode_as::<ChatDraft>(pushes)
+}
+
+/// Decodes `pushes` one after the other.
+fn decode_as<D: WireDraft>(pushes: &[&[u8]]) -> (Result<Reply, Failure>, Shown) {
+    let mut stream = AnswerStream::<D>::new(Arc::new(endpoint()), AnswerLimits::default());
     let mut shown = Shown::default();
     for bytes in pushes {
         if let Err(failure) = stream.push(bytes, &mut |piece| shown.add(piece)) {

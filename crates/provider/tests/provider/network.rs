@@ -13,6 +13,7 @@ use windlass_vocab::{
 };
 
 use super::server::{Act, Server};
+use super::wires::WIRES;
 
 fn http() -> HttpClient {
     HttpClient::new(HttpConfig::default()).unwrap()
@@ -34,6 +35,11 @@ pub(crate) struct Ask {
 
 pub(crate) const STREAMED: Ask =
     Ask { delivery: Delivery::Streamed, idle: StreamIdle { first_ms: 20_000, next_ms: 20_000 } };
+
+/// Returns a streamed call with these limits on silence, in milliseconds.
+pub(crate) fn idle(first_ms: u64, next_ms: u64) -> Ask {
+    Ask { idle: StreamIdle { first_ms, next_ms }, ..STREAMED }
+}
 
 pub(crate) async fn call(model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
     let context = PinnedContext { prefix: "sys".into(), offer: vec![], ..PinnedContext::default() };
@@ -89,27 +95,29 @@ fn drip(first: Vec<u8>, drop: &str) -> Act {
 // proves M4
 #[tokio::test]
 async fn a_stream_arrives_in_pieces_and_its_connection_is_used_again() {
-    let stream = || Act::Say(vec![streaming_head(), chunk(TEXT), chunk(END), b"0\r\n\r\n".to_vec()]);
-    let mut server = Server::start(vec![stream(), stream()]).await;
-    let model = model(&server.base_url());
-    for _ in 0..2 {
-        let pieces = Arc::new(Mutex::new(String::new()));
-        let kept = pieces.clone();
-        let sink: Sink = Box::new(move |piece| {
-            if let Piece::Text(text) = piece {
-                kept.lock().unwrap().push_str(text);
-            }
-        });
-        let reply = call(&model, &STREAMED, sink).await.unwrap();
-        assert_eq!((reply.text().as_str(), pieces.lock().unwrap().as_str()), ("Hi", "Hi"));
-        let request = server.requests.recv().await.unwrap();
-        assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
-        assert!(request.contains("authorization: Bearer sk-secret\r\n"), "{request}");
-        let body = request.split_once("\r\n\r\n").unwrap().1;
-        let body: serde_json::Value = serde_json::from_str(body).unwrap();
-        assert_eq!(body["messages"][2]["content"], "<reminder>\ntail\n</reminder>");
+    for wire in &WIRES {
+        let stream = || Act::Say(vec![streaming_head(), chunk(wire.text), chunk(wire.end), b"0\r\n\r\n".to_vec()]);
+        let mut server = Server::start(vec![stream(), stream()]).await;
+        let model = wire.model(&server.base_url());
+        for _ in 0..2 {
+            let pieces = Arc::new(Mutex::new(String::new()));
+            let kept = pieces.clone();
+            let sink: Sink = Box::new(move |piece| {
+                if let Piece::Text(text) = piece {
+                    kept.lock().unwrap().push_str(text);
+                }
+            });
+            let reply = call(&model, &STREAMED, sink).await.unwrap();
+            assert_eq!((reply.text().as_str(), pieces.lock().unwrap().as_str()), ("Hi", "Hi"));
+            let request = server.requests.recv().await.unwrap();
+            assert!(request.starts_with(&format!("POST {} HTTP/1.1\r\n", wire.path)), "{request}");
+            assert!(request.contains(wire.key_line), "{request}");
+            let body = request.split_once("\r\n\r\n").unwrap().1;
+            let body: serde_json::Value = serde_json::from_str(body).unwrap();
+            assert_eq!(body.pointer(wire.reminder).unwrap(), "<reminder>\ntail\n</reminder>");
+        }
+        assert_eq!(server.connections.load(Ordering::SeqCst), 1);
     }
-    assert_eq!(server.connections.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
@@ -144,31 +152,34 @@ async fn models_of_one_server_share_its_connections() {
 
 #[tokio::test]
 async fn a_request_given_up_in_mid_stream_takes_its_connection_with_it() {
-    let half = Act::SayAndHang([streaming_head(), chunk(TEXT)].concat());
-    let whole = Act::Say(vec![streaming_head(), chunk(TEXT), chunk(END), b"0\r\n\r\n".to_vec()]);
-    let server = Server::start(vec![half, whole]).await;
-    let model = model(&server.base_url());
-    let begun = Arc::new(Notify::new());
-    let told = begun.clone();
-    let sink: Sink = Box::new(move |_| told.notify_one());
-    tokio::select! {
-        ended = call(&model, &STREAMED, sink) => panic!("{ended:?}"),
-        () = begun.notified() => {}
+    for wire in &WIRES {
+        let half = Act::SayAndHang([streaming_head(), chunk(wire.text)].concat());
+        let whole = Act::Say(vec![streaming_head(), chunk(wire.text), chunk(wire.end), b"0\r\n\r\n".to_vec()]);
+        let server = Server::start(vec![half, whole]).await;
+        let model = wire.model(&server.base_url());
+        let begun = Arc::new(Notify::new());
+        let told = begun.clone();
+        let sink: Sink = Box::new(move |_| told.notify_one());
+        tokio::select! {
+            ended = call(&model, &STREAMED, sink) => panic!("{ended:?}"),
+            () = begun.notified() => {}
+        }
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
+        assert_eq!(server.connections.load(Ordering::SeqCst), 2);
     }
-    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
-    assert_eq!(server.connections.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
 async fn a_whole_answer_is_read_in_either_form() {
-    let body = r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;
-    let whole = || Act::Say(vec![answer("200 OK", "content-type: application/json\r\n", body)]);
-    let events = Act::SayAndClose(format!("{}{TEXT}{END}", head("200 OK", "")).into());
-    let server = Server::start(vec![whole(), whole(), events]).await;
-    let model = model(&server.base_url());
-    let asked_whole = Ask { delivery: Delivery::Whole, ..STREAMED };
-    for ask in [&asked_whole, &STREAMED, &asked_whole] {
-        assert_eq!(call(&model, ask, ignore()).await.unwrap().text(), "Hi");
+    for wire in &WIRES {
+        let whole = || Act::Say(vec![answer("200 OK", "content-type: application/json\r\n", wire.whole)]);
+        let events = Act::SayAndClose(format!("{}{}{}", head("200 OK", ""), wire.text, wire.end).into());
+        let server = Server::start(vec![whole(), whole(), events]).await;
+        let model = wire.model(&server.base_url());
+        let asked_whole = Ask { delivery: Delivery::Whole, ..STREAMED };
+        for ask in [&asked_whole, &STREAMED, &asked_whole] {
+            assert_eq!(call(&model, ask, ignore()).await.unwrap().text(), "Hi");
+        }
     }
 }
 
@@ -210,41 +221,47 @@ async fn tls_where_there_is_none_is_told_and_does_not_panic() {
 // proves M4
 #[tokio::test]
 async fn a_reset_in_mid_stream_is_passing_and_says_that_words_had_come() {
-    let arrived = Arc::new(Notify::new());
-    let bytes = [streaming_head(), chunk(TEXT)].concat();
-    let server = Server::start(vec![Act::SayAndReset(bytes, arrived.clone())]).await;
-    let sink: Sink = Box::new(move |_| arrived.notify_one());
-    let failure = call(&model(&server.base_url()), &STREAMED, sink).await.unwrap_err();
-    assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true));
-    assert!(failure.message.contains("broke the connection"), "{failure}");
+    for wire in &WIRES {
+        let arrived = Arc::new(Notify::new());
+        let bytes = [streaming_head(), chunk(wire.text)].concat();
+        let server = Server::start(vec![Act::SayAndReset(bytes, arrived.clone())]).await;
+        let sink: Sink = Box::new(move |_| arrived.notify_one());
+        let failure = call(&wire.model(&server.base_url()), &STREAMED, sink).await.unwrap_err();
+        assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true));
+        assert!(failure.message.contains("broke the connection"), "{failure}");
+    }
 }
 
 // proves M4
 #[tokio::test]
 async fn half_a_stream_is_passing_and_a_whole_one_is_not_lost_by_a_bad_end() {
-    let half = [streaming_head(), chunk(TEXT)].concat();
-    let finished = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
-    let whole = [streaming_head(), chunk(TEXT), chunk(finished)].concat();
-    let server = Server::start(vec![Act::SayAndClose(half), Act::SayAndClose(whole)]).await;
-    let model = model(&server.base_url());
-    let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
-    assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true), "{failure}");
-    assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
+    for wire in &WIRES {
+        let half = [streaming_head(), chunk(wire.text)].concat();
+        let Some(finished) = wire.finished else { continue };
+        let whole = [streaming_head(), chunk(wire.text), chunk(finished)].concat();
+        let server = Server::start(vec![Act::SayAndClose(half), Act::SayAndClose(whole)]).await;
+        let model = wire.model(&server.base_url());
+        let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
+        assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, true), "{failure}");
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
+    }
 }
 
 // proves M4
 #[tokio::test]
 async fn silence_is_passing_before_and_after_the_first_word() {
-    for (said, idle, first_byte) in [
-        (vec![], StreamIdle { first_ms: 30, next_ms: 20_000 }, false),
-        (streaming_head(), StreamIdle { first_ms: 30, next_ms: 20_000 }, false),
-        ([streaming_head(), chunk(TEXT)].concat(), StreamIdle { first_ms: 20_000, next_ms: 30 }, true),
-    ] {
-        let server = Server::start(vec![Act::SayAndHang(said)]).await;
-        let ask = Ask { idle, ..STREAMED };
-        let failure = call(&model(&server.base_url()), &ask, ignore()).await.unwrap_err();
-        assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, first_byte));
-        assert_eq!(failure.message, format!("The server at {} said nothing for 0.03 s.", server.base_url()));
+    for wire in &WIRES {
+        for (said, idle, first_byte) in [
+            (vec![], StreamIdle { first_ms: 30, next_ms: 20_000 }, false),
+            (streaming_head(), StreamIdle { first_ms: 30, next_ms: 20_000 }, false),
+            ([streaming_head(), chunk(wire.text)].concat(), StreamIdle { first_ms: 20_000, next_ms: 30 }, true),
+        ] {
+            let server = Server::start(vec![Act::SayAndHang(said)]).await;
+            let ask = Ask { idle, ..STREAMED };
+            let failure = call(&wire.model(&server.base_url()), &ask, ignore()).await.unwrap_err();
+            assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, first_byte));
+            assert_eq!(failure.message, format!("The server at {} said nothing for 0.03 s.", server.base_url()));
+        }
     }
 }
 
@@ -274,60 +291,70 @@ async fn a_model_that_thinks_may_be_silent_for_longer() {
 // proves M4
 #[tokio::test]
 async fn comments_keep_a_call_alive_for_a_while_and_not_for_ever() {
-    for (said, piece) in [(streaming_head(), false), ([streaming_head(), chunk(TEXT)].concat(), true)] {
-        let server = Server::start(vec![drip(said, ": ping\n\n")]).await;
-        // The same limit for silence as for comments, so that only the overall limit can end the call.
-        let config = ModelConfig { keep_alive_ms: 100, ..config(&server.base_url()) };
-        let ask = Ask { idle: StreamIdle { first_ms: 100, next_ms: 100 }, ..STREAMED };
-        let model = HttpModel::new(config, &http()).unwrap();
-        let failure = call(&model, &ask, ignore()).await.unwrap_err();
-        assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, piece));
-        assert!(failure.message.contains("sent nothing of a reply for 0.1 s."), "{failure}");
+    for wire in &WIRES {
+        for (said, piece) in [(streaming_head(), false), ([streaming_head(), chunk(wire.text)].concat(), true)] {
+            let server = Server::start(vec![drip(said, ": ping\n\n")]).await;
+            // The same limit for silence as for comments, so that only the overall limit can end the call.
+            let config = ModelConfig { keep_alive_ms: 100, ..wire.config(&server.base_url()) };
+            let ask = Ask { idle: StreamIdle { first_ms: 100, next_ms: 100 }, ..STREAMED };
+            let model = HttpModel::new(config, &http()).unwrap();
+            let failure = call(&model, &ask, ignore()).await.unwrap_err();
+            assert_eq!((failure.class, failure.first_byte), (FailureClass::Transient, piece));
+            assert!(failure.message.contains("sent nothing of a reply for 0.1 s."), "{failure}");
+        }
+        // Comments are not silence: their limit is longer.
+        let last = [chunk(wire.text), chunk(wire.end)].concat();
+        let late = Act::Drip { first: streaming_head(), drop: chunk(": ping\n\n"), drops: 150, last };
+        let server = Server::start(vec![late]).await;
+        let ask = Ask { idle: StreamIdle { first_ms: 500, next_ms: 20_000 }, ..STREAMED };
+        assert_eq!(call(&wire.model(&server.base_url()), &ask, ignore()).await.unwrap().text(), "Hi");
     }
-    // Comments are not silence: their limit is longer.
-    let last = [chunk(TEXT), chunk(END)].concat();
-    let late = Act::Drip { first: streaming_head(), drop: chunk(": ping\n\n"), drops: 150, last };
-    let server = Server::start(vec![late]).await;
-    let ask = Ask { idle: StreamIdle { first_ms: 500, next_ms: 20_000 }, ..STREAMED };
-    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text(), "Hi");
 }
 
 // proves M4
 #[tokio::test]
 async fn comments_after_a_whole_reply_do_not_hold_it_up() {
-    let finished = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
-    let whole = [streaming_head(), chunk(TEXT), chunk(finished)].concat();
-    let server = Server::start(vec![drip(whole, ": ping\n\n")]).await;
-    let ask = Ask { idle: StreamIdle { first_ms: 20_000, next_ms: 100 }, ..STREAMED };
-    assert_eq!(call(&model(&server.base_url()), &ask, ignore()).await.unwrap().text(), "Hi");
+    for wire in &WIRES {
+        let Some(finished) = wire.finished else { continue };
+        let whole = [streaming_head(), chunk(wire.text), chunk(finished)].concat();
+        let server = Server::start(vec![drip(whole, ": ping\n\n")]).await;
+        let ask = Ask { idle: StreamIdle { first_ms: 20_000, next_ms: 100 }, ..STREAMED };
+        assert_eq!(call(&wire.model(&server.base_url()), &ask, ignore()).await.unwrap().text(), "Hi");
+    }
 }
 
 // proves M3
 #[tokio::test]
 async fn a_rejection_that_never_ends_is_read_as_far_as_it_came() {
-    let head = head("503 Service Unavailable", "transfer-encoding: chunked\r\n");
-    let said = [head.into_bytes(), chunk("overloaded")].concat();
-    let server = Server::start(vec![drip(said, ".")]).await;
-    let ask = Ask { idle: StreamIdle { first_ms: 200, next_ms: 200 }, ..STREAMED };
-    let failure = call(&model(&server.base_url()), &ask, ignore()).await.unwrap_err();
-    assert_eq!((failure.class, failure.status), (FailureClass::Transient, Some(503)));
-    assert!(failure.message.contains("overloaded"), "{failure}");
+    for wire in &WIRES {
+        let head = head("503 Service Unavailable", "transfer-encoding: chunked\r\n");
+        let said = [head.into_bytes(), chunk("overloaded")].concat();
+        let server = Server::start(vec![drip(said, ".")]).await;
+        let ask = Ask { idle: StreamIdle { first_ms: 200, next_ms: 200 }, ..STREAMED };
+        let failure = call(&wire.model(&server.base_url()), &ask, ignore()).await.unwrap_err();
+        assert_eq!((failure.class, failure.status), (FailureClass::Transient, Some(503)));
+        assert!(failure.message.contains("overloaded"), "{failure}");
+    }
 }
 
 #[tokio::test]
 async fn a_closing_mark_ends_the_call_even_when_the_connection_stays_open() {
-    let bytes = [streaming_head(), chunk(TEXT), chunk(END)].concat();
-    let server = Server::start(vec![Act::SayAndHang(bytes)]).await;
-    assert_eq!(call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap().text(), "Hi");
+    for wire in &WIRES {
+        let bytes = [streaming_head(), chunk(wire.text), chunk(wire.end)].concat();
+        let server = Server::start(vec![Act::SayAndHang(bytes)]).await;
+        assert_eq!(call(&wire.model(&server.base_url()), &STREAMED, ignore()).await.unwrap().text(), "Hi");
+    }
 }
 
 #[tokio::test]
 async fn html_is_known_for_what_it_is() {
-    let page = Act::Say(vec![answer("200 OK", "content-type: text/html\r\n", "\n<!DOCTYPE html><p>Welcome")]);
-    let server = Server::start(vec![page]).await;
-    let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Protocol);
-    assert!(failure.message.contains("answered with a web page, not with the API"), "{failure}");
+    for wire in &WIRES {
+        let page = Act::Say(vec![answer("200 OK", "content-type: text/html\r\n", "\n<!DOCTYPE html><p>Welcome")]);
+        let server = Server::start(vec![page]).await;
+        let failure = call(&wire.model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Protocol);
+        assert!(failure.message.contains("answered with a web page, not with the API"), "{failure}");
+    }
 }
 
 #[tokio::test]
@@ -341,31 +368,35 @@ async fn something_that_is_not_http_is_told() {
 // proves M3
 #[tokio::test]
 async fn a_rate_limit_says_when_to_come_back() {
-    let body = r#"{"error":{"message":"Rate limit reached"}}"#;
-    let later = "date: Wed, 31 Dec 2025 23:59:50 GMT\r\nretry-after: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
-    let acts = ["retry-after: 7\r\n", "retry-after-ms: 250\r\n", later]
-        .map(|headers| Act::Say(vec![answer("429 Too Many Requests", headers, body)]));
-    let server = Server::start(acts.to_vec()).await;
-    let model = model(&server.base_url());
-    for wait in [7_000, 250, 10_000] {
-        let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
-        assert_eq!(
-            (failure.class, failure.status, failure.retry_after_ms),
-            (FailureClass::Transient, Some(429), Some(wait))
-        );
+    for wire in &WIRES {
+        let body = r#"{"error":{"message":"Rate limit reached"}}"#;
+        let later = "date: Wed, 31 Dec 2025 23:59:50 GMT\r\nretry-after: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
+        let acts = ["retry-after: 7\r\n", "retry-after-ms: 250\r\n", later]
+            .map(|headers| Act::Say(vec![answer("429 Too Many Requests", headers, body)]));
+        let server = Server::start(acts.to_vec()).await;
+        let model = wire.model(&server.base_url());
+        for wait in [7_000, 250, 10_000] {
+            let failure = call(&model, &STREAMED, ignore()).await.unwrap_err();
+            assert_eq!(
+                (failure.class, failure.status, failure.retry_after_ms),
+                (FailureClass::Transient, Some(429), Some(wait))
+            );
+        }
     }
 }
 
 #[tokio::test]
 async fn a_line_without_end_is_given_up_at_the_cap() {
-    let limit = 200 << 20;
-    let mut server = Server::start(vec![Act::Flood { limit }]).await;
-    let failure = call(&model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
-    assert_eq!(failure.class, FailureClass::Protocol);
-    assert!(failure.message.contains("longer than any reply should be"), "{failure}");
-    // The bytes read are the cap and the socket buffers, far from all of it.
-    let taken = server.flooded.recv().await.unwrap();
-    assert!(taken < 40 << 20, "{taken} bytes were taken");
+    for wire in &WIRES {
+        let limit = 200 << 20;
+        let mut server = Server::start(vec![Act::Flood { limit }]).await;
+        let failure = call(&wire.model(&server.base_url()), &STREAMED, ignore()).await.unwrap_err();
+        assert_eq!(failure.class, FailureClass::Protocol);
+        assert!(failure.message.contains("longer than any reply should be"), "{failure}");
+        // The bytes read are the cap and the socket buffers, far from all of it.
+        let taken = server.flooded.recv().await.unwrap();
+        assert!(taken < 40 << 20, "{taken} bytes were taken");
+    }
 }
 
 // proves X1

@@ -6,14 +6,42 @@
 //! state after it and emit the same pieces; everything after that is then equal.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
-use windlass_provider::chat::{ChatDraft, ChatStream};
-use windlass_provider::{Rejection, RetryHeaders, classify, decode_whole};
-use windlass_vocab::{FailureClass, StopReason};
+use windlass_provider::anthropic::MessagesDraft;
+use windlass_provider::chat::ChatDraft;
+use windlass_provider::{
+    AnswerLimits, AnswerStream, Endpoint, Rejection, RetryHeaders, WireDraft, classify, decode_whole,
+};
+use windlass_vocab::{Failure, FailureClass, Reply, StopReason};
 
-use super::{Shown, decode, endpoint, stream};
+use super::{Shown, decode, decode_as, endpoint};
+
+/// Where a wire's recordings are, and how they are read.
+struct RecordedWire {
+    folders: &'static [&'static str],
+    path_end: &'static str,
+    check: fn(&Recording) -> usize,
+    whole: fn(&Endpoint, &[u8]) -> Result<Reply, Failure>,
+}
+
+const CHAT: RecordedWire = RecordedWire {
+    folders: &["openai", "deepseek"],
+    path_end: "chat/completions",
+    check: check::<ChatDraft>,
+    whole: decode_whole::<ChatDraft>,
+};
+
+const MESSAGES: RecordedWire = RecordedWire {
+    folders: &["anthropic"],
+    path_end: "/messages",
+    check: check::<MessagesDraft>,
+    whole: decode_whole::<MessagesDraft>,
+};
+
+const WIRES: [RecordedWire; 2] = [CHAT, MESSAGES];
 
 #[derive(Deserialize)]
 struct Exchange {
@@ -24,6 +52,8 @@ struct Exchange {
 #[derive(Deserialize)]
 struct When {
     path: String,
+    #[serde(default)]
+    body: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -41,9 +71,11 @@ struct Header {
     value: String,
 }
 
-struct Recording {
-    file: PathBuf,
-    status: u16,
+pub(crate) struct Recording {
+    pub(crate) file: PathBuf,
+    /// The request's body.
+    pub(crate) request: String,
+    pub(crate) status: u16,
     is_stream: bool,
     body: String,
 }
@@ -59,40 +91,46 @@ fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns all recorded answers of this protocol; none, with a notice, if the recordings are absent.
-fn recordings() -> Vec<Recording> {
+/// Returns all recorded exchanges of the Messages wire; none, with a notice, if the recordings are absent.
+pub(crate) fn messages_recordings() -> Vec<Recording> {
+    recordings(&MESSAGES)
+}
+
+/// Returns all recorded exchanges of a wire; none, with a notice, if the recordings are absent.
+fn recordings(wire: &RecordedWire) -> Vec<Recording> {
     let streams = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/streams");
     let mut files = Vec::new();
-    for provider in ["openai", "deepseek"] {
-        yaml_files(&streams.join(provider), &mut files);
+    for folder in wire.folders {
+        yaml_files(&streams.join(folder), &mut files);
     }
     files.sort();
     if files.is_empty() {
         println!("skipped: no recorded streams beside the project");
     }
-    files.iter().flat_map(read).collect()
+    files.iter().flat_map(|file| read(wire, file)).collect()
 }
 
-fn read(file: &PathBuf) -> Vec<Recording> {
+fn read(wire: &RecordedWire, file: &PathBuf) -> Vec<Recording> {
     let text = std::fs::read_to_string(file).unwrap();
-    if !text.contains("chat/completions") {
+    if !text.contains(wire.path_end) {
         return Vec::new();
     }
     let exchanges =
         serde_norway::Deserializer::from_str(&text).map(|document| Exchange::deserialize(document).unwrap());
     exchanges
-        .filter(|exchange| exchange.when.path.ends_with("chat/completions"))
-        .map(|Exchange { then, .. }| {
+        .filter(|exchange| exchange.when.path.ends_with(wire.path_end))
+        .map(|Exchange { when, then }| {
             let is_stream = then.header.iter().any(|header| {
                 header.name.eq_ignore_ascii_case("content-type") && header.value.starts_with("text/event-stream")
             });
-            Recording { file: file.clone(), status: then.status, is_stream, body: then.body }
+            let request = when.body.unwrap_or_default();
+            Recording { file: file.clone(), request, status: then.status, is_stream, body: then.body }
         })
         .collect()
 }
 
 /// Pushes `pushes` into `stream`; returns what it emits.
-fn push(stream: &mut ChatStream, pushes: &[&[u8]]) -> Shown {
+fn push<D: WireDraft>(stream: &mut AnswerStream<D>, pushes: &[&[u8]]) -> Shown {
     let mut shown = Shown::default();
     for bytes in pushes {
         stream.push(bytes, &mut |piece| shown.add(piece)).unwrap();
@@ -101,8 +139,8 @@ fn push(stream: &mut ChatStream, pushes: &[&[u8]]) -> Shown {
 }
 
 /// Cuts `body` at every byte of every event; returns the number of cuts.
-fn cut_everywhere(body: &[u8]) -> usize {
-    let mut before = stream();
+fn cut_everywhere<D: WireDraft + Clone + PartialEq>(body: &[u8]) -> usize {
+    let mut before = AnswerStream::<D>::new(Arc::new(endpoint()), AnswerLimits::default());
     let mut cuts = 0;
     for event in events(body) {
         let mut after = before.clone();
@@ -135,21 +173,25 @@ fn events(body: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Decodes a stream whole, by bytes, by events and cut everywhere; returns the number of cuts.
-fn check(recording: &Recording) -> usize {
+fn check<D: WireDraft + Clone + PartialEq>(recording: &Recording) -> usize {
     let (file, body) = (recording.file.display(), recording.body.as_bytes());
-    let (reply, shown) = decode(&[body]);
+    let (reply, shown) = decode_as::<D>(&[body]);
     let whole = reply.unwrap_or_else(|failure| panic!("{file}: {failure}"));
     shown.assert_covers(&whole);
     let single: Vec<&[u8]> = body.chunks(1).collect();
-    assert_eq!(decode(&single), (Ok(whole.clone()), shown.clone()), "{file}");
-    assert_eq!(decode(&events(body)), (Ok(whole), shown), "{file}");
-    cut_everywhere(body)
+    assert_eq!(decode_as::<D>(&single), (Ok(whole.clone()), shown.clone()), "{file}");
+    assert_eq!(decode_as::<D>(&events(body)), (Ok(whole), shown), "{file}");
+    cut_everywhere::<D>(body)
 }
 
 // proves M1, M4
 #[test]
 fn recorded_streams_decode_the_same_wherever_they_are_cut() {
-    let mut streams = recordings();
+    WIRES.iter().for_each(check_streams);
+}
+
+fn check_streams(wire: &RecordedWire) {
+    let mut streams = recordings(wire);
     streams.retain(|recording| recording.is_stream && recording.status == 200);
     let bytes: usize = streams.iter().map(|recording| recording.body.len()).sum();
     // The longest first, so that the threads finish at the same time.
@@ -157,33 +199,35 @@ fn recorded_streams_decode_the_same_wherever_they_are_cut() {
     let next = AtomicUsize::new(0);
     let work = || {
         let mine = std::iter::from_fn(|| streams.get(next.fetch_add(1, Ordering::Relaxed)));
-        mine.map(check).sum::<usize>()
+        mine.map(wire.check).sum::<usize>()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let cuts: usize = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().map(|worker| worker.join().unwrap()).sum()
     });
-    println!("{} recorded streams, {bytes} bytes, cut at each of {cuts} places", streams.len());
+    println!("{}: {} recorded streams, {bytes} bytes, cut at each of {cuts} places", wire.path_end, streams.len());
     assert_eq!(cuts, bytes);
 }
 
 #[test]
 fn recorded_whole_answers_decode() {
-    let mut answers = 0;
-    for recording in recordings().iter().filter(|recording| !recording.is_stream && recording.status == 200) {
-        let reply = decode_whole::<ChatDraft>(&endpoint(), recording.body.as_bytes())
-            .unwrap_or_else(|failure| panic!("{}: {failure}", recording.file.display()));
-        assert!(reply.usage.is_some() && reply.model.is_some(), "{}", recording.file.display());
-        answers += 1;
+    for wire in &WIRES {
+        let mut answers = 0;
+        for recording in recordings(wire).iter().filter(|recording| !recording.is_stream && recording.status == 200) {
+            let reply = (wire.whole)(&endpoint(), recording.body.as_bytes())
+                .unwrap_or_else(|failure| panic!("{}: {failure}", recording.file.display()));
+            assert!(reply.usage.is_some() && reply.model.is_some(), "{}", recording.file.display());
+            answers += 1;
+        }
+        println!("{}: {answers} recorded whole answers", wire.path_end);
     }
-    println!("{answers} recorded whole answers");
 }
 
 // proves M3, M9
 #[test]
 fn recorded_refusals_and_rejections_are_told_apart_from_answers() {
-    for recording in recordings() {
+    for recording in WIRES.iter().flat_map(recordings) {
         let said = recording.body.as_bytes();
         if recording.status != 200 {
             let rejection =

@@ -1,0 +1,76 @@
+//! The request body.
+//!
+//! The stable part (model, tools, system text, each message of the history once) is kept in [`Segments`]; what closes
+//! the last message, the reminder and the parameters follow it. The marks for the provider's cache are inserted when
+//! the body is sent: they move from turn to turn, and the stable bytes do not.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use windlass_vocab::{Failure, FailureClass, PinnedContext};
+
+use super::marks::marks;
+use super::message::{close, write_message};
+use super::parameters::{MessagesParameters, MessagesTool};
+use crate::config::ModelConfig;
+use crate::model::ModelRequest;
+use crate::request_body::RequestBody;
+use crate::segments::Segments;
+use crate::write_json::{write, write_string};
+
+/// What comes before the system text.
+pub(super) const BEFORE_SYSTEM: &str = r#","system":[{"type":"text","text":"#;
+/// What ends the tools and the system text.
+pub(super) const END_OF_LIST: &str = "}]";
+/// What comes between the static prefix and the history.
+pub(super) const AFTER_STATIC: &str = r#","messages":["#;
+
+/// Encodes `request`, reusing what `segments` already holds.
+pub fn encode(
+    config: &ModelConfig,
+    request: &ModelRequest<'_>,
+    segments: &mut Segments,
+) -> Result<RequestBody, Failure> {
+    let (history, reader) = (request.history, request.model);
+    let stable = segments.extend(
+        request.epoch,
+        history,
+        &mut |out| write_prefix(out, config, request.context),
+        &mut |out, place, _| {
+            write_message(out, history, place, reader);
+        },
+    );
+    let whole = stable.and_then(|stable| {
+        let marks = marks(segments, request.context, history, reader);
+        Ok(RequestBody { stable, marks, closing: closing(config, request)? })
+    });
+    whole.map_err(|error| {
+        Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
+    })
+}
+
+fn write_prefix(out: &mut BytesMut, config: &ModelConfig, context: &PinnedContext) -> serde_json::Result<()> {
+    write_string(out, r#"{"model":"#, &config.model);
+    let tools: Vec<MessagesTool<'_>> = context.offer.iter().map(MessagesTool::of).collect();
+    if !tools.is_empty() {
+        write(out, r#","tools":"#);
+        serde_json::to_writer((&mut *out).writer(), &tools)?;
+    }
+    if !context.prefix.is_empty() {
+        write_string(out, BEFORE_SYSTEM, &context.prefix);
+        write(out, END_OF_LIST);
+    }
+    write(out, AFTER_STATIC);
+    Ok(())
+}
+
+/// Encodes the part after the history: the tail, and the parameters.
+fn closing(config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
+    let mut out = Vec::with_capacity(256 + request.tail.len());
+    close(&mut out, request.history, request.model, request.tail);
+    out.push(b']');
+    let brace = out.len();
+    serde_json::to_writer(&mut out, &MessagesParameters::of(config, request))?;
+    // The parameters are serialized as an object of their own; replacing its brace by a comma merges it into the
+    // body.
+    out[brace] = b',';
+    Ok(out.into())
+}
