@@ -201,20 +201,20 @@ mod tests {
     use super::{PageTurn, PagedPreview, wants_view};
     use crate::screen::{Colour, text_width};
 
-    fn shown(text: &str, size: (usize, usize)) -> PagedPreview {
+    fn paged(text: &str, size: (usize, usize)) -> PagedPreview {
         PagedPreview::new(text, "  ", Colour::None, size)
     }
 
     // proves T8: a preview too long for the screen is offered as a whole
     #[test]
     fn of_a_long_preview_what_fits_the_screen_is_shown_and_the_whole_is_offered() {
-        let short = shown("Run `x`\n  x", (80, 24));
+        let short = paged("Run `x`\n  x", (80, 24));
         assert_eq!((short.beginning().as_str(), short.offer()), ("Run `x`\n  x", None));
         let lines: String = (0..1001).map(|n| format!("  +line {n}\n")).collect();
-        let long = shown(&lines, (80, 24));
+        let long = paged(&lines, (80, 24));
         assert!(long.beginning().ends_with("+line 15\n  [985 more rows]"), "{}", long.beginning());
         assert_eq!(long.offer().as_deref(), Some("[v] view all 1001 rows: only then can you say yes"));
-        let wide = shown(&format!("  {}!", "x".repeat(10_000)), (80, 24));
+        let wide = paged(&format!("  {}!", "x".repeat(10_000)), (80, 24));
         assert!(wide.beginning().ends_with("\n  [116 more rows]"), "rows are counted: {}", wide.beginning());
         assert!(wide.offer().is_some_and(|offer| offer.starts_with("[v] view all 132 rows")));
         assert!(wants_view(" V\n") && wants_view("view") && !wants_view("very"));
@@ -223,11 +223,11 @@ mod tests {
     // proves T8: on a screen too small for the question the first rows scroll away before they can be read
     #[test]
     fn on_a_small_screen_even_a_short_preview_is_viewed_first() {
-        let short = |rows: usize| shown("Run `x`\n  not in a sandbox\n  in the folder", (80, rows));
+        let short = |rows: usize| paged("Run `x`\n  not in a sandbox\n  in the folder", (80, rows));
         assert!(short(24).is_fully_shown() && short(24).offer().is_none());
         assert!(!short(10).is_fully_shown() && short(10).offer().is_some());
         assert_eq!(short(10).beginning().lines().count(), 3);
-        let mut crowded = shown("Run `x`\n  x", (80, 24)).with_more_around(15);
+        let mut crowded = paged("Run `x`\n  x", (80, 24)).with_more_around(15);
         assert!(!crowded.is_fully_shown());
         assert!(crowded.reading().is_over(), "a page takes the whole screen");
         assert!(crowded.is_fully_shown());
@@ -236,7 +236,7 @@ mod tests {
     // proves T8: the reader can go forward, back and to any page; other input turns no page
     #[test]
     fn pages_are_turned_both_ways() {
-        let mut long = shown(&"  +line\n".repeat(60), (80, 24));
+        let mut long = paged(&"  +line\n".repeat(60), (80, 24));
         let mut reading = long.reading();
         assert!(reading.note().starts_with("[page 1 of 3: Enter next, b back"), "{}", reading.note());
         assert!(reading.note().len() < 80);
@@ -262,7 +262,7 @@ mod tests {
     fn a_line_that_is_too_wide_goes_on_at_a_word() {
         let text = "Run it\n  cargo test --workspace --all-features\n  averyveryverylongwordalone";
         let expected = "Run it\n  cargo test \n  ↳--workspace \n  ↳--all-features\n  averyveryverylong\n  ↳wordalone";
-        assert_eq!(shown(text, (20, 24)).beginning(), expected);
+        assert_eq!(paged(text, (20, 24)).beginning(), expected);
     }
 
     // proves T8: the pages contain every line, whatever the size of the screen
@@ -275,7 +275,7 @@ mod tests {
             "  +z\n".repeat(90)
         );
         for size in [(80, 24), (20, 4), (5, 1), (200, 50), (33, 10)] {
-            let pages = shown(&text, size).pages();
+            let pages = paged(&text, size).pages();
             assert!(pages.iter().all(|page| page.lines().count() <= size.1.max(4) - 2), "{size:?}");
             assert!(
                 pages.iter().flat_map(|page| page.lines()).all(|row| text_width(row) <= size.0.max(20)),

@@ -18,13 +18,12 @@ fn agent() -> AgentSettings {
     AgentSettings {
         name: "test".into(),
         policy: Policy { retry: Retry { tries: 1, ..usual.retry }, ..usual },
-        chain: vec!["first".into(), "second".into()],
+        models: ["first", "second"].map(windlass_vocab::RunModel::named).to_vec(),
         instructions: Instructions::default(),
         permissions: Arc::new(Permissions::default()),
         deadline_ms: None,
         attendance: Attendance::Unattended,
         output: None,
-        server: None,
     }
 }
 

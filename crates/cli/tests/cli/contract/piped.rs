@@ -11,7 +11,7 @@ const JOINED: &str = "Why?\n\nStandard input (data for the request above):\n```\
 
 /// Returns standard error without the notice that input is being read: the test clock runs 100 times as fast, so any
 /// pipe may seem slow.
-fn told(stderr: &str) -> String {
+fn without_reading_notice(stderr: &str) -> String {
     stderr.lines().filter(|line| !line.starts_with("windlass: reading standard input")).collect()
 }
 
@@ -20,7 +20,7 @@ fn told(stderr: &str) -> String {
 fn piped_text_is_joined_to_the_prompt() {
     let bench = Bench::new(Script::of([ScriptStep::say("So.")]));
     let asked = bench.run_with_input(&["run", "Why?", "--session", "s"], b"one\ntwo\n");
-    assert_eq!((asked.code, asked.stdout.as_str(), told(&asked.stderr).as_str()), (0, "So.\n", ""));
+    assert_eq!((asked.code, asked.stdout.as_str(), without_reading_notice(&asked.stderr).as_str()), (0, "So.\n", ""));
     assert_eq!(bench.last_request("user"), [JOINED]);
 }
 
@@ -32,8 +32,8 @@ fn a_repeated_line_with_a_message_id_gets_its_answer_again_and_is_told_when_the_
     for (piped, expected) in [(&b"one\ntwo\n"[..], ""), (b"one\ntwo\n", ""), (b"other\n", "with other words")] {
         let asked = bench.run_with_input(&line, piped);
         assert_eq!((asked.code, asked.stdout.as_str()), (0, "So.\n"), "{}", asked.stderr);
-        let told = told(&asked.stderr);
-        assert!(told.contains(expected) && told.is_empty() == expected.is_empty(), "{told}");
+        let notices = without_reading_notice(&asked.stderr);
+        assert!(notices.contains(expected) && notices.is_empty() == expected.is_empty(), "{notices}");
     }
     assert_eq!(bench.server.count(), 1);
 }

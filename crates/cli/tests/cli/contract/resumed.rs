@@ -20,7 +20,7 @@ fn left_open() -> (Bench, String) {
 }
 
 /// Returns the part of a question that describes the call and its sandbox use.
-fn shown(question: &str) -> &str {
+fn preview_of(question: &str) -> &str {
     let from = question.find("Run `").unwrap_or_else(|| panic!("no preview: {question}"));
     let to = question.rfind('[').unwrap_or(question.len());
     question[from..to].trim_end()
@@ -41,7 +41,7 @@ fn a_question_left_open_is_asked_anew_under_the_sandbox_of_who_resumes() {
     let mut resumed = Attended::start(&bench, &["resume", "s", "--sandbox", "off"], &[]);
     let after = resumed.question().expect("it asks");
     assert!(after.contains(COMMAND) && after.contains("not in a sandbox"), "{after}");
-    assert_ne!(shown(&before), shown(&after));
+    assert_ne!(preview_of(&before), preview_of(&after));
     resumed.type_text("y\n");
     let ran = resumed.finish();
     assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran").as_deref()), (0, "Well.\n", Some("x\n")));
@@ -53,10 +53,10 @@ fn a_question_left_open_is_asked_anew_under_the_sandbox_of_who_resumes() {
 fn a_question_left_open_is_asked_again_in_the_same_words_and_its_call_runs_once() {
     let (bench, before) = left_open();
     let mut again = Attended::start(&bench, &["resume", "s"], &[]);
-    assert_eq!(shown(&again.question().expect("it asks")), shown(&before));
+    assert_eq!(preview_of(&again.question().expect("it asks")), preview_of(&before));
     again.kill();
     let mut resumed = Attended::start(&bench, &["resume", "s"], &[]);
-    assert_eq!(shown(&resumed.question().expect("it asks")), shown(&before));
+    assert_eq!(preview_of(&resumed.question().expect("it asks")), preview_of(&before));
     assert_eq!(bench.read("ran"), None);
     resumed.type_text("y\n");
     let ran = resumed.finish();

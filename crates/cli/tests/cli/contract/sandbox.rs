@@ -23,7 +23,7 @@ pub(super) fn holds(bench: &Bench) -> bool {
 }
 
 /// Runs the command with these flags and returns its tool result.
-fn told(bench: &Bench, flags: &[&str]) -> String {
+fn tool_result(bench: &Bench, flags: &[&str]) -> String {
     let ran = bench.run(&[&["run", "go"], flags].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     bench.last_request("tool").concat()
@@ -95,7 +95,7 @@ fn a_command_that_nobody_was_asked_about_writes_in_the_workspace_only() {
         return;
     }
     std::fs::create_dir(bench.workspace().join(".git")).expect("made");
-    let heard = told(&bench, BYPASS);
+    let heard = tool_result(&bench, BYPASS);
     assert!(heard.contains("Read-only file system") && heard.contains("\"sandbox\": \"off\""), "{heard}");
     assert!(heard.contains("windlass.toml.set-aside: "), "{heard}");
     assert_eq!(bench.read("made").as_deref(), Some("x\n"));
@@ -144,7 +144,7 @@ fn the_network_is_granted_by_a_rule_about_it_and_not_by_one_about_the_command() 
         }
         // Without a sandbox a call does not ask for the network.
         let bench = if flags.contains(&"off") { bench_with(json!({"command": line})) } else { bench };
-        let heard = told(&bench, &flags);
+        let heard = tool_result(&bench, &flags);
         assert!(heard.contains(want), "{flags:?} {network}: {heard}");
     }
 }
@@ -158,7 +158,7 @@ fn leaving_the_sandbox_is_asked_about_even_where_nothing_is() {
         if !holds(&bench) {
             return;
         }
-        let heard = told(&bench, flags);
+        let heard = tool_result(&bench, flags);
         assert!(heard.contains("nobody is there"), "{flags:?}: {heard}");
         assert!(!outside.is_written());
     }

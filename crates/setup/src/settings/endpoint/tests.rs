@@ -242,7 +242,7 @@ fn a_key_beside_a_provider_is_for_that_provider() {
     is(&given().flags(|flags| flags.model = Some("openai:x".into())), "https://api.openai.com/v1", "sk-mine");
     is(&given().flags(|flags| flags.model = Some("ollama:x".into())), "http://127.0.0.1:11434/v1", "");
     let ollama = SettingsFixture::nothing().user("model = 'ollama:m'\napi_key = 'sk-mine'");
-    is(&ollama.flags(|flags| flags.model = Some("openai:x".into())), "https://api.openai.com/v1", "sk-mine");
+    is(&ollama.flags(|flags| flags.model = Some("openai:x".into())), "https://api.openai.com/v1", "");
 }
 
 // proves X1: the key of one server is not sent to another
