@@ -158,7 +158,7 @@ impl Run {
 
     /// Returns what a call of this model cost, where its prices are known (M7).
     pub(crate) fn cost(&self, model: &ModelName, usage: &Usage) -> Option<NanoMoney> {
-        Some(self.started.model(model)?.prices?.cost(usage))
+        Some(self.started.model(model)?.prices?.cost_of_call(usage))
     }
 
     /// Whether prefix and offer must be collected before anything else.

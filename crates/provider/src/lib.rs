@@ -29,7 +29,6 @@ mod json_text;
 pub mod known_models;
 mod model;
 mod piece;
-pub mod prices;
 mod request_body;
 mod route;
 mod secret;

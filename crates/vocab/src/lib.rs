@@ -71,7 +71,7 @@ pub use policy::{
     PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
     UnfinishedCall, VALUES_NOT_BUILT,
 };
-pub use prices::Prices;
+pub use prices::{ListPrices, LongInputPrices, Prices};
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
     AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,

@@ -1,4 +1,4 @@
-//! Prices of a model's tokens.
+//! What a model's tokens cost.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,16 +37,58 @@ impl Prices {
         ];
         let sum = priced.into_iter().map(|(tokens, price)| i128::from(tokens) * i128::from(price.0));
         let sum = sum.fold(0i128, i128::saturating_add);
-        NanoMoney(i64::try_from((sum + PER_TOKENS / 2) / PER_TOKENS).unwrap_or(i64::MAX))
+        NanoMoney(i64::try_from(sum.saturating_add(PER_TOKENS / 2) / PER_TOKENS).unwrap_or(i64::MAX))
+    }
+}
+
+/// The prices in a seller's list, in US dollars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListPrices {
+    /// The usual prices.
+    pub usual: Prices,
+    /// Prices of calls with a long input, where they differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongInputPrices>,
+}
+
+/// Prices of calls with a long input. All tokens of such a call are charged at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongInputPrices {
+    /// Calls that send more tokens than this are charged so.
+    pub above: u64,
+    /// The prices.
+    pub prices: Prices,
+}
+
+impl ListPrices {
+    /// The prices where tokens cost nothing.
+    pub const FREE: Self = Self {
+        usual: Prices { input: NanoMoney(0), output: NanoMoney(0), cached: None, cache_written: None },
+        long: None,
+    };
+
+    /// Returns the prices of a call that sends this many tokens.
+    #[must_use]
+    pub fn for_input(&self, tokens: u64) -> Prices {
+        match self.long {
+            Some(long) if tokens > long.above => long.prices,
+            Some(_) | None => self.usual,
+        }
+    }
+
+    /// Returns the cost of one call. A sum over several calls is not one: each may have its own prices.
+    #[must_use]
+    pub fn cost_of_call(&self, usage: &Usage) -> NanoMoney {
+        self.for_input(usage.input).cost(usage)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Prices;
+    use super::{ListPrices, LongInputPrices, Prices};
     use crate::{NanoMoney, Usage};
 
-    /// 3 units for a million tokens sent, 15 for a million received, 0.30 from the cache, 3.75 into it.
+    /// 3 dollars for a million tokens sent, 15 for a million received, 0.30 from the cache, 3.75 into it.
     const PRICES: Prices = Prices {
         input: NanoMoney(3_000_000_000),
         output: NanoMoney(15_000_000_000),
@@ -54,22 +96,46 @@ mod tests {
         cache_written: Some(NanoMoney(3_750_000_000)),
     };
 
+    fn usage(input: u64, cached: u64, output: u64) -> Usage {
+        Usage { input, cached, output, ..Usage::default() }
+    }
+
     // proves M7
     #[test]
     fn every_kind_of_token_is_charged_once_at_its_price() {
-        let usage = Usage { input: 10_000, cached: 6_000, cache_written: 3_000, output: 200, ..Usage::default() };
-        // 1,000 × 3,000 + 6,000 × 300 + 3,000 × 3,750 + 200 × 15,000 billionths
-        assert_eq!(PRICES.cost(&usage), NanoMoney(3_000_000 + 1_800_000 + 11_250_000 + 3_000_000));
+        for (usage, written, cost) in [
+            (usage(0, 0, 0), 0, 0),
+            (usage(1, 0, 0), 0, 3_000),
+            (usage(10_000, 6_000, 200), 0, 4_000 * 3_000 + 6_000 * 300 + 200 * 15_000),
+            (usage(10_000, 6_000, 200), 3_000, 1_000 * 3_000 + 6_000 * 300 + 3_000 * 3_750 + 200 * 15_000),
+        ] {
+            assert_eq!(PRICES.cost(&Usage { cache_written: written, ..usage }), NanoMoney(cost), "{usage:?}");
+        }
         let flat = Prices { cached: None, cache_written: None, ..PRICES };
-        assert_eq!(flat.cost(&usage), NanoMoney(30_000_000 + 3_000_000));
-        assert_eq!(Prices::default().cost(&usage), NanoMoney(0));
+        assert_eq!(flat.cost(&usage(10_000, 6_000, 200)), NanoMoney(10_000 * 3_000 + 200 * 15_000));
+    }
+
+    #[test]
+    fn a_price_below_a_billionth_for_a_token_is_exact_over_many() {
+        let cheap = Prices { input: NanoMoney(2_800_000), cached: Some(NanoMoney(37_500_000)), ..Prices::default() };
+        assert_eq!(cheap.cost(&usage(1_000, 0, 0)), NanoMoney(2_800));
+        assert_eq!(cheap.cost(&usage(2, 2, 0)), NanoMoney(75));
+        assert_eq!(cheap.cost(&usage(1, 1, 0)), NanoMoney(38), "37.5 is rounded");
     }
 
     #[test]
     fn counts_that_make_no_sense_overflow_nothing() {
-        let usage = Usage { input: 5, cached: 9, cache_written: 9, output: u64::MAX, ..Usage::default() };
         let dear = Prices { output: NanoMoney(i64::MAX), ..PRICES };
-        assert_eq!(dear.cost(&usage), NanoMoney(i64::MAX));
-        assert_eq!(PRICES.cost(&Usage { output: 0, ..usage }), NanoMoney(5 * 300));
+        assert_eq!(dear.cost(&usage(u64::MAX, 9, u64::MAX)), NanoMoney(i64::MAX));
+        assert_eq!(PRICES.cost(&Usage { cache_written: 9, ..usage(5, 9, 0) }), NanoMoney(5 * 300));
+    }
+
+    #[test]
+    fn a_long_input_has_its_own_prices_for_the_whole_call() {
+        let long = LongInputPrices { above: 200_000, prices: Prices { input: NanoMoney(6_000_000_000), ..PRICES } };
+        let list = ListPrices { usual: PRICES, long: Some(long) };
+        assert_eq!(list.cost_of_call(&usage(200_000, 0, 0)), NanoMoney(600_000_000));
+        assert_eq!(list.cost_of_call(&usage(200_001, 0, 1)), NanoMoney(200_001 * 6_000 + 15_000));
+        assert_eq!(ListPrices::FREE.cost_of_call(&usage(9_999, 5, 7)), NanoMoney(0));
     }
 }

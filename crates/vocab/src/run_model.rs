@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelName, Prices};
+use crate::{ListPrices, ModelName};
 
 /// A model that a run may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct RunModel {
     pub max_output: Option<u64>,
     /// What its tokens cost, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prices: Option<Prices>,
+    pub prices: Option<ListPrices>,
 }
 
 impl RunModel {

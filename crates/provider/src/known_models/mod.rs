@@ -20,8 +20,8 @@ mod row;
 mod xai_deepseek;
 
 pub use crate::known_models::row::{IdScope, KnownModel};
-use crate::prices::ListPrices;
 use crate::server_kind::ServerKind;
+use windlass_vocab::ListPrices;
 
 /// The day the figures were gathered.
 pub const TABLE_DATE: &str = "2026-08-08";

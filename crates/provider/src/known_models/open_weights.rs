@@ -3,8 +3,8 @@
 
 use super::row::{IdScope, KnownModel, LOW_TO_HIGH};
 use crate::ability::{Ability, ReasoningControl};
-use crate::prices::ListPrices;
 use crate::server_kind::ServerKind;
+use windlass_vocab::ListPrices;
 
 const fn open(id: &'static str) -> KnownModel {
     let row = KnownModel::named(ServerKind::Ollama, id, IdScope::Sizes).images(Ability::No).temperature(Ability::Yes);

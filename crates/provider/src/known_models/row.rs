@@ -3,8 +3,8 @@
 use windlass_vocab::NanoMoney;
 
 use crate::ability::{Ability, EffortLevel, ProviderWire, ReasoningControl};
-use crate::prices::{ListPrices, LongInputPrices, Prices};
 use crate::server_kind::ServerKind;
+use windlass_vocab::{ListPrices, LongInputPrices, Prices};
 
 /// What is known of a model at a seller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use windlass_vocab::{NanoMoney, Usage};
 
 use super::{IdScope, KnownModel, TABLE, TABLE_DATE, known_model, known_models, list_prices};
 use crate::ability::{Ability, ReasoningControl};
-use crate::prices::{ListPrices, Prices};
 use crate::server_kind::ServerKind;
+use windlass_vocab::{ListPrices, Prices};
 
 #[test]
 fn every_model_of_a_seller_stands_once_and_in_order() {
