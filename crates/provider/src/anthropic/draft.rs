@@ -14,6 +14,9 @@ use crate::json_text::{JsonText, RawJson, or_empty};
 use crate::piece::Piece;
 use crate::server::report::ErrorReport;
 
+/// How much of a stream may give no piece. The limit on an answer counts pieces, so that this part needs its own.
+const MOST_HIDDEN: usize = 32 << 20;
+
 /// The reply so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessagesDraft {
@@ -24,6 +27,8 @@ pub struct MessagesDraft {
     stop: Option<StopReason>,
     /// Why the provider refused, in its words.
     explanation: String,
+    /// Bytes of events that gave no piece: signatures, items of the provider's.
+    hidden: usize,
     any_piece: bool,
     any_event: bool,
     is_known: bool,
@@ -178,8 +183,15 @@ impl WireDraft for MessagesDraft {
         if let Some(report) = reported(event.error) {
             return Err(StreamError::Reported(report));
         }
-        self.add_event(&event, sink);
-        Ok(())
+        let mut is_hidden = true;
+        self.add_event(&event, &mut |piece| {
+            is_hidden = false;
+            sink(piece);
+        });
+        if is_hidden {
+            self.hidden = self.hidden.saturating_add(text.len());
+        }
+        if self.hidden > MOST_HIDDEN { Err(StreamError::TooLong) } else { Ok(()) }
     }
 
     fn flush(&mut self, sink: &mut dyn FnMut(Piece<'_>)) {

@@ -215,3 +215,14 @@ fn the_apis_rejections_are_classified() {
         assert_eq!(whole.class, if status == 402 { FailureClass::Quota } else { class }, "{message}");
     }
 }
+
+#[test]
+fn a_signature_without_end_is_given_up() {
+    let begin = stream(&[start(0, &json!({"type": "thinking", "thinking": "", "signature": ""}))]);
+    let more = stream(&[delta(0, &json!({"type": "signature_delta", "signature": "x".repeat(8 << 20)}))]);
+    let pushes = [&[begin.as_bytes()][..], &[more.as_bytes(); 5]].concat();
+    let (reply, _) = decode(&pushes);
+    let failure = reply.unwrap_err();
+    assert_eq!(failure.class, FailureClass::Protocol);
+    assert!(failure.message.contains("longer than any reply should be"), "{failure}");
+}
