@@ -149,6 +149,7 @@ impl From<BuildError> for CommandError {
             BuildError::NoModel
             | BuildError::NoModelPicked { .. }
             | BuildError::NoBaseUrl
+            | BuildError::ModelTwice { .. }
             | BuildError::Preset { .. }
             | BuildError::Server(_)
             | BuildError::Rule(_)

@@ -5,12 +5,13 @@
 //! ([`known_model`]); [`Abilities::overridden`] then applies what the configuration says. What nobody knows is
 //! [`Ability::Unknown`], and the server may be asked.
 
-use crate::config::{LengthField, ReasoningReturn, ResponseFormat};
 use crate::known_models::{KnownModel, known_model};
 use crate::server_abilities::abilities_of_server;
 use crate::server_kind::ServerKind;
 
-pub use crate::ability::{Ability, EffortLevel, ProviderWire, ReasoningControl};
+pub use crate::ability::{
+    Ability, EffortLevel, LengthField, ProviderWire, ReasoningControl, ReasoningReturn, ResponseFormat,
+};
 
 /// What a model on a server can do and accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

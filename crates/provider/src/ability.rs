@@ -53,6 +53,37 @@ pub enum ProviderWire {
     Responses,
 }
 
+/// The wire name of the length limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LengthField {
+    /// `max_tokens`, which nearly all servers support.
+    MaxTokens,
+    /// `max_completion_tokens`, which OpenAI's newer models require.
+    MaxCompletionTokens,
+}
+
+/// Whether a model's earlier reasoning is sent back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReasoningReturn {
+    /// It is not.
+    Never,
+    /// As the field `reasoning_content` of its messages.
+    Field,
+}
+
+/// When the schema of an answer is sent to the server as `response_format` (L10). The model is given the schema in
+/// any case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponseFormat {
+    /// In every turn.
+    Always,
+    /// When no tool may be called: many servers apply the schema to the whole reply, and then the model can't call
+    /// any.
+    WithoutTools,
+    /// Never: the server would refuse it.
+    Never,
+}
+
 /// How much a model reasons, by the names that the wires use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EffortLevel {

@@ -1,7 +1,11 @@
 //! The configuration of a model.
 
+use crate::abilities::Abilities;
+use crate::ability::ProviderWire;
 use crate::answer::stream::AnswerLimits;
+use crate::known_models::known_model;
 use crate::secret::Secret;
+use crate::server_kind::ServerKind;
 
 /// A model behind an HTTP server.
 #[derive(Clone, Debug)]
@@ -14,16 +18,8 @@ pub struct ModelConfig {
     pub model: String,
     /// The protocol of the server.
     pub wire: WireKind,
-    /// The wire name of the length limit.
-    pub length_field: LengthField,
-    /// Whether the model's earlier reasoning is sent back.
-    pub return_reasoning: ReasoningReturn,
-    /// When the schema of the answer is sent to the server.
-    pub response_format: ResponseFormat,
-    /// How the model is asked to reason, on the Messages wire.
-    pub thinking_control: ThinkingControl,
-    /// Whether the model accepts a temperature, on the Messages wire.
-    pub sampling_control: SamplingControl,
+    /// What the server and the model can do and accept.
+    pub abilities: Abilities,
     /// The most tokens the model writes in one reply, where it is known. The Messages wire requires a limit.
     pub output_limit: Option<u32>,
     /// Limits on the size of an answer.
@@ -44,114 +40,46 @@ pub enum WireKind {
     Messages,
 }
 
-/// The wire name of the length limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LengthField {
-    /// `max_tokens`, which nearly all servers support.
-    MaxTokens,
-    /// `max_completion_tokens`, which OpenAI's newer models require.
-    MaxCompletionTokens,
-}
-
-/// Whether a model's earlier reasoning is sent back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReasoningReturn {
-    /// It is not.
-    Never,
-    /// As the field `reasoning_content` of its messages.
-    Field,
-}
-
-/// When the schema of an answer is sent to the server as `response_format` (L10). The model is given the schema in
-/// any case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ResponseFormat {
-    /// In every turn.
-    Always,
-    /// When no tool may be called: many servers apply the schema to the whole reply, and then the model can't call
-    /// any.
-    WithoutTools,
-    /// Never: the server would refuse it.
-    Never,
-}
-
-/// How a model is asked to reason, where a policy names an effort.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThinkingControl {
-    /// It can't be asked.
-    None,
-    /// By a number of tokens, as models up to Claude 4.5 are.
-    Budget,
-    /// By an effort: the model decides itself when and how much it reasons.
-    Adaptive,
-}
-
-/// Whether a model accepts a temperature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SamplingControl {
-    /// It does.
-    Accepted,
-    /// It refuses a request with one.
-    Refused,
-}
-
-/// Prefixes of the names of reasoning models, after any vendor prefix with a slash, and words within such names.
-const THINKERS: [&str; 8] = ["o1", "o3", "o4", "gpt-5", "gpt-oss", "deepseek-r", "qwq", "magistral"];
-const THINKING: [&str; 2] = ["think", "reason"];
-
-impl ModelConfig {
-    /// Whether the model reasons before it answers, judging by its name: many servers send nothing meanwhile.
-    pub(crate) fn thinks(&self) -> bool {
-        let name = self.model.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        THINKERS.iter().any(|start| name.starts_with(start)) || THINKING.iter().any(|part| name.contains(part))
-    }
-
-    /// Returns the default settings for `model` at `base_url`, which speaks Chat Completions. OpenAI's own server gets
-    /// `max_completion_tokens`, and no schema together with tools; DeepSeek's gets reasoning back, which its reasoning
-    /// models require in a tool loop, and no schema.
-    #[must_use]
-    pub fn chat(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        let config = Self::of(WireKind::Chat, base_url.into(), model.into());
-        if config.is_at("api.openai.com") {
-            let (length_field, response_format) = (LengthField::MaxCompletionTokens, ResponseFormat::Always);
-            Self { length_field, response_format, ..config }
-        } else if config.is_at("api.deepseek.com") {
-            let (return_reasoning, response_format) = (ReasoningReturn::Field, ResponseFormat::Never);
-            Self { return_reasoning, response_format, ..config }
-        } else {
-            config
+impl From<ProviderWire> for WireKind {
+    fn from(wire: ProviderWire) -> Self {
+        match wire {
+            ProviderWire::Chat | ProviderWire::Responses => Self::Chat,
+            ProviderWire::Messages => Self::Messages,
         }
     }
+}
 
-    /// Returns the default settings for `model` at `base_url`, which speaks Anthropic Messages: what its current models
-    /// accept, and a temperature where the policy has one.
+impl ModelConfig {
+    /// Returns the settings for `model` on a server of this kind at `base_url`, by the table of models: the preferred
+    /// wire, and what the model accepts.
     #[must_use]
-    pub fn messages(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        let config = Self::of(WireKind::Messages, base_url.into(), model.into());
-        Self { response_format: ResponseFormat::Always, thinking_control: ThinkingControl::Adaptive, ..config }
-    }
-
-    /// Returns what holds for a server of which nothing is known but its wire.
-    fn of(wire: WireKind, base_url: String, model: String) -> Self {
+    pub fn of(server: ServerKind, base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let (base_url, model) = (base_url.into(), model.into());
+        let abilities = Abilities::of(server, &model);
+        let longest = known_model(server, &model).and_then(|row| row.max_output);
         Self {
             base_url,
             api_key: None,
+            wire: abilities.wires.first().copied().map_or(WireKind::Chat, WireKind::from),
+            abilities,
+            output_limit: longest.map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
             model,
-            wire,
-            length_field: LengthField::MaxTokens,
-            return_reasoning: ReasoningReturn::Never,
-            response_format: ResponseFormat::WithoutTools,
-            thinking_control: ThinkingControl::None,
-            sampling_control: SamplingControl::Accepted,
-            output_limit: None,
             limits: AnswerLimits::default(),
             whole_wait_ms: 600_000,
             keep_alive_ms: 300_000,
         }
     }
 
-    fn is_at(&self, host: &str) -> bool {
-        let (_, rest) = self.base_url.split_once("://").unwrap_or_default();
-        rest.split(['/', ':']).next().is_some_and(|found| found.eq_ignore_ascii_case(host))
+    /// Returns the settings for `model` at `base_url`, which speaks Chat Completions.
+    #[must_use]
+    pub fn chat(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let base_url = base_url.into();
+        Self { wire: WireKind::Chat, ..Self::of(ServerKind::at(&base_url), base_url, model) }
+    }
+
+    /// Returns the settings for `model` at `base_url`, which speaks Anthropic Messages.
+    #[must_use]
+    pub fn messages(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self { wire: WireKind::Messages, ..Self::of(ServerKind::Anthropic, base_url, model) }
     }
 }

@@ -41,12 +41,11 @@ mod think;
 mod wires;
 mod write_json;
 
+pub use crate::abilities::{Abilities, Ability, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat};
 pub use crate::answer::body::{AnswerBody, decode_whole};
 pub use crate::answer::draft::{OutOfResources, StreamError, WholeError, WireDraft};
 pub use crate::answer::stream::{AnswerLimits, AnswerStream};
-pub use crate::config::{
-    LengthField, ModelConfig, ReasoningReturn, ResponseFormat, SamplingControl, ThinkingControl, WireKind,
-};
+pub use crate::config::{ModelConfig, WireKind};
 pub use crate::future::BoxFuture;
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
 pub use crate::http_model::HttpModel;

@@ -1,8 +1,7 @@
 //! What the servers accept, one row each. A model's row may say otherwise.
 
 use crate::abilities::Abilities;
-use crate::ability::{Ability, ProviderWire, ReasoningControl};
-use crate::config::{LengthField, ReasoningReturn, ResponseFormat};
+use crate::ability::{Ability, LengthField, ProviderWire, ReasoningControl, ReasoningReturn, ResponseFormat};
 use crate::server_kind::ServerKind;
 
 /// A server of which nothing is known: it speaks Chat Completions. Many servers apply a schema to the whole reply, so
@@ -40,7 +39,11 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
             ..COMPATIBLE
         },
         // Its endpoint for Chat Completions ignores schemas and caching.
-        ServerKind::Anthropic => Abilities { wires: &[ProviderWire::Messages, ProviderWire::Chat], ..COMPATIBLE },
+        ServerKind::Anthropic => Abilities {
+            wires: &[ProviderWire::Messages, ProviderWire::Chat],
+            response_format: ResponseFormat::Always,
+            ..COMPATIBLE
+        },
         // Its reasoning models require their reasoning in a tool loop. It knows JSON, and no schema.
         ServerKind::DeepSeek => Abilities {
             json_schema: Ability::No,

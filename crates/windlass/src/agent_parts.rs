@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use windlass_machine::preset;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::{HttpClient, HttpConfig, HttpModel, Model, ModelConfig, ResponseFormat};
-use windlass_runtime::{Clock, Models, SystemClock};
+use windlass_provider::{Model, ResponseFormat};
+use windlass_runtime::{Clock, SystemClock};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, Store};
@@ -31,10 +31,10 @@ use crate::asking::QuestionHandler;
 use crate::build_error::BuildError;
 use crate::declaration::Approval;
 use crate::environment::Environment;
-use crate::listed_models::ask_for_model;
 #[cfg(feature = "mcp")]
 use crate::mcp_servers::{ServerSurroundings, servers};
-use crate::model_name::{RequestedModel, ServedModel, ServedModelId, served};
+use crate::model_chain::{ChosenModels, RequestedChain};
+use crate::model_name::RequestedModel;
 use crate::typed::BoundTool;
 
 /// Where journals are stored.
@@ -57,6 +57,8 @@ const DEFAULT_FOLDER: &str = "windlass-data";
 pub(crate) struct AgentParts {
     pub(crate) name: String,
     pub(crate) model: RequestedModel,
+    /// The names of the models that follow in the chain.
+    pub(crate) fallbacks: Vec<String>,
     pub(crate) environment: Environment,
     pub(crate) custom_model: Option<(ModelName, Arc<dyn Model>)>,
     pub(crate) named_models: HashMap<ModelName, Arc<dyn Model>>,
@@ -94,14 +96,6 @@ pub(crate) struct AgentParts {
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-/// The model of an agent, and the source of models.
-pub(crate) struct ChosenModels {
-    pub(crate) name: ModelName,
-    pub(crate) models: Arc<dyn Models>,
-    /// The address of the models' server, where they have one.
-    pub(crate) server: Option<String>,
-}
-
 /// What the built-in tools need.
 #[cfg_attr(not(feature = "commands"), expect(dead_code, reason = "most of it is for commands"))]
 struct WorkspaceParts<'a> {
@@ -125,6 +119,7 @@ impl Default for AgentParts {
         Self {
             name: "Windlass".to_owned(),
             model: RequestedModel::default(),
+            fallbacks: Vec::new(),
             environment: Environment::default(),
             custom_model: None,
             named_models: HashMap::new(),
@@ -164,27 +159,6 @@ impl Default for AgentParts {
     }
 }
 
-/// A single server that can serve any model by name: a resumed run names the model it began with, whatever is
-/// configured now.
-struct SingleServer {
-    config: ModelConfig,
-    client: HttpClient,
-    known: Mutex<HashMap<ModelName, Arc<dyn Model>>>,
-}
-
-impl Models for SingleServer {
-    fn model(&self, name: &ModelName) -> Option<Arc<dyn Model>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = known.get(name) {
-            return Some(Arc::clone(model));
-        }
-        let config = ModelConfig { model: name.0.clone(), ..self.config.clone() };
-        let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &self.client).ok()?);
-        known.insert(name.clone(), Arc::clone(&model));
-        Some(model)
-    }
-}
-
 impl AgentParts {
     pub(crate) fn take_policy(&mut self) -> Result<Policy, BuildError> {
         let of_preset = || preset(&self.preset).ok_or_else(|| BuildError::Preset { name: self.preset.clone() });
@@ -207,27 +181,14 @@ impl AgentParts {
     }
 
     pub(crate) fn take_models(&mut self) -> Result<ChosenModels, BuildError> {
-        let mut known = std::mem::take(&mut self.named_models);
-        let request = std::mem::take(&mut self.model);
-        if let Some((name, model)) = self.custom_model.take() {
-            known.insert(name.clone(), model);
-            return Ok(ChosenModels { name, models: Arc::new(known), server: request.base_url });
-        }
-        let ServedModel { base_url, id, key } = served(request, &self.environment)?;
-        let server = ModelConfig { api_key: key, ..ModelConfig::chat(&base_url, "") };
-        let id = match id {
-            ServedModelId::Known(id) => id,
-            ServedModelId::Listed(rule) => ask_for_model(&server, rule)?,
+        let known = std::mem::take(&mut self.named_models);
+        let requested = RequestedChain {
+            first: std::mem::take(&mut self.model),
+            fallbacks: std::mem::take(&mut self.fallbacks),
+            custom: self.custom_model.take(),
+            response_format: self.response_format,
         };
-        let usual = ModelConfig::chat(&base_url, &id);
-        let response_format = self.response_format.unwrap_or(usual.response_format);
-        let config = ModelConfig { api_key: server.api_key, response_format, ..usual };
-        let client = HttpClient::new(HttpConfig::default())?;
-        let name = ModelName(id);
-        let model: Arc<dyn Model> = Arc::new(HttpModel::new(config.clone(), &client)?);
-        known.entry(name.clone()).or_insert(model);
-        let models = Arc::new(SingleServer { config, client, known: Mutex::new(known) });
-        Ok(ChosenModels { name, models, server: Some(base_url) })
+        requested.resolve(known, &self.environment)
     }
 
     pub(crate) fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {

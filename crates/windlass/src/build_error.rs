@@ -32,6 +32,12 @@ pub enum BuildError {
          `http://127.0.0.1:8080/v1`, or give the address with `base_url`"
     )]
     NoBaseUrl,
+    /// The chain contains a model twice.
+    #[error("the chain of models contains `{name}` twice")]
+    ModelTwice {
+        /// The model's name.
+        name: String,
+    },
     /// An environment variable is invalid.
     #[error("{name}: {problem}")]
     Variable {

@@ -19,14 +19,15 @@ use windlass_tools::GuardProgram;
 #[cfg(feature = "fetch")]
 use windlass_tools::HostPattern;
 use windlass_tools::{OutputSchema, Permissions, Secrets, ToolServers};
-use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, RunModel, ToolSource};
+use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
-use crate::agent_parts::{AgentParts, ChosenModels, JournalPlace, PermissionSide};
+use crate::agent_parts::{AgentParts, JournalPlace, PermissionSide};
 use crate::build_error::BuildError;
 use crate::environment::Environment;
 #[cfg(feature = "mcp")]
 use crate::mcp_servers;
+use crate::model_chain::ChosenModels;
 use crate::output::{Output, expected};
 use crate::typed::IntoTool;
 
@@ -124,6 +125,15 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.parts.model.name = Some(name.into());
+        self
+    }
+
+    /// Adds a model to the chain, by a name as for [`model`](Self::model). It is called when the models before it can't
+    /// be reached, and so its server may be sent every conversation. Its name in records and events is the one given
+    /// here: one id on two servers is two models.
+    #[must_use]
+    pub fn fallback_model(mut self, name: impl Into<String>) -> Self {
+        self.parts.fallbacks.push(name.into());
         self
     }
 
@@ -430,9 +440,7 @@ impl<D, O: Output> Builder<D, O> {
                 return Err(BuildError::OutputByTool);
             }
         }
-        let ChosenModels { name: model_name, models, server } = parts.take_models()?;
-        // An address that contains credentials must not be recorded.
-        let server = server.filter(|url| !url.contains('@'));
+        let ChosenModels { chain, models } = parts.take_models()?;
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut parts.secrets)));
         let (store, data_dir) = parts.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
@@ -453,7 +461,7 @@ impl<D, O: Output> Builder<D, O> {
         let settings = windlass_runtime::AgentSettings {
             name: parts.name,
             policy,
-            models: vec![RunModel { server, ..RunModel::named(model_name) }],
+            models: chain,
             instructions: Instructions { system: parts.system, workspace: parts.workspace },
             permissions: Arc::new(permissions),
             deadline_ms: parts.deadline_ms,

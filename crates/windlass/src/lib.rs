@@ -145,6 +145,7 @@ mod host_address;
 mod listed_models;
 #[cfg(feature = "mcp")]
 mod mcp_servers;
+mod model_chain;
 mod model_name;
 mod model_providers;
 mod output;

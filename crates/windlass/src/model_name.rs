@@ -5,12 +5,14 @@
 //! environment gives for it, never to an address in a name or in the code.
 
 use windlass_provider::Secret;
+use windlass_provider::server_kind::ServerKind;
 
 use crate::build_error::BuildError;
 use crate::environment::Environment;
 use crate::listed_models::ListedRule;
 use crate::model_providers::{
-    EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, PROVIDERS, UnnamedModel, server_in_environment,
+    EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, OPENAI, PROVIDERS, UnnamedModel,
+    server_in_environment,
 };
 
 /// What the name of a model says.
@@ -54,6 +56,8 @@ impl<'n> NamedModel<'n> {
 /// A model on a server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ServedModel {
+    /// What kind of server it is, as far as that is known.
+    pub(crate) kind: ServerKind,
     pub(crate) base_url: String,
     pub(crate) id: ServedModelId,
     pub(crate) key: Option<Secret>,
@@ -76,42 +80,72 @@ pub(crate) struct RequestedModel {
     pub(crate) key: Option<Secret>,
 }
 
+/// The address of a server, and what kind of server it is.
+struct KnownServer {
+    kind: ServerKind,
+    base_url: String,
+}
+
+impl KnownServer {
+    /// The server at an address that names no provider.
+    fn at(base_url: String) -> Self {
+        Self { kind: ServerKind::at(&base_url), base_url }
+    }
+
+    /// The provider's own server.
+    fn of(provider: &ModelProvider) -> Self {
+        Self { kind: provider.server, base_url: provider.base_url.to_owned() }
+    }
+
+    /// Another address that the environment gives for the provider. OpenAI's variable may give that of any server with
+    /// its protocol, so there the address decides.
+    fn elsewhere(provider: &ModelProvider, base_url: String) -> Self {
+        let kind = if provider == &OPENAI { ServerKind::at(&base_url) } else { provider.server };
+        Self { kind, base_url }
+    }
+}
+
 /// Resolves the requested model.
 pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Result<ServedModel, BuildError> {
     let RequestedModel { name, base_url, key } = request;
     let name = name.or_else(|| environment.first(MODEL_VARIABLES).map(str::to_owned));
-    let served = |base_url: String, id: Option<&str>, unnamed: UnnamedModel, from_environment: Option<&str>| {
+    let served = |server: KnownServer, id: Option<&str>, unnamed: UnnamedModel, from_environment: Option<&str>| {
+        let KnownServer { kind, base_url } = server;
         let id = match (id, unnamed) {
             (Some(id), _) | (None, UnnamedModel::Named(id)) => ServedModelId::Known(id.to_owned()),
             (None, UnnamedModel::FirstListed) => ServedModelId::Listed(ListedRule::First),
             (None, UnnamedModel::OnlyListed) => ServedModelId::Listed(ListedRule::Only),
         };
-        ServedModel { base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)) }
+        ServedModel { kind, base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)) }
     };
     let own_key = environment.get(KEY_VARIABLE);
     if let Some(base_url) = base_url {
-        return Ok(served(base_url, name.as_deref(), UnnamedModel::OnlyListed, own_key));
+        return Ok(served(KnownServer::at(base_url), name.as_deref(), UnnamedModel::OnlyListed, own_key));
     }
     let named = name.as_deref().map(NamedModel::parse);
     let id = named.and_then(|named| named.id);
     match named.map_or(NamedServer::Unnamed, |named| named.server) {
-        NamedServer::Address(address) => Ok(served(address.to_owned(), id, UnnamedModel::OnlyListed, own_key)),
+        NamedServer::Address(address) => {
+            Ok(served(KnownServer::at(address.to_owned()), id, UnnamedModel::OnlyListed, own_key))
+        }
         NamedServer::Provider(provider) => {
             let key = environment.first(provider.key_variables());
             Ok(match environment.address_of(provider)? {
-                Some(address) => served(address, id, unnamed_elsewhere(provider), key),
-                None => served(provider.base_url.to_owned(), id, provider.unnamed_model, key),
+                Some(address) => {
+                    served(KnownServer::elsewhere(provider, address), id, unnamed_elsewhere(provider), key)
+                }
+                None => served(KnownServer::of(provider), id, provider.unnamed_model, key),
             })
         }
         NamedServer::Unnamed => match server_in_environment(|name| environment.get(name).is_some()) {
             Some(EnvironmentServer::Address(variable, provider)) => {
                 let address = environment.address_in(variable)?.unwrap_or_default();
                 let key = environment.first(provider.key_variables());
-                Ok(served(address, id, unnamed_elsewhere(provider), key))
+                Ok(served(KnownServer::elsewhere(provider, address), id, unnamed_elsewhere(provider), key))
             }
             Some(EnvironmentServer::Keyed(provider)) => {
                 let key = environment.first(provider.key_variables());
-                Ok(served(provider.base_url.to_owned(), id, provider.unnamed_model, key))
+                Ok(served(KnownServer::of(provider), id, provider.unnamed_model, key))
             }
             None if id.is_none() => Err(BuildError::NoModel),
             None => Err(BuildError::NoBaseUrl),

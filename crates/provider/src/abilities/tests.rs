@@ -1,26 +1,24 @@
 use windlass_vocab::Reasoning;
 
-use super::{Abilities, Ability, AbilityOverrides, EffortLevel, ProviderWire, ReasoningControl};
-use crate::config::{LengthField, ModelConfig, ReasoningReturn, ResponseFormat};
+use super::{
+    Abilities, Ability, AbilityOverrides, EffortLevel, LengthField, ProviderWire, ReasoningControl, ReasoningReturn,
+    ResponseFormat,
+};
 use crate::server_kind::ServerKind;
 
-// proves M1: what depended on the name of a host is an ability of its server
+// proves M1
 #[test]
-fn a_server_gets_the_fields_that_its_address_decided_before() {
-    for address in [
-        "https://api.openai.com/v1",
-        "https://api.deepseek.com/v1",
-        "https://api.mistral.ai/v1",
-        "https://openrouter.ai/api/v1",
-        "http://127.0.0.1:11434/v1",
-        "http://127.0.0.1:8080/v1",
-        "https://llm.example/v1",
+fn the_address_of_a_server_decides_which_fields_it_gets() {
+    use {LengthField as Length, ReasoningReturn as Return, ResponseFormat as Format};
+    for (address, expected) in [
+        ("https://api.openai.com/v1", (Length::MaxCompletionTokens, Return::Never, Format::Always)),
+        ("https://api.deepseek.com/v1", (Length::MaxTokens, Return::Field, Format::Never)),
+        ("https://api.mistral.ai/v1", (Length::MaxTokens, Return::Never, Format::WithoutTools)),
+        ("http://127.0.0.1:11434/v1", (Length::MaxTokens, Return::Never, Format::WithoutTools)),
+        ("https://llm.example/v1", (Length::MaxTokens, Return::Never, Format::WithoutTools)),
     ] {
-        let before = ModelConfig::chat(address, "some-model");
-        let now = Abilities::of(ServerKind::at(address), "some-model");
-        assert_eq!(now.length_field, before.length_field, "{address}");
-        assert_eq!(now.reasoning_return, before.return_reasoning, "{address}");
-        assert_eq!(now.response_format, before.response_format, "{address}");
+        let found = Abilities::of(ServerKind::at(address), "some-model");
+        assert_eq!((found.length_field, found.reasoning_return, found.response_format), expected, "{address}");
     }
 }
 

@@ -6,14 +6,12 @@ use windlass_vocab::{Json, MaxTokens, Message, Reasoning, ToolSpec, TurnMode};
 
 use super::message::starts_with_thinking;
 use super::schema::accepted_schema;
-use crate::config::{ModelConfig, ResponseFormat, SamplingControl, ThinkingControl};
+use crate::ability::{EffortLevel, ReasoningControl, ResponseFormat};
+use crate::config::ModelConfig;
 use crate::model::{Delivery, ModelRequest};
 
 /// The length limit where neither the policy nor the configuration has one: this wire requires it.
 const DEFAULT_LENGTH: u32 = 8_192;
-
-/// The smallest budget for reasoning that the API accepts.
-const LEAST_BUDGET: u32 = 1_024;
 
 /// A tool in the request.
 #[derive(Serialize)]
@@ -79,10 +77,10 @@ impl<'a> MessagesParameters<'a> {
         let max_tokens = length_limit(config, request.max_tokens);
         let effort = AskedEffort::of(request.reasoning);
         let thinking = effort.and_then(|effort| thinking(config, request, effort, max_tokens));
-        let effort = effort.filter(|_| config.thinking_control == ThinkingControl::Adaptive).map(AskedEffort::word);
-        let format = output_format(config.response_format, request);
+        let effort = config.abilities.reasoning.level(request.reasoning).map(EffortLevel::wire_name);
+        let format = output_format(config.abilities.response_format, request);
         // A model that reasons accepts no other temperature than its own.
-        let sampled = thinking.is_none() && config.sampling_control == SamplingControl::Accepted;
+        let sampled = thinking.is_none() && config.abilities.temperature.is_not_excluded();
         Self {
             max_tokens,
             stream: request.delivery == Delivery::Streamed,
@@ -134,14 +132,6 @@ impl AskedEffort {
         }
     }
 
-    fn word(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-
     /// The tokens to reason with, for models that are given a number.
     fn budget(self) -> u32 {
         match self {
@@ -158,16 +148,16 @@ fn thinking(
     effort: AskedEffort,
     max_tokens: u32,
 ) -> Option<WireThinking> {
-    match config.thinking_control {
-        ThinkingControl::None => None,
+    match config.abilities.reasoning {
+        ReasoningControl::NoReasoning | ReasoningControl::Fixed | ReasoningControl::Switch => None,
         // Newer models leave the text of their reasoning out unless it is asked for.
-        ThinkingControl::Adaptive => {
+        ReasoningControl::Levels(_) | ReasoningControl::Unknown => {
             Some(WireThinking { r#type: "adaptive", budget_tokens: None, display: Some("summarized") })
         }
-        ThinkingControl::Budget => {
+        ReasoningControl::Budget { least, most } => {
             // Part of the limit is left for the answer.
-            let budget = effort.budget().min(max_tokens / 4 * 3);
-            (budget >= LEAST_BUDGET && may_think(request)).then_some(WireThinking {
+            let budget = effort.budget().min(max_tokens / 4 * 3).min(most.unwrap_or(u32::MAX));
+            (budget >= least && may_think(request)).then_some(WireThinking {
                 r#type: "enabled",
                 budget_tokens: Some(budget),
                 display: None,

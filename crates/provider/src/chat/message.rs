@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use bytes::BufMut;
 use windlass_vocab::{CallInHistory, Message, Part};
 
-use crate::config::ReasoningReturn;
+use crate::ability::ReasoningReturn;
 use crate::write_json::{wire_id, wire_name, write, write_string};
 
 /// The role of a plain text message.

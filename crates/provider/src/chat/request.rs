@@ -34,7 +34,7 @@ pub fn encode(
             if place > 0 || !prefix.is_empty() {
                 write(out, ",");
             }
-            write_message(out, message, config.return_reasoning);
+            write_message(out, message, config.abilities.reasoning_return);
         },
     );
     let whole = stable.and_then(|stable| Ok(RequestBody::new(stable, closing(config, request)?)));

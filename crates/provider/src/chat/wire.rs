@@ -1,9 +1,10 @@
 //! The wire form of a request's tools and parameters.
 
 use serde::Serialize;
-use windlass_vocab::{Json, MaxTokens, OutputSpec, Reasoning, ToolSpec, TurnMode};
+use windlass_vocab::{Json, MaxTokens, OutputSpec, ToolSpec, TurnMode};
 
-use crate::config::{LengthField, ModelConfig, ResponseFormat};
+use crate::ability::{EffortLevel, LengthField, ResponseFormat};
+use crate::config::ModelConfig;
 use crate::model::{Delivery, ModelRequest};
 
 /// A tool in the request.
@@ -63,28 +64,30 @@ struct StreamOptions {
 
 impl<'a> Parameters<'a> {
     pub(super) fn of(config: &ModelConfig, request: &ModelRequest<'a>) -> Self {
-        let streamed = match request.delivery {
-            Delivery::Streamed => Some(StreamOptions { include_usage: true }),
-            Delivery::Whole => None,
-        };
+        let abilities = &config.abilities;
+        let streamed = request.delivery == Delivery::Streamed;
         let limit = match request.max_tokens {
             MaxTokens::Fixed(tokens) => Some(tokens),
             MaxTokens::ModelOwn | MaxTokens::Budget => None,
         };
-        let (max_tokens, max_completion_tokens) = match config.length_field {
+        let (max_tokens, max_completion_tokens) = match abilities.length_field {
             LengthField::MaxTokens => (limit, None),
             LengthField::MaxCompletionTokens => (None, limit),
         };
         Self {
-            stream: streamed.is_some(),
-            stream_options: streamed,
+            stream: streamed,
+            stream_options: (streamed && abilities.stream_usage_option.is_not_excluded())
+                .then_some(StreamOptions { include_usage: true }),
             tool_choice: (!request.context.offer.is_empty()).then(|| tool_choice(request.mode)),
             stop: request.stop,
-            temperature: request.temperature_milli.map(|milli| f64::from(milli) / 1000.0),
+            temperature: request
+                .temperature_milli
+                .filter(|_| abilities.temperature.is_not_excluded())
+                .map(|milli| f64::from(milli) / 1000.0),
             max_tokens,
             max_completion_tokens,
-            reasoning_effort: effort(request.reasoning),
-            response_format: response_format(config.response_format, request),
+            reasoning_effort: abilities.reasoning.level(request.reasoning).map(EffortLevel::wire_name),
+            response_format: response_format(abilities.response_format, request),
         }
     }
 }
@@ -107,13 +110,4 @@ fn response_format<'a>(when: ResponseFormat, request: &ModelRequest<'a>) -> Opti
     };
     let spec = request.output.filter(|spec| sent && spec.schema.to_value()["type"] == "object")?;
     Some(WireFormat { r#type: "json_schema", json_schema: spec })
-}
-
-fn effort(reasoning: Reasoning) -> Option<&'static str> {
-    match reasoning {
-        Reasoning::ModelOwn | Reasoning::Configured => None,
-        Reasoning::Low => Some("low"),
-        Reasoning::Medium => Some("medium"),
-        Reasoning::High => Some("high"),
-    }
 }

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 use windlass_provider::anthropic::encode;
-use windlass_provider::{Delivery, ModelConfig, ModelRequest, RequestBody, ResponseFormat, SamplingControl, Segments};
-use windlass_provider::{HttpClient, HttpConfig, ThinkingControl, list_models};
+use windlass_provider::{
+    Abilities, Ability, Delivery, HttpClient, HttpConfig, ModelConfig, ModelRequest, ReasoningControl, RequestBody,
+    ResponseFormat, Segments, list_models,
+};
 use windlass_vocab::{
     CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, OutputSpec, Part,
     PinnedContext, Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
@@ -11,6 +13,8 @@ use windlass_vocab::{
 
 use super::network::answer;
 use super::server::{Act, Server};
+
+const BUDGET: ReasoningControl = ReasoningControl::Budget { least: 1_024, most: None };
 
 fn config() -> ModelConfig {
     ModelConfig::messages("http://models.test/v1", "m")
@@ -345,7 +349,8 @@ fn parameters_are_sent_only_where_set() {
     assert_eq!(parameters(&config(), &plain), json!({"max_tokens": 8192, "stream": true}));
     let known = ModelConfig { output_limit: Some(64_000), ..config() };
     assert_eq!(parameters(&known, &plain)["max_tokens"], 64_000);
-    let small = ModelConfig { output_limit: Some(2_000), sampling_control: SamplingControl::Refused, ..config() };
+    let cold = Abilities { temperature: Ability::No, ..config().abilities };
+    let small = ModelConfig { output_limit: Some(2_000), abilities: cold, ..config() };
     assert_eq!(parameters(&small, &set), json!({"max_tokens": 2000, "stream": false, "stop_sequences": ["</tool>"]}));
 }
 
@@ -354,7 +359,8 @@ fn parameters_are_sent_only_where_set() {
 fn an_effort_is_asked_for_in_the_way_the_model_knows() {
     let (own, context, history) = (own(), context(vec![]), [user("Go.")]);
     let asked = |control, limit, reasoning, history: &[Message]| {
-        let config = ModelConfig { thinking_control: control, output_limit: Some(limit), ..config() };
+        let abilities = Abilities { reasoning: control, ..config().abilities };
+        let config = ModelConfig { abilities, output_limit: Some(limit), ..config() };
         let request = ModelRequest { reasoning, temperature_milli: Some(300), ..request(&own, &context, history) };
         let sent = parameters(&config, &request);
         (sent["thinking"].clone(), sent["output_config"]["effort"].clone(), sent.get("temperature").is_some())
@@ -363,14 +369,14 @@ fn an_effort_is_asked_for_in_the_way_the_model_knows() {
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
     let none = Value::Null;
     for (control, limit, reasoning, expected) in [
-        (ThinkingControl::Adaptive, 64_000, Reasoning::Low, (adaptive.clone(), json!("low"), false)),
-        (ThinkingControl::Adaptive, 64_000, Reasoning::High, (adaptive, json!("high"), false)),
-        (ThinkingControl::Adaptive, 64_000, Reasoning::ModelOwn, (none.clone(), none.clone(), true)),
-        (ThinkingControl::Budget, 64_000, Reasoning::Low, (budget(2_048), none.clone(), false)),
-        (ThinkingControl::Budget, 64_000, Reasoning::Medium, (budget(8_192), none.clone(), false)),
-        (ThinkingControl::Budget, 8_000, Reasoning::High, (budget(6_000), none.clone(), false)),
-        (ThinkingControl::Budget, 1_000, Reasoning::High, (none.clone(), none.clone(), true)),
-        (ThinkingControl::None, 64_000, Reasoning::High, (none.clone(), none, true)),
+        (ReasoningControl::Unknown, 64_000, Reasoning::Low, (adaptive.clone(), json!("low"), false)),
+        (ReasoningControl::Unknown, 64_000, Reasoning::High, (adaptive, json!("high"), false)),
+        (ReasoningControl::Unknown, 64_000, Reasoning::ModelOwn, (none.clone(), none.clone(), true)),
+        (BUDGET, 64_000, Reasoning::Low, (budget(2_048), none.clone(), false)),
+        (BUDGET, 64_000, Reasoning::Medium, (budget(8_192), none.clone(), false)),
+        (BUDGET, 8_000, Reasoning::High, (budget(6_000), none.clone(), false)),
+        (BUDGET, 1_000, Reasoning::High, (none.clone(), none.clone(), true)),
+        (ReasoningControl::NoReasoning, 64_000, Reasoning::High, (none.clone(), none, true)),
     ] {
         assert_eq!(asked(control, limit, reasoning, &history), expected, "{control:?} {limit} {reasoning:?}");
     }
@@ -383,7 +389,7 @@ fn an_effort_is_asked_for_in_the_way_the_model_knows() {
             reply(model, parts, vec![call(id(1, 0), Some("t"), "t")]),
             result(id(1, 0), Some("t"), OutcomeKind::Ok, "A"),
         ];
-        let (thinking, ..) = asked(ThinkingControl::Budget, 64_000, Reasoning::Low, &history);
+        let (thinking, ..) = asked(BUDGET, 64_000, Reasoning::Low, &history);
         assert_eq!(thinking.is_object(), thinks);
     }
 }
@@ -404,7 +410,7 @@ fn the_schema_of_an_output_is_sent_where_the_model_can_hold_to_it() {
         (ResponseFormat::Never, TurnMode::Talk, &report, None),
         (ResponseFormat::Always, TurnMode::Talk, &list, None),
     ] {
-        let config = ModelConfig { response_format: when, ..config() };
+        let config = ModelConfig { abilities: Abilities { response_format: when, ..config().abilities }, ..config() };
         let plain = ModelRequest { mode, ..request(&own, &with_tools, &history) };
         let typed = ModelRequest { output: Some(output), ..plain };
         assert_eq!(json_of(&config, &typed).get("output_config"), want, "{when:?} {mode:?}");

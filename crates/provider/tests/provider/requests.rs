@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use windlass_provider::chat::encode;
 use windlass_provider::{
-    Delivery, LengthField, ModelConfig, ModelRequest, ReasoningReturn, RequestBody, ResponseFormat, Segments,
+    Abilities, Delivery, LengthField, ModelConfig, ModelRequest, ReasoningReturn, RequestBody, ResponseFormat, Segments,
 };
 use windlass_vocab::{
     CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, OutputSpec, Part,
@@ -207,7 +207,7 @@ fn parameters_are_sent_only_where_set() {
         })
     );
     let openai = ModelConfig::chat("https://api.openai.com/v1", "m");
-    assert_eq!(openai.length_field, LengthField::MaxCompletionTokens);
+    assert_eq!(openai.abilities.length_field, LengthField::MaxCompletionTokens);
     assert_eq!(parameters(&openai)["max_completion_tokens"], json!(4096));
     assert_eq!(parameters(&openai).get("max_tokens"), None);
 }
@@ -220,9 +220,15 @@ fn reasoning_is_returned_only_where_the_configuration_says_so() {
         json_of(config, &request(&context, &history))["messages"][2]["reasoning_content"].clone()
     };
     assert_eq!(reasoning(&config()), Value::Null);
-    assert_eq!(reasoning(&ModelConfig { return_reasoning: ReasoningReturn::Field, ..config() }), json!("hm"));
+    assert_eq!(
+        reasoning(&ModelConfig {
+            abilities: Abilities { reasoning_return: ReasoningReturn::Field, ..config().abilities },
+            ..config()
+        }),
+        json!("hm")
+    );
     // As in the recorded requests of its reasoning models.
-    assert_eq!(ModelConfig::chat("https://api.deepseek.com", "m").return_reasoning, ReasoningReturn::Field);
+    assert_eq!(ModelConfig::chat("https://api.deepseek.com", "m").abilities.reasoning_return, ReasoningReturn::Field);
 }
 
 // proves M5: what only its own model understands is not sent on a wire that has no form for it
@@ -260,7 +266,7 @@ fn the_schema_of_an_output_is_sent_where_the_server_can_hold_to_it() {
     let (report, list) = (spec(json!({"type": "object", "properties": {}})), spec(json!({"type": "array"})));
     let (with_tools, without, history) = (context(vec![read_file()]), context(vec![]), history());
     let sent = |when, context, mode, output| {
-        let config = ModelConfig { response_format: when, ..config() };
+        let config = ModelConfig { abilities: Abilities { response_format: when, ..config().abilities }, ..config() };
         let body = json_of(&config, &ModelRequest { mode, output: Some(output), ..request(context, &history) });
         body.get("response_format").cloned()
     };
@@ -283,7 +289,7 @@ fn the_schema_of_an_output_is_sent_where_the_server_can_hold_to_it() {
         ("https://api.deepseek.com/v1", ResponseFormat::Never),
         ("http://localhost:11434/v1", ResponseFormat::WithoutTools),
     ] {
-        assert_eq!(ModelConfig::chat(url, "m").response_format, when, "{url}");
+        assert_eq!(ModelConfig::chat(url, "m").abilities.response_format, when, "{url}");
     }
 }
 
