@@ -10,14 +10,14 @@ use crate::server_abilities::abilities_of_server;
 use crate::server_kind::ServerKind;
 
 pub use crate::ability::{
-    Ability, EffortLevel, LengthField, ProviderWire, ReasoningControl, ReasoningReturn, ResponseFormat,
+    Ability, EffortLevel, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind,
 };
 
 /// What a model on a server can do and accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
     /// The wires it can be called by, the preferred one first.
-    pub wires: &'static [ProviderWire],
+    pub wires: &'static [WireKind],
     /// Whether it calls tools by the wire's own means.
     pub native_calls: Ability,
     /// Whether one reply may contain several calls.
@@ -52,7 +52,7 @@ pub struct Abilities {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AbilityOverrides {
     /// See [`Abilities::wires`].
-    pub wire: Option<ProviderWire>,
+    pub wire: Option<WireKind>,
     /// See [`Abilities::native_calls`].
     pub native_calls: Option<Ability>,
     /// See [`Abilities::parallel_calls`].
@@ -147,11 +147,11 @@ impl Abilities {
 }
 
 /// Returns the list with nothing but this wire.
-const fn only(wire: ProviderWire) -> &'static [ProviderWire] {
+const fn only(wire: WireKind) -> &'static [WireKind] {
     match wire {
-        ProviderWire::Chat => &[ProviderWire::Chat],
-        ProviderWire::Messages => &[ProviderWire::Messages],
-        ProviderWire::Responses => &[ProviderWire::Responses],
+        WireKind::Chat => &[WireKind::Chat],
+        WireKind::Messages => &[WireKind::Messages],
+        WireKind::Responses => &[WireKind::Responses],
     }
 }
 

@@ -44,12 +44,12 @@ impl Ability {
 
 /// A protocol for model calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProviderWire {
-    /// OpenAI Chat Completions.
+pub enum WireKind {
+    /// OpenAI Chat Completions, which most servers speak.
     Chat,
     /// Anthropic Messages.
     Messages,
-    /// OpenAI Responses.
+    /// OpenAI Responses, which OpenAI's newer models are made for.
     Responses,
 }
 

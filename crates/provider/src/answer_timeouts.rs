@@ -35,7 +35,7 @@ impl AnswerTimeouts {
     pub(crate) fn of(config: &ModelConfig, first_ms: u64, next_ms: u64) -> Self {
         let alive_ms = config.keep_alive_ms.max(first_ms).max(next_ms);
         let [first, next, alive] = [first_ms, next_ms, alive_ms].map(Duration::from_millis);
-        let first = if config.abilities.silent_reasoning.is_certain() { first * WHILE_THINKING } else { first };
+        let first = if config.reasons() { first * WHILE_THINKING } else { first };
         Self { first, next, alive: alive.max(first) }
     }
 

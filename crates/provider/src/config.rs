@@ -1,9 +1,10 @@
 //! The configuration of a model.
 
 use crate::abilities::Abilities;
-use crate::ability::ProviderWire;
+use crate::ability::{Ability, WireKind};
 use crate::answer::stream::AnswerLimits;
 use crate::known_models::known_model;
+use crate::model::ModelRequest;
 use crate::secret::Secret;
 use crate::server_kind::ServerKind;
 
@@ -20,6 +21,8 @@ pub struct ModelConfig {
     pub wire: WireKind,
     /// What the server and the model can do and accept.
     pub abilities: Abilities,
+    /// Whether a reasoning model is asked for a summary of its reasoning, where the wire has one.
+    pub reasoning_summary: ReasoningSummary,
     /// The most tokens the model writes in one reply, where it is known. The Messages wire requires a limit.
     pub output_limit: Option<u32>,
     /// Limits on the size of an answer.
@@ -31,22 +34,13 @@ pub struct ModelConfig {
     pub keep_alive_ms: u64,
 }
 
-/// The protocol of a server.
+/// Whether a summary of the reasoning is asked for: it is all that a person can see of hidden reasoning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WireKind {
-    /// OpenAI Chat Completions, which most servers speak.
-    Chat,
-    /// Anthropic Messages.
-    Messages,
-}
-
-impl From<ProviderWire> for WireKind {
-    fn from(wire: ProviderWire) -> Self {
-        match wire {
-            ProviderWire::Chat | ProviderWire::Responses => Self::Chat,
-            ProviderWire::Messages => Self::Messages,
-        }
-    }
+pub enum ReasoningSummary {
+    /// It is, as long as the server has one.
+    Auto,
+    /// It is not: some servers give it only to organizations that they have verified.
+    Never,
 }
 
 impl ModelConfig {
@@ -60,8 +54,9 @@ impl ModelConfig {
         Self {
             base_url,
             api_key: None,
-            wire: abilities.wires.first().copied().map_or(WireKind::Chat, WireKind::from),
+            wire: abilities.wires.first().copied().unwrap_or(WireKind::Chat),
             abilities,
+            reasoning_summary: ReasoningSummary::Auto,
             output_limit: longest.map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
             model,
             limits: AnswerLimits::default(),
@@ -81,5 +76,23 @@ impl ModelConfig {
     #[must_use]
     pub fn messages(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self { wire: WireKind::Messages, ..Self::of(ServerKind::Anthropic, base_url, model) }
+    }
+    /// Returns the settings for `model` at `base_url`, which speaks Responses.
+    #[must_use]
+    pub fn responses(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        let base_url = base_url.into();
+        let usual = Self::of(ServerKind::at(&base_url), base_url, model);
+        let abilities = Abilities { prompt_cache_key: Ability::Yes, ..usual.abilities };
+        Self { wire: WireKind::Responses, abilities, ..usual }
+    }
+
+    /// Whether the model is known to reason before it answers.
+    pub(crate) fn reasons(&self) -> bool {
+        self.abilities.silent_reasoning.is_certain()
+    }
+
+    /// Returns the key of the session's cache, where it is sent (M6): a server that does not know it may refuse it.
+    pub(crate) fn sent_cache_key<'a>(&self, request: &ModelRequest<'a>) -> Option<&'a str> {
+        Some(request.cache_key).filter(|key| !key.is_empty() && self.abilities.prompt_cache_key.is_certain())
     }
 }

@@ -24,6 +24,8 @@ pub struct ModelRequest<'a> {
     pub model: &'a ModelName,
     /// The static prefix and the offer.
     pub context: &'a PinnedContext,
+    /// The same in every call of a session: a provider can route its calls by it to the cache they share.
+    pub cache_key: &'a str,
     /// The conversation, valid for the protocol.
     pub history: &'a [Message],
     /// Changes whenever `context` or the start of `history` does; while it is the same, history only grows.

@@ -1,13 +1,13 @@
 //! What the servers accept, one row each. A model's row may say otherwise.
 
 use crate::abilities::Abilities;
-use crate::ability::{Ability, LengthField, ProviderWire, ReasoningControl, ReasoningReturn, ResponseFormat};
+use crate::ability::{Ability, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind};
 use crate::server_kind::ServerKind;
 
 /// A server of which nothing is known: it speaks Chat Completions. Many servers apply a schema to the whole reply, so
 /// that the model could not call tools; the schema is sent when none may be called.
 const OTHER: Abilities = Abilities {
-    wires: &[ProviderWire::Chat],
+    wires: &[WireKind::Chat],
     native_calls: Ability::Unknown,
     parallel_calls: Ability::Unknown,
     images: Ability::Unknown,
@@ -31,7 +31,7 @@ const COMPATIBLE: Abilities = Abilities { tool_choice_none: Ability::Yes, stream
 pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
     match server {
         ServerKind::OpenAi => Abilities {
-            wires: &[ProviderWire::Chat, ProviderWire::Responses],
+            wires: &[WireKind::Chat, WireKind::Responses],
             response_format: ResponseFormat::Always,
             length_field: LengthField::MaxCompletionTokens,
             parallel_calls_field: Ability::Yes,
@@ -40,7 +40,7 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
         },
         // Its endpoint for Chat Completions ignores schemas and caching.
         ServerKind::Anthropic => Abilities {
-            wires: &[ProviderWire::Messages, ProviderWire::Chat],
+            wires: &[WireKind::Messages, WireKind::Chat],
             response_format: ResponseFormat::Always,
             ..COMPATIBLE
         },

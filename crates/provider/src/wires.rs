@@ -5,16 +5,19 @@ use std::sync::Arc;
 
 use windlass_vocab::{Failure, Reply};
 
+use crate::ability::WireKind;
 use crate::answer_timeouts::AnswerTimeouts;
 use crate::anthropic::draft::MessagesDraft;
 use crate::anthropic::request::encode as encode_messages;
 use crate::chat::draft::ChatDraft;
 use crate::chat::request::encode as encode_chat;
-use crate::config::{ModelConfig, WireKind};
+use crate::config::ModelConfig;
 use crate::future::BoxFuture;
 use crate::model::ModelRequest;
 use crate::piece::Sink;
 use crate::request_body::RequestBody;
+use crate::responses::draft::ResponseDraft;
+use crate::responses::request::encode as encode_responses;
 use crate::route::{Route, attempt};
 use crate::segments::Segments;
 use crate::server::client::AccessHeaders;
@@ -62,6 +65,13 @@ pub(crate) fn wire(kind: WireKind) -> ModelWire {
             },
             encode: encode_messages,
             attempt: attempt::<MessagesDraft>,
+        },
+        WireKind::Responses => ModelWire {
+            path: "responses",
+            models_path: "models",
+            access: AccessHeaders { key_header: "authorization", before_key: "Bearer ", others: &[] },
+            encode: encode_responses,
+            attempt: attempt::<ResponseDraft>,
         },
     }
 }

@@ -90,11 +90,12 @@ pub(crate) fn start(
     }
     let policy = run.policy();
     let history = legal(&state.transcript.history);
-    let tail = plan_reminder(state);
+    let (tail, session) = (plan_reminder(state), state.session.to_string());
     let request = ModelRequest {
         model: asked.model,
         context,
         history: &history,
+        cache_key: &session,
         epoch: state.transcript.epoch,
         tail: &tail,
         mode: asked.mode,

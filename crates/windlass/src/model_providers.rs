@@ -1,7 +1,7 @@
 //! What is known of a provider of models, and the environment variables that say which model is meant. The rows are in
 //! `provider_table.rs`; the library and every door resolve names by them.
 
-use windlass_provider::abilities::ProviderWire;
+use windlass_provider::abilities::WireKind;
 use windlass_provider::server_kind::ServerKind;
 
 pub use crate::provider_table::{OLLAMA, OPENAI, PROVIDERS};
@@ -25,7 +25,7 @@ pub struct ModelProvider {
     /// Which server it is, for the table of models and the abilities of its server.
     pub server: ServerKind,
     /// The protocol of its calls. A model may have others besides.
-    pub wire: ProviderWire,
+    pub wire: WireKind,
     /// Its address up to the version.
     pub base_url: &'static str,
     /// The variable that gives another address for it.

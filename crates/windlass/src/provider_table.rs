@@ -1,7 +1,7 @@
 //! The providers of models, one row each. Where several are set up in the environment, the first counts: those with
 //! keys stand before the software that people run themselves.
 
-use windlass_provider::abilities::ProviderWire;
+use windlass_provider::abilities::WireKind;
 use windlass_provider::server_kind::ServerKind;
 
 use crate::model_providers::{AddressForm, AddressVariable, ModelProvider, UnnamedModel};
@@ -15,7 +15,7 @@ pub static OPENAI: ModelProvider = ModelProvider {
 
 static ANTHROPIC: ModelProvider = ModelProvider {
     address_variable: Some(AddressVariable { name: "ANTHROPIC_BASE_URL", form: AddressForm::Unversioned }),
-    wire: ProviderWire::Messages,
+    wire: WireKind::Messages,
     key_prefixes: &["sk-ant-"],
     ..keyed(
         &row(ServerKind::Anthropic, "Anthropic", "anthropic", "https://api.anthropic.com/v1"),
@@ -172,7 +172,7 @@ const fn row(server: ServerKind, name: &'static str, prefix: &'static str, base_
         name,
         prefix,
         server,
-        wire: ProviderWire::Chat,
+        wire: WireKind::Chat,
         base_url,
         address_variable: None,
         key_variable: None,

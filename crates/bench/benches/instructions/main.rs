@@ -83,6 +83,7 @@ impl Sending {
             model: &name,
             context: &self.context,
             history: &self.history,
+            cache_key: "",
             epoch: 1,
             tail: "",
             mode: TurnMode::Tools,

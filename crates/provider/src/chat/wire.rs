@@ -1,11 +1,12 @@
 //! The wire form of a request's tools and parameters.
 
 use serde::Serialize;
-use windlass_vocab::{Json, MaxTokens, OutputSpec, ToolSpec, TurnMode};
+use windlass_vocab::{Json, MaxTokens, OutputSpec, ToolSpec};
 
-use crate::ability::{EffortLevel, LengthField, ResponseFormat};
+use crate::ability::{EffortLevel, LengthField};
 use crate::config::ModelConfig;
 use crate::model::{Delivery, ModelRequest};
+use crate::request_fields::{output_schema, tool_choice};
 
 /// A tool in the request.
 #[derive(Serialize)]
@@ -48,6 +49,8 @@ pub(super) struct Parameters<'a> {
     reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<WireFormat<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<&'a str>,
 }
 
 /// The schema the answer must match.
@@ -78,7 +81,7 @@ impl<'a> Parameters<'a> {
             stream: streamed,
             stream_options: (streamed && abilities.stream_usage_option.is_not_excluded())
                 .then_some(StreamOptions { include_usage: true }),
-            tool_choice: (!request.context.offer.is_empty()).then(|| tool_choice(request.mode)),
+            tool_choice: tool_choice(request),
             stop: request.stop,
             temperature: request
                 .temperature_milli
@@ -87,27 +90,9 @@ impl<'a> Parameters<'a> {
             max_tokens,
             max_completion_tokens,
             reasoning_effort: abilities.reasoning.level(request.reasoning).map(EffortLevel::wire_name),
-            response_format: response_format(abilities.response_format, request),
+            response_format: output_schema(abilities.response_format, request)
+                .map(|json_schema| WireFormat { r#type: "json_schema", json_schema }),
+            prompt_cache_key: config.sent_cache_key(request),
         }
     }
-}
-
-/// Withheld tools stay in the body, so that the cached prefix stays valid.
-fn tool_choice(mode: TurnMode) -> &'static str {
-    match mode {
-        TurnMode::Tools => "auto",
-        TurnMode::Talk | TurnMode::WrapUp => "none",
-    }
-}
-
-/// Sends only the schema of an object: servers refuse any other.
-fn response_format<'a>(when: ResponseFormat, request: &ModelRequest<'a>) -> Option<WireFormat<'a>> {
-    let callable = request.mode == TurnMode::Tools && !request.context.offer.is_empty();
-    let sent = match when {
-        ResponseFormat::Always => true,
-        ResponseFormat::WithoutTools => !callable,
-        ResponseFormat::Never => false,
-    };
-    let spec = request.output.filter(|spec| sent && spec.schema.to_value()["type"] == "object")?;
-    Some(WireFormat { r#type: "json_schema", json_schema: spec })
 }

@@ -2,7 +2,7 @@
 
 use super::row::{IdScope, KnownModel, LOW_TO_HIGH, MINIMAL_TO_HIGH};
 use crate::ability::EffortLevel::{High, Low, Medium, None as Off, XHigh};
-use crate::ability::{Ability, ProviderWire, ReasoningControl};
+use crate::ability::{Ability, ReasoningControl, WireKind};
 use crate::server_kind::ServerKind;
 
 const OFF_TO_HIGH: ReasoningControl = ReasoningControl::Levels(&[Off, Low, Medium, High]);
@@ -29,7 +29,7 @@ const fn reasoner(id: &'static str, window: u64, max_output: u64, reasoning: Rea
     plain(id, window, max_output)
         .reasoning(reasoning)
         .temperature(Ability::No)
-        .wires(&[ProviderWire::Responses, ProviderWire::Chat])
+        .wires(&[WireKind::Responses, WireKind::Chat])
 }
 
 /// One of the o series, which calls one tool at a time.
@@ -49,7 +49,7 @@ const fn long_gpt_5(id: &'static str, reasoning: ReasoningControl) -> KnownModel
 
 /// One that only Responses serves.
 const fn responses_only(row: KnownModel) -> KnownModel {
-    row.wires(&[ProviderWire::Responses])
+    row.wires(&[WireKind::Responses])
 }
 
 pub(super) const MODELS: &[KnownModel] = &[

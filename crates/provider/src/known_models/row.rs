@@ -2,7 +2,7 @@
 
 use windlass_vocab::NanoMoney;
 
-use crate::ability::{Ability, EffortLevel, ProviderWire, ReasoningControl};
+use crate::ability::{Ability, EffortLevel, ReasoningControl, WireKind};
 use crate::server_kind::ServerKind;
 use windlass_vocab::{ListPrices, LongInputPrices, Prices};
 
@@ -24,7 +24,7 @@ pub struct KnownModel {
     /// Its prices.
     pub prices: Option<ListPrices>,
     /// Its wires, where they are not all of its seller's; the preferred one first.
-    pub wires: Option<&'static [ProviderWire]>,
+    pub wires: Option<&'static [WireKind]>,
     /// Whether it calls tools by the wire's own means.
     pub native_calls: Ability,
     /// Whether one reply may contain several calls.
@@ -158,7 +158,7 @@ impl KnownModel {
         self
     }
 
-    pub(super) const fn wires(mut self, wires: &'static [ProviderWire]) -> Self {
+    pub(super) const fn wires(mut self, wires: &'static [WireKind]) -> Self {
         self.wires = Some(wires);
         self
     }

@@ -67,7 +67,7 @@ impl NormalizedWords {
 
     /// The request itself is wrong.
     pub(crate) fn mentions_bad_request(&self) -> bool {
-        self.any(&["invalid request error", "bad request", "badrequesterror", "invalid argument"])
+        self.any(&["invalid request error", "bad request", "badrequesterror", "invalid prompt", "invalid argument"])
     }
 }
 
@@ -113,6 +113,7 @@ const FILTERED: &[&str] = &[
     "content exists risk",
     "requires moderation",
     "usage policies",
+    "usage policy",
 ];
 
 const TRANSIENT: &[&str] = &[

@@ -12,6 +12,8 @@ mod recorded;
 mod recorded_requests;
 mod rejections;
 mod requests;
+mod responses_answers;
+mod responses_requests;
 mod reused;
 mod server;
 mod wires;

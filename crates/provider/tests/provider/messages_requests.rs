@@ -49,6 +49,7 @@ fn request<'a>(model: &'a ModelName, context: &'a PinnedContext, history: &'a [M
         history,
         epoch: 1,
         tail: "",
+        cache_key: "",
         mode: TurnMode::Tools,
         delivery: Delivery::Streamed,
         temperature_milli: None,

@@ -49,6 +49,7 @@ pub(crate) async fn call(model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Rep
         model: &name,
         context: &context,
         history: &history,
+        cache_key: "",
         epoch: 0,
         tail: "tail",
         mode: TurnMode::Talk,

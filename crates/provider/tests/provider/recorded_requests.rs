@@ -121,6 +121,7 @@ fn encoded(recorded: &Value) -> Option<Value> {
         history: &history,
         epoch: 1,
         tail: "",
+        cache_key: "",
         mode: if recorded["tool_choice"]["type"] == "none" { TurnMode::Talk } else { TurnMode::Tools },
         delivery: if recorded["stream"] == true { Delivery::Streamed } else { Delivery::Whole },
         temperature_milli: None,

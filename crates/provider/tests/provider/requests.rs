@@ -16,11 +16,11 @@ fn config() -> ModelConfig {
     ModelConfig::chat("http://models.test/v1", "m")
 }
 
-fn context(offer: Vec<ToolSpec>) -> PinnedContext {
+pub(crate) fn context(offer: Vec<ToolSpec>) -> PinnedContext {
     PinnedContext { prefix: "You are \"it\".".into(), offer, ..PinnedContext::default() }
 }
 
-fn read_file() -> ToolSpec {
+pub(crate) fn read_file() -> ToolSpec {
     ToolSpec {
         name: "local.read_file".into(),
         wire_name: "local_read_file".into(),
@@ -37,11 +37,12 @@ fn read_file() -> ToolSpec {
 /// The name of the model that is called.
 static MODEL: LazyLock<ModelName> = LazyLock::new(|| "a model".into());
 
-fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelRequest<'a> {
+pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelRequest<'a> {
     ModelRequest {
         model: &MODEL,
         context,
         history,
+        cache_key: "",
         epoch: 1,
         tail: "",
         mode: TurnMode::Tools,
@@ -55,11 +56,11 @@ fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) -> ModelReque
     }
 }
 
-fn call_id(index: u32) -> CallId {
+pub(crate) fn call_id(index: u32) -> CallId {
     CallId { run: RunId(1), turn: TurnId(2), index }
 }
 
-fn history() -> Vec<Message> {
+pub(crate) fn history() -> Vec<Message> {
     let arguments = Json::parse(r#"{"path": "a"}"#).unwrap();
     let call = |index, provider_id: Option<&str>, name: &str| CallInHistory {
         call: call_id(index),

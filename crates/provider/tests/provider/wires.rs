@@ -35,7 +35,7 @@ impl WireSample {
     }
 }
 
-pub(crate) const WIRES: [WireSample; 2] = [
+pub(crate) const WIRES: [WireSample; 3] = [
     WireSample {
         settings: |url, model| ModelConfig::chat(url, model),
         path: "/v1/chat/completions",
@@ -71,5 +71,23 @@ pub(crate) const WIRES: [WireSample; 2] = [
         whole: r#"{"type":"message","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}"#,
         overload: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\
                    \"message\":\"Overloaded\"}}\n\n",
+    },
+    WireSample {
+        settings: |url, model| ModelConfig::responses(url, model),
+        path: "/v1/responses",
+        key_line: "authorization: Bearer sk-secret\r\n",
+        reminder: "/input/1/content/0/text",
+        text: "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"status\":\"in_progress\"}}\n\n\
+               event: response.output_item.added\ndata: {\"type\":\"response.output_item.added\",\"output_index\":0,\
+               \"item\":{\"type\":\"message\",\"id\":\"msg_1\",\"content\":[]}}\n\n\
+               event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"output_index\":0,\
+               \"delta\":\"Hi\"}\n\n",
+        thought: "event: response.reasoning_summary_text.delta\ndata: {\"type\":\"response.reasoning_summary_text.delta\",\
+                  \"output_index\":0,\"summary_index\":0,\"delta\":\"Hm\"}\n\n",
+        finished: None,
+        end: "event: response.completed\ndata: {\"type\":\"response.completed\",\
+              \"response\":{\"object\":\"response\",\"status\":\"completed\",\"output\":[]}}\n\n",
+        whole: r#"{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#,
+        overload: "event: error\ndata: {\"type\":\"error\",\"code\":\"server_error\",\"message\":\"Overloaded\"}\n\n",
     },
 ];

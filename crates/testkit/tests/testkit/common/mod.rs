@@ -33,6 +33,7 @@ pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) ->
         model: &MODEL,
         context,
         history,
+        cache_key: "",
         epoch: 0,
         tail: "",
         mode: TurnMode::Tools,

@@ -1,0 +1,127 @@
+//! Writes the history as input items. Every turn writes some, so they are written directly: constant JSON as it is,
+//! and strings escaped.
+//!
+//! Items are sent without ids of their own: a server checks an id against what it stored, and it stores nothing. A
+//! reply's text is sent as a plain string, the one form of it that needs no id.
+
+use std::borrow::Cow;
+
+use bytes::{BufMut, BytesMut};
+use windlass_vocab::{CallInHistory, Message, ModelName, Part};
+
+use super::kept_item::KeptItem;
+use crate::write_json::{wire_id, wire_name, write, write_string};
+
+/// Writes a message of the history for `model`.
+pub(super) fn write_message(out: &mut BytesMut, message: &Message, model: &ModelName) {
+    match message {
+        Message::User { text } => {
+            separate(out);
+            write_user(out, text);
+        }
+        Message::Assistant { parts, calls, model: author } => {
+            write_parts(out, parts, calls, if author == model { Author::Same } else { Author::Other });
+        }
+        Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
+            separate(out);
+            write_string(out, r#"{"type":"function_call_output","call_id":"#, &wire_id(*call, provider_id.as_deref()));
+            write_string(out, r#","output":"#, text);
+            write(out, "}");
+        }
+    }
+}
+
+/// Writes a message of the user.
+pub(super) fn write_user(out: &mut impl BufMut, text: &str) {
+    write_string(out, r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"#, text);
+    write(out, "}]}");
+}
+
+/// Whether an item stands at the end of `written`, so that the next one needs a comma: a reply may have written none.
+pub(super) fn ends_with_item(written: &[u8]) -> bool {
+    written.last() == Some(&b'}')
+}
+
+fn separate(out: &mut BytesMut) {
+    if ends_with_item(out) {
+        write(out, ",");
+    }
+}
+
+/// Whether a reply was made by the model it is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Author {
+    Same,
+    Other,
+}
+
+/// Writes a reply. Texts that stand together are one message.
+fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], author: Author) {
+    let mut message = PendingMessage::default();
+    for (place, part) in parts.iter().enumerate() {
+        match part {
+            Part::Text { text } if message.text.is_empty() => message.text = Cow::Borrowed(text),
+            Part::Text { text } => message.text.to_mut().push_str(text),
+            Part::Call { index } => {
+                message.write(out);
+                write_call(out, calls, *index);
+            }
+            Part::Opaque { item } if author == Author::Same => match KeptItem::read(item) {
+                // Reasoning that led to nothing is refused.
+                Some(KeptItem::Reasoning(item)) if is_followed(&parts[place + 1..], calls) => {
+                    message.write(out);
+                    separate(out);
+                    write(out, item);
+                }
+                Some(KeptItem::Phase(phase)) => {
+                    message.write(out);
+                    message.phase = Some(phase);
+                }
+                Some(KeptItem::Reasoning(_)) | None => {}
+            },
+            Part::Opaque { .. } | Part::Thinking { .. } => {}
+        }
+    }
+    message.write(out);
+}
+
+/// Whether any of `parts` is written as an item of its own.
+fn is_followed(parts: &[Part], calls: &[CallInHistory]) -> bool {
+    parts.iter().any(|part| match part {
+        Part::Text { text } => !text.is_empty(),
+        Part::Call { index } => (*index as usize) < calls.len(),
+        Part::Thinking { .. } | Part::Opaque { .. } => false,
+    })
+}
+
+/// The text of a reply that has not been written yet.
+#[derive(Default)]
+struct PendingMessage<'a> {
+    text: Cow<'a, str>,
+    phase: Option<String>,
+}
+
+impl PendingMessage<'_> {
+    fn write(&mut self, out: &mut BytesMut) {
+        let Self { text, phase } = std::mem::take(self);
+        if text.is_empty() {
+            return;
+        }
+        separate(out);
+        write(out, r#"{"type":"message","role":"assistant""#);
+        if let Some(phase) = phase {
+            write_string(out, r#","phase":"#, &phase);
+        }
+        write_string(out, r#","content":"#, &text);
+        write(out, "}");
+    }
+}
+
+fn write_call(out: &mut BytesMut, calls: &[CallInHistory], index: u32) {
+    let Some(call) = calls.get(index as usize) else { return };
+    separate(out);
+    write_string(out, r#"{"type":"function_call","call_id":"#, &wire_id(call.call, call.provider_id.as_deref()));
+    write_string(out, r#","name":"#, &wire_name(&call.name));
+    write_string(out, r#","arguments":"#, call.arguments.as_str());
+    write(out, "}");
+}
