@@ -63,7 +63,7 @@ pub use hub::Hub;
 pub use import::{ImportOptions, ImportedSession, import};
 pub use opening::{OpenError, SessionChoice};
 pub use output::{ExpectedOutput, OutputCheck};
-pub use prefix::Instructions;
+pub use prefix::{InstructionFile, Instructions, ProjectInstructions};
 pub use services::{AgentSettings, Models, Services};
 
 pub use closed::SessionClosed;

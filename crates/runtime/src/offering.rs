@@ -10,11 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_machine::Run;
-use windlass_provider::BoxFuture;
 use windlass_tools::dialect::AcceptedForms;
-use windlass_tools::{
-    FileRules, Offer, Registry, Secrets, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
-};
+use windlass_tools::{Offer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice};
 use windlass_vocab::{Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TurnId, Wait, WaitFor};
 
 use crate::feed::Feed;
@@ -91,9 +88,8 @@ impl Offering {
     }
 
     /// Returns the context that is sent before the conversation, with this offer.
-    pub(crate) fn context(&self, gathered: PrefixSources) -> BoxFuture<'static, PinnedContext> {
-        let (offer, awaited) = (self.offer.clone(), awaited(&self.open));
-        Box::pin(gathered.context(offer, awaited))
+    pub(crate) fn context(&self, gathered: PrefixSources) -> PinnedContext {
+        gathered.context(&self.offer, awaited(&self.open))
     }
 }
 
@@ -115,20 +111,15 @@ pub(crate) struct PrefixSources {
     pub(crate) instructions: Instructions,
     pub(crate) run: Option<Arc<windlass_vocab::RunStarted>>,
     pub(crate) dialect: Option<windlass_vocab::Dialect>,
-    /// Which files of the workspace the model must not see.
-    pub(crate) files: FileRules,
-    pub(crate) secrets: Arc<Secrets>,
 }
 
 impl PrefixSources {
-    pub(crate) async fn context(self, offer: Offer, awaited: BTreeSet<String>) -> PinnedContext {
-        let Self { instructions, run, dialect, files, secrets } = self;
-        let (specs, reads) = (offer.specs().to_vec(), instructions.workspace.is_some());
-        let gather = move || run.map(|run| instructions.prefix(&run, offer.specs(), dialect, &files, &secrets));
-        // Without a workspace there is no file to read.
-        let prefix = if reads { tokio::task::spawn_blocking(gather).await.ok().flatten() } else { gather() };
+    pub(crate) fn context(self, offer: &Offer, awaited: BTreeSet<String>) -> PinnedContext {
+        let Self { instructions, run, dialect } = self;
+        let specs = offer.specs().to_vec();
+        let prefix = run.map(|run| instructions.prefix(&run, &specs, dialect)).unwrap_or_default();
         let dialect = dialect.filter(|_| !specs.is_empty());
-        PinnedContext { prefix: prefix.unwrap_or_default(), offer: specs, dialect, awaited }
+        PinnedContext { prefix, offer: specs, dialect, awaited }
     }
 }
 

@@ -7,7 +7,7 @@ use windlass_machine::{Effect, Fact, Phase};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::AcceptedForms;
-use windlass_tools::{FileRules, Offer, Selection, ServerStage, is_of_server};
+use windlass_tools::{Offer, Selection, ServerStage, is_of_server};
 use windlass_vocab::{Failure, PinnedContext, Reply, ToolName, TurnMode, Verdict};
 
 use crate::attempt;
@@ -52,8 +52,6 @@ impl Driver {
             instructions: self.agent.instructions.clone(),
             run: self.state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
             dialect: self.state.control.dialect(),
-            files: FileRules::of(Arc::clone(&self.agent.permissions)),
-            secrets: Arc::clone(&self.services.secrets),
         }
     }
 
@@ -66,7 +64,8 @@ impl Driver {
             let offer = self.offer();
             let awaited =
                 self.running_effects.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
-            return Box::pin(async move { (gathering.context(offer, awaited).await, None) });
+            let context = gathering.context(&offer, awaited);
+            return Box::pin(std::future::ready((context, None)));
         };
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
         let selection = Selection::from(run.policy());
@@ -77,7 +76,7 @@ impl Driver {
                 stages.filter(|(_, stage)| tools_known(stage) == Some(ToolsKnown::No)).map(|(server, _)| server);
             wait_before_first_turn(&services, &feed, &run, awaited.collect()).await;
             let offering = Offering::new(&services.registry, &run);
-            (offering.context(gathering).await, Some(offering))
+            (offering.context(gathering), Some(offering))
         })
     }
 
@@ -154,7 +153,7 @@ impl Driver {
             return Ok(());
         }
         let Some(joined) = offering.grow(&self.services.registry) else { return Ok(()) };
-        let context = offering.context(gathering).await;
+        let context = offering.context(gathering);
         self.step(Fact::OfferChanged { context, joined }).await.map(drop)
     }
 }

@@ -12,11 +12,12 @@ mod edit_file;
 mod ending;
 #[cfg(feature = "fetch")]
 mod fetch_url;
-mod file_kind;
+pub(crate) mod file_kind;
 mod file_preview;
 mod list_directory;
 mod move_file;
 mod read_file;
+mod read_skill;
 #[cfg(feature = "commands")]
 mod run_command;
 mod search_files;
@@ -35,6 +36,7 @@ pub use commands::Commands;
 pub use ending::ending_tools;
 #[cfg(feature = "fetch")]
 pub use fetch_url::{FetchSettings, fetch_url};
+pub use read_skill::read_skill;
 pub use tool_names::TOOL_NAMES;
 
 use crate::{Tool, Workspace};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use windlass_vocab::{EffectClass, Grant, ToolSpec, Verdict};
 
 use crate::about::{About, Clarity};
-use crate::access::{AccessKind, FileAccess};
+use crate::access::{AccessKind, FILE_TOOLS, FileAccess};
 use crate::address::RuleSide;
 use crate::path_pattern::PathExtent;
 use crate::rule::NetworkTarget;
@@ -243,10 +243,17 @@ fn rule_touches(rule: &Rule, spec: &ToolSpec, about: &About) -> bool {
         return rule.concerns(&spec.name) && rule.covers_address(address, RuleSide::Forbid);
     }
     if let Some(files) = &about.files {
-        return files.touched_by(rule);
+        return files.touched_by(rule) || rule_names_reader(rule, spec, about);
     }
     let mut texts = about.parts.iter().chain(&about.suspects).chain(std::iter::once(&about.whole));
     rule.concerns(&spec.name) && texts.any(|text| rule.covers(text))
+}
+
+/// Whether a rule names a tool whose name stands for no access to files, although its calls read some: such a rule is
+/// about the calls of this tool alone.
+fn rule_names_reader(rule: &Rule, spec: &ToolSpec, about: &About) -> bool {
+    let stands_for_access = FILE_TOOLS.iter().any(|(name, _)| spec.name.is_local() && spec.name.bare() == *name);
+    !stands_for_access && rule.concerns(&spec.name) && about.parts.iter().any(|part| rule.covers(part))
 }
 
 /// Like [`rule_touches`], without the parts that a person has already approved in this session.
@@ -258,7 +265,8 @@ fn rule_touches_ungranted(rule: &Rule, grants: &[&Rule], spec: &ToolSpec, about:
         return covering(grants, about).is_none() && rule_touches(rule, spec, about);
     }
     if let Some(files) = &about.files {
-        return files.touched_beyond(rule, grants);
+        let is_granted = || covering(grants, about).is_some();
+        return files.touched_beyond(rule, grants) || rule_names_reader(rule, spec, about) && !is_granted();
     }
     let open = |text: &&String| !grants.iter().any(|grant| grant.covers(text));
     let touched = |text: &String| rule.covers(text);

@@ -21,7 +21,6 @@ use crate::flat_path::flatten;
 use crate::new_folders::NewFolders;
 use crate::no_follow;
 use crate::other_names::{CachedNames, ChangeGuard, OtherNames};
-use crate::path_pattern::PathExtent;
 use crate::place::FileLocation;
 use crate::real_path::real_path;
 use crate::refusal::Refusal;
@@ -236,19 +235,6 @@ impl Workspace {
             return Err(format!("`{path}` has {size} bytes; this tool takes files of up to {limit}.").into());
         }
         Ok(bytes)
-    }
-
-    /// Reads the beginning of a regular file, at most `limit` bytes, with its secrets scrubbed; `None` if it can't be
-    /// read, must not be read without asking or at all, or is not in the workspace.
-    #[must_use]
-    pub fn beginning(&self, path: &str, limit: u64, rules: &FileRules) -> Option<String> {
-        if rules.hidden_files(&self.files(&[], READ, PathExtent::Itself)).has_any(&self.names(path).texts()) {
-            return None;
-        }
-        let (file, _) = self.file(path, rules).ok()?;
-        let mut bytes = Vec::new();
-        self.secrets.reader(file).take(limit).read_to_end(&mut bytes).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// Opens a folder, and returns the names it was checked by.

@@ -10,7 +10,7 @@ use windlass_machine::preset;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::{Model, ResponseFormat};
-use windlass_runtime::{Clock, SystemClock};
+use windlass_runtime::{Clock, InstructionFile, ProjectInstructions, SystemClock};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, Store};
@@ -21,7 +21,8 @@ use windlass_tools::{Commands, GuardProgram, Sandbox, builtins};
 #[cfg(feature = "fetch")]
 use windlass_tools::{FetchSettings, HostPattern, fetch_url};
 use windlass_tools::{
-    Mode, Permissions, Registry, Rule, Secrets, Tool, ToolServers, Workspace, ending_tools, file_tools,
+    Mode, Permissions, Registry, Rule, Secrets, Skill, Tool, ToolServers, Workspace, ending_tools, file_tools,
+    read_skill,
 };
 #[cfg(feature = "commands")]
 use windlass_vocab::ToolSource;
@@ -76,6 +77,9 @@ pub(crate) struct AgentParts {
     pub(crate) on_question: Option<QuestionHandler>,
     pub(crate) response_format: Option<ResponseFormat>,
     pub(crate) system: Option<String>,
+    pub(crate) user_instructions: Option<InstructionFile>,
+    pub(crate) project_instructions: Option<ProjectInstructions>,
+    pub(crate) skills: Vec<Skill>,
     pub(crate) permissions: Permissions,
     pub(crate) rules: Vec<(PermissionSide, String)>,
     #[cfg(feature = "commands")]
@@ -137,6 +141,9 @@ impl Default for AgentParts {
             on_question: None,
             response_format: None,
             system: None,
+            user_instructions: None,
+            project_instructions: None,
+            skills: Vec::new(),
             permissions: Permissions::default(),
             rules: Vec::new(),
             #[cfg(feature = "commands")]
@@ -230,7 +237,9 @@ impl AgentParts {
             }
             opened = Some(in_workspace.workspace);
         }
-        for tool in ending_tools().into_iter().chain(self.tools.drain(..).map(|bound| bound.tool)) {
+        let skills = read_skill(&self.skills, opened.as_ref(), secrets);
+        let own = self.tools.drain(..).map(|bound| bound.tool);
+        for tool in skills.into_iter().chain(ending_tools()).chain(own) {
             registry.add(tool)?;
         }
         if let Some(servers) = self.take_servers(secrets, data_dir)? {

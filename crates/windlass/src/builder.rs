@@ -8,7 +8,7 @@ use std::time::Duration;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::{Model, ResponseFormat, Secret};
-use windlass_runtime::{Breakers, Clock, Hub, Instructions, Services};
+use windlass_runtime::{Breakers, Clock, Hub, InstructionFile, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
@@ -18,7 +18,7 @@ use windlass_store::Store;
 use windlass_tools::GuardProgram;
 #[cfg(feature = "fetch")]
 use windlass_tools::HostPattern;
-use windlass_tools::{OutputSchema, Permissions, Secrets, ToolServers};
+use windlass_tools::{OutputSchema, Permissions, Secrets, Skill, ToolServers};
 use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
@@ -288,6 +288,28 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Sets the person's own instructions, which the model gets after `system`.
+    #[must_use]
+    pub fn user_instructions(mut self, file: InstructionFile) -> Self {
+        self.parts.user_instructions = Some(file);
+        self
+    }
+
+    /// Sets the project's instructions. If not called, they are the `AGENTS.md` of the workspace, as it is when the
+    /// agent is built.
+    #[must_use]
+    pub fn project_instructions(mut self, instructions: ProjectInstructions) -> Self {
+        self.parts.project_instructions = Some(instructions);
+        self
+    }
+
+    /// Adds skills: the model is told their names and descriptions, and reads their files with `read_skill`.
+    #[must_use]
+    pub fn skills(mut self, skills: impl IntoIterator<Item = Skill>) -> Self {
+        self.parts.skills.extend(skills);
+        self
+    }
+
     /// Sets all permissions at once.
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
@@ -447,6 +469,9 @@ impl<D, O: Output> Builder<D, O> {
         let (permissions, attendance) = (parts.take_permissions()?, parts.attendance_of_runs());
         let (registry, folder) =
             parts.registry(&secrets, &permissions, data_dir.as_deref(), guard_locks.as_deref(), &policy)?;
+        let permissions = Arc::new(permissions);
+        let workspace = parts.workspace.as_ref().map(|dir| dir.display().to_string());
+        let instructions = parts.take_instructions(folder.as_deref(), &permissions);
         let services = Services {
             store,
             models,
@@ -457,13 +482,12 @@ impl<D, O: Output> Builder<D, O> {
             guard_locks,
             workspace: folder,
         };
-        let workspace = parts.workspace.as_ref().map(|dir| dir.display().to_string());
         let settings = windlass_runtime::AgentSettings {
             name: parts.name,
             policy,
             models: chain,
-            instructions: Instructions { system: parts.system, workspace: parts.workspace },
-            permissions: Arc::new(permissions),
+            instructions,
+            permissions,
             deadline_ms: parts.deadline_ms,
             attendance,
             output,

@@ -128,6 +128,7 @@
 #![deny(missing_docs)]
 
 mod agent;
+mod agent_instructions;
 mod agent_parts;
 mod answer;
 mod asking;
@@ -177,8 +178,8 @@ pub use windlass_derive::ToolArgs;
 pub use schemars;
 
 pub use windlass_provider::ResponseFormat;
-pub use windlass_runtime::Session;
-pub use windlass_tools::{CallContext, Tool, Verification};
+pub use windlass_runtime::{InstructionFile, ProjectInstructions, Session};
+pub use windlass_tools::{CallContext, Skill, SkillOwner, Tool, Verification};
 /// An answer to a question of a run.
 pub use windlass_vocab::Answer as QuestionAnswer;
 pub use windlass_vocab::{

@@ -266,7 +266,7 @@ async fn silence_is_passing_before_and_after_the_first_word() {
     }
 }
 
-// proves M4: while a model reasons, and before that if its name marks it as a reasoning model
+// proves M4: while a model reasons, and before that if the table or its name marks it as a reasoning model
 #[tokio::test]
 async fn a_model_that_thinks_may_be_silent_for_longer() {
     let thought = chunk(&TEXT.replace("content", "reasoning_content"));
@@ -276,8 +276,7 @@ async fn a_model_that_thinks_may_be_silent_for_longer() {
         ("some-Thinking-7b", vec![], StreamIdle { first_ms: 30, next_ms: 20_000 }),
     ] {
         let server = Server::start(vec![Act::SayAndHang(said)]).await;
-        let config = ModelConfig { model: name.into(), ..config(&server.base_url()) };
-        let model = HttpModel::new(config, &http()).unwrap();
+        let model = HttpModel::new(ModelConfig::chat(server.base_url(), name), &http()).unwrap();
         let failure = call(&model, &Ask { idle, ..STREAMED }, ignore()).await.unwrap_err();
         assert!(failure.message.ends_with("said nothing for 0.09 s."), "{name}: {failure}");
     }

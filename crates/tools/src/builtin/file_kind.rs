@@ -1,7 +1,7 @@
 //! Recognizes files that are not text.
 
 /// How many bytes of a file are examined.
-pub(super) const SAMPLE: usize = 8 * 1024;
+pub(crate) const SAMPLE: usize = 8 * 1024;
 
 const KINDS: &[(&[u8], &str)] = &[
     (b"\x89PNG", "a PNG image"),
@@ -24,7 +24,7 @@ const KINDS: &[(&[u8], &str)] = &[
 ];
 
 /// Returns the kind of binary file that begins with `sample`; `None` for text.
-pub(super) fn binary(sample: &[u8]) -> Option<&'static str> {
+pub(crate) fn binary(sample: &[u8]) -> Option<&'static str> {
     let known = KINDS.iter().find(|(magic, _)| sample.starts_with(magic)).map(|(_, kind)| *kind);
     match known {
         // Text may begin with these bytes as well.

@@ -26,16 +26,16 @@ const LINES: u64 = 2_000;
 const CHARS: usize = 15_000;
 
 #[derive(Deserialize)]
-struct ReadFileArguments {
-    path: String,
+pub(super) struct ReadFileArguments {
+    pub(super) path: String,
     #[serde(default = "one")]
-    offset: u64,
+    pub(super) offset: u64,
     #[serde(default = "one")]
-    column: u64,
-    limit: Option<u64>,
+    pub(super) column: u64,
+    pub(super) limit: Option<u64>,
 }
 
-fn one() -> u64 {
+pub(super) fn one() -> u64 {
     1
 }
 
@@ -100,7 +100,12 @@ impl Tool for ReadFile {
     }
 }
 
-fn from_file(workspace: &Workspace, arguments: &ReadFileArguments, rules: &FileRules) -> Result<String, Refusal> {
+/// Returns the requested part of a file.
+pub(super) fn from_file(
+    workspace: &Workspace,
+    arguments: &ReadFileArguments,
+    rules: &FileRules,
+) -> Result<String, Refusal> {
     let path = &arguments.path;
     let explain = |error| workspace.explain(path, &error);
     let (mut file, metadata) = workspace.file(path, rules)?;

@@ -9,6 +9,7 @@ pub const TOOL_NAMES: &[&str] = &[
     "list_directory",
     "move_file",
     "read_file",
+    "read_skill",
     "run_command",
     "search_files",
     "task_completion",

@@ -1,6 +1,7 @@
 //! The built-in tools that need no process, called as a run calls them: prepared, then run through
 //! the offer.
 
+mod beginnings;
 mod containment;
 mod exchanged;
 mod others;
@@ -10,4 +11,5 @@ mod reading;
 mod room;
 mod rules;
 mod secrets;
+mod skills;
 mod writing;
