@@ -22,6 +22,7 @@ use crate::output::misfit;
 use crate::scrub::scrub_part;
 use crate::services::{AgentSettings, Services};
 use crate::spans;
+use crate::tail::TailSources;
 use crate::textual::{self, TextualHistory};
 
 /// The parts of a session that were encoded for its models, cached so that nothing is encoded again.
@@ -90,7 +91,9 @@ pub(crate) fn start(
     }
     let policy = run.policy();
     let history = legal(&state.transcript.history);
-    let (tail, session) = (plan_reminder(state), state.session.to_string());
+    let session = state.session.to_string();
+    let (now, offer, plan) = (services.clock.now(), &context.offer[..], &state.transcript.plan[..]);
+    let tail = TailSources { now, mode: asked.mode, offer, plan }.tail();
     let request = ModelRequest {
         model: asked.model,
         context,
@@ -129,15 +132,6 @@ fn refusal(services: &Services, run: &Run) -> Option<Failure> {
     let Phase::Modelling(attempt) = &run.phase else { return None };
     let rest = run.started.chain.get(attempt.model..).filter(|_| attempt.tries == 1)?;
     services.breakers.refusal(rest, services.clock.now())
-}
-
-/// Returns the plan as text, for this turn only.
-fn plan_reminder(state: &State) -> String {
-    if state.transcript.plan.is_empty() {
-        return String::new();
-    }
-    let steps: Vec<String> = state.transcript.plan.iter().map(ToString::to_string).collect();
-    format!("Your plan:\n{}", steps.join("\n"))
 }
 
 /// One stream of an attempt: its text, thinking or a call.

@@ -48,6 +48,7 @@ mod spans;
 mod spilled;
 mod streaming;
 mod subscription;
+mod tail;
 mod textual;
 mod undo;
 mod undo_report;

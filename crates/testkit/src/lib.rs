@@ -40,6 +40,7 @@ pub use legality::{history_legality, legality};
 pub use local_model::{ChatTemplate, LocalModel};
 pub use model::{HeardRequest, ScriptedModel};
 pub use packages::{Packages, node};
+pub use position::conversation;
 pub use script::{
     AfterSteps, CountFrom, Inspection, ReplyPace, Scene, SceneCondition, Script, ScriptStep, ScriptedCall, TokenCounts,
     ToolCalling, WriteSplit,

@@ -8,6 +8,16 @@ use crate::script::ToolCalling;
 /// The start of the only message that is not part of the conversation: the lines for this turn only.
 const REMINDER: &str = "<reminder>";
 
+/// Returns the messages of a Chat Completions request without the lines for this turn only, which end it.
+#[must_use]
+pub fn conversation(body: &Value) -> &[Value] {
+    let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    match messages.split_last() {
+        Some((tail, rest)) if tail["role"] == "user" && text_of(&tail["content"]).starts_with(REMINDER) => rest,
+        _ => messages,
+    }
+}
+
 /// The position of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScriptPosition {
@@ -49,11 +59,7 @@ enum SaidMessage<'a> {
 impl ScriptPosition {
     /// Reads it from the body of a Chat Completions request.
     pub(crate) fn of_request(body: &Value) -> Self {
-        let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let conversation = match messages.split_last() {
-            Some((tail, rest)) if tail["role"] == "user" && text_of(&tail["content"]).starts_with(REMINDER) => rest,
-            _ => messages,
-        };
+        let conversation = conversation(body);
         let offered = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["tool_choice"] != "none";
         Self::fold(
             conversation.iter().map(said_on_the_wire),

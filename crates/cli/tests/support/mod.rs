@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) mod glass;
 
 use serde_json::Value;
-use windlass_testkit::{ModelServer, Script, ScriptStep};
+use windlass_testkit::{ModelServer, Script, ScriptStep, conversation};
 
 #[cfg(target_os = "linux")]
 pub(crate) mod deaths;
@@ -182,9 +182,18 @@ impl Bench {
     /// The messages with this role in the last request.
     pub(crate) fn last_request(&self, role: &str) -> Vec<String> {
         let requests = self.server.requests();
-        let messages = requests.last().expect("a request").body["messages"].as_array().expect("messages").clone();
+        let messages = conversation(&requests.last().expect("a request").body);
         let of_role = messages.iter().filter(|message| message["role"] == role);
         of_role.map(|message| message["content"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// The lines for one turn only that the last request ends with.
+    pub(crate) fn last_reminder(&self) -> String {
+        let requests = self.server.requests();
+        let messages = requests.last().expect("a request").body["messages"].as_array().expect("messages").clone();
+        let last = messages.last().and_then(|message| message["content"].as_str()).unwrap_or_default();
+        assert!(last.starts_with("<reminder>"), "{last}");
+        last.to_owned()
     }
 
     /// The names of the tools offered in the last request.

@@ -8,7 +8,7 @@ use windlass_machine::preset;
 use windlass_provider::{HttpClient, HttpConfig, HttpModel, Model, ModelConfig};
 use windlass_runtime::{AgentSettings, Breakers, Hub, Instructions, ScaledClock, Services, Session, SessionChoice};
 use windlass_store::{MemoryStore, SessionLog as _};
-use windlass_testkit::{CountingTool, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, WriteSplit};
+use windlass_testkit::{CountingTool, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, WriteSplit, conversation};
 use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
 use windlass_vocab::{
     Attendance, DeltaBody, Dialect, EffectClass, EndReason, Event, MaxTokens, MessageId, NextAttempt, OutcomeKind,
@@ -112,8 +112,7 @@ fn policy(name: &str) -> Policy {
 
 fn contents(body: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let messages = body["messages"].as_array().expect("messages");
-    messages.iter().map(|message| (text(&message["role"]), text(&message["content"]))).collect()
+    conversation(body).iter().map(|message| (text(&message["role"]), text(&message["content"]))).collect()
 }
 
 // proves T4, L6, C1, M6

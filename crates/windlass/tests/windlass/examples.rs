@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use windlass_testkit::{FaultKind, ModelServer, Scene, Script, ScriptStep};
+use windlass_testkit::{FaultKind, ModelServer, Scene, Script, ScriptStep, conversation};
 
 /// Returns the program of an example. Cargo builds the examples before the tests of a package, unless only some of its
 /// tests are run.
@@ -105,7 +105,7 @@ fn typed_output_sends_back_what_does_not_fit() {
     assert_eq!(text, "Anna of 52 m with 3 masts, rig Square\n");
     let last = &server.requests()[2].body;
     assert_eq!(last["response_format"]["json_schema"]["name"], "Ship");
-    let nudge = last["messages"].as_array().expect("messages").last().expect("a nudge")["content"].to_string();
+    let nudge = conversation(last).last().expect("a nudge")["content"].to_string();
     assert!(nudge.contains("/length"), "{nudge}");
 }
 

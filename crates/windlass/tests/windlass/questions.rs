@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::Notify;
 use windlass::{Agent, Builder, Function, QuestionAnswer, QuestionAsked, QuestionOption, Record, RunErrorReason};
-use windlass_testkit::{ModelServer, Script, ScriptStep};
+use windlass_testkit::{ModelServer, Script, ScriptStep, conversation};
 
 fn server() -> ModelServer {
     ModelServer::start(Script::of([ScriptStep::call("app__fire", json!({})), ScriptStep::say("Done.")]))
@@ -21,7 +21,7 @@ fn builder(server: &ModelServer) -> Builder {
 
 /// Returns the result of the call that needed approval.
 fn result(server: &ModelServer) -> String {
-    server.requests()[1].body["messages"].as_array().expect("messages").last().expect("one")["content"].to_string()
+    conversation(&server.requests()[1].body).last().expect("one")["content"].to_string()
 }
 
 // proves T8

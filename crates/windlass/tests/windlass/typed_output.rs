@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass::{Agent, BuildError, Builder, EndReason, Function, PolicyPatch, Record, RunErrorReason};
-use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
+use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep, conversation};
 use windlass_vocab::{MessageId, NudgeCause};
 
 /// A day, and how warm it gets.
@@ -47,7 +47,7 @@ fn builder(server: &ModelServer) -> Builder {
 /// Returns the text of the last message of the `n`-th request, from 0.
 fn last_words(server: &ModelServer, n: usize) -> String {
     let body = server.requests()[n].body.clone();
-    body["messages"].as_array().expect("messages").last().expect("one")["content"].as_str().expect("text").to_owned()
+    conversation(&body).last().expect("one")["content"].as_str().expect("text").to_owned()
 }
 
 async fn records(agent: &Agent<(), Day>, key: &str) -> Vec<Record> {
@@ -79,8 +79,8 @@ async fn the_prefix_is_the_same_in_every_turn() {
     let requests = server.requests();
     assert_eq!(requests.len(), 3);
     for pair in requests.windows(2) {
-        let of = |n: usize| pair[n].body["messages"].as_array().expect("messages").clone();
-        assert!(of(1).starts_with(&of(0)), "what was sent is sent again as it was");
+        let of = |n: usize| conversation(&pair[n].body);
+        assert!(of(1).starts_with(of(0)), "what was sent is sent again as it was");
     }
 }
 

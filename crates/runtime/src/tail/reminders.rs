@@ -1,0 +1,36 @@
+//! The reminders: one line each, because every turn pays for them.
+
+use windlass_vocab::{Timestamp, ToolSpec, TurnMode};
+
+/// The tool that runs commands.
+const RUN_COMMAND: &str = "local.run_command";
+
+/// Returns what the model can't know of the day it is asked on.
+pub(super) fn environment(now: Timestamp) -> String {
+    let time = now.to_string();
+    format!("Today is {} (UTC).", time.split('T').next().unwrap_or(&time))
+}
+
+/// Returns the advice to use tools; where none can be called, to claim nothing that only a tool could have done.
+pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
+    let can_call = match mode {
+        TurnMode::Tools => !offer.is_empty(),
+        TurnMode::Talk | TurnMode::WrapUp => false,
+    };
+    if can_call {
+        "Use the tools rather than guess what they can find out.".to_owned()
+    } else {
+        "You can't call tools in this turn: say what you don't know, and claim no work that was not done.".to_owned()
+    }
+}
+
+/// Returns how to name files, where tools work with them.
+pub(super) fn file_links(offer: &[ToolSpec]) -> Option<String> {
+    let text = "Name files by their path in the workspace, with the line where it helps: src/main.rs:12.";
+    offer.iter().any(|tool| tool.reads_files).then(|| text.to_owned())
+}
+
+/// Returns the platform, where commands can be run on it.
+pub(super) fn platform(offer: &[ToolSpec], platform: &str) -> Option<String> {
+    offer.iter().any(|tool| tool.name.as_str() == RUN_COMMAND).then(|| format!("Commands run on {platform}."))
+}
