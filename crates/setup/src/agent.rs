@@ -43,7 +43,15 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .keep_env(settings.command_env.keep.iter().cloned())
         .attendance(setup.attendance)
         .deadline_ms(setup.deadline.map(|deadline| u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX)))
+        .project_instructions(setup.context_files.project.clone())
+        .skills(setup.context_files.skills.iter().cloned())
         .clock(test_hooks::clock());
+    if let Some(system) = &settings.system {
+        builder = builder.system(&system.value);
+    }
+    if let Some(file) = &setup.context_files.user {
+        builder = builder.user_instructions(file.clone());
+    }
     if let Some(servers) = setup.servers.known() {
         builder = builder.tool_servers(Arc::new(servers.clone()));
     }

@@ -1,8 +1,8 @@
 //! Turns settings into an agent: the preparation that every door (the command line, `mcp-serve`, a server) shares.
 //!
 //! The protocol: gather the settings' sources ([`settings::Sources`]) → settle whether the project is trusted
-//! ([`trusting::settle_trust`]) → resolve ([`settings::Settings`]) → find the secrets and attach the tool servers
-//! ([`run_setup::RunSetup`]) → choose the model ([`run_setup::RunSetup::choose`]) → open the store ([`store`]) → build
+//! ([`trusting::settle_trust`]) → resolve ([`settings::Settings`]) → find the secrets, read the files that
+//! instruct the agent and attach the tool servers ([`run_setup::RunSetup`]) → choose the model ([`run_setup::RunSetup::choose`]) → open the store ([`store`]) → build
 //! the agent ([`agent::build`]).
 //!
 //! This crate depends on no door: it parses no arguments, writes to no terminal and has no exit codes. It asks the
@@ -10,6 +10,7 @@
 
 pub mod agent;
 pub mod asking;
+pub mod context_files;
 pub mod demo;
 mod folder_lock;
 pub mod json_fault;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use windlass_vocab::{Attendance, ModelName};
 
 use crate::asking::{Person, YesNo};
+use crate::context_files::{self, ContextFiles};
 use crate::demo::DemoWords;
 use crate::models::{self, ModelNotice, ModelPreference};
 use crate::secrets::{self, KnownSecret};
@@ -26,6 +27,8 @@ pub struct RunSetup {
     pub deadline: Option<Duration>,
     /// Whether a person can be asked.
     pub attendance: Attendance,
+    /// The files that instruct the agent.
+    pub context_files: ContextFiles,
     /// The MCP servers.
     pub servers: AttachedServers,
     /// What the demo model says of the door.
@@ -77,8 +80,9 @@ impl RunSetup {
             Attendance::Attended => Some(person),
             Attendance::Unattended => None,
         };
+        let context_files = context_files::find(&settings, &env, &known);
         let servers = AttachedServers::new(&settings, &known, &env, asked)?;
-        Ok(Self { settings, secrets: known, env, deadline, attendance, servers, demo_words })
+        Ok(Self { settings, secrets: known, env, deadline, attendance, context_files, servers, demo_words })
     }
 
     /// Chooses the model; returns it with notices for the person.

@@ -67,8 +67,9 @@ impl ChatArgs {
 impl RuleFlags {
     /// Takes over the options before the command that are not repeated after it; lists are joined.
     fn join(&mut self, before: Self) {
-        let Self { preset, max_turns, dialect, tags } = before;
+        let Self { preset, system, max_turns, dialect, tags } = before;
         self.preset = self.preset.take().or(preset);
+        self.system = self.system.take().or(system);
         self.max_turns = self.max_turns.or(max_turns);
         self.dialect.splice(..0, dialect);
         self.tags.splice(..0, tags);

@@ -16,6 +16,9 @@ pub struct RuleFlags {
     /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
+    /// Who the agent is and what it is for, in place of the default
+    #[arg(long, value_name = "TEXT")]
+    pub system: Option<String>,
     /// How many turns the run may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,

@@ -336,6 +336,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         model: common.model.clone(),
         base_url: common.base_url.clone(),
         preset: rules.preset.clone(),
+        system: rules.system.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,
         dialects: rules.dialect.clone(),

@@ -16,6 +16,7 @@ use windlass::door::{AwaitedEnd, FollowError};
 use windlass::{Agent, Event, Session};
 use windlass_machine::preset;
 use windlass_runtime::OpenApprovals;
+use windlass_setup::context_files::ContextFiles;
 use windlass_setup::demo::PROMPT;
 use windlass_setup::models::DEMO;
 use windlass_setup::run_setup::RunSetup;
@@ -115,6 +116,9 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         endpoint: None,
         model: Some(Sourced::new(DEMO.into(), SettingOrigin::Default)),
         policy,
+        system: None,
+        project_instructions: Sourced::new(false, SettingOrigin::Default),
+        instruction_folders: Vec::new(),
         permissions: PermissionSettings {
             mode,
             allow: Vec::new(),
@@ -131,7 +135,16 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
     let (view, secrets) = (prepared_run::answer_view(&env), secrets::known_secrets(&env, None));
     let (attendance, servers) = (Attendance::Unattended, AttachedServers::default());
     Ok(PreparedRun {
-        setup: RunSetup { settings, secrets, env, deadline: None, attendance, servers, demo_words: WORDS },
+        setup: RunSetup {
+            settings,
+            secrets,
+            env,
+            deadline: None,
+            attendance,
+            context_files: ContextFiles::default(),
+            servers,
+            demo_words: WORDS,
+        },
         view,
     })
 }

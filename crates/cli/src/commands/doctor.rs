@@ -62,7 +62,11 @@ async fn configured(sources: &Sources) -> Vec<Check> {
     };
     let preference = ModelPreference::new(None, ModelFallback::Refuse);
     let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await;
-    let mut checks = vec![doctor::settings(sources, &settings), doctor::sandbox(&settings.sandbox.mode)];
+    let mut checks = vec![
+        doctor::settings(sources, &settings),
+        doctor::context_files(&sources.env, &settings),
+        doctor::sandbox(&settings.sandbox.mode),
+    ];
     checks.extend(doctor::model(chosen).await);
     checks
 }

@@ -61,6 +61,9 @@ impl PreparedRun {
         }
         let conditions = RunConditions { deadline: common.deadline, attendance, demo_words: WORDS };
         let setup = RunSetup::new(settings, sources.env, conditions, &mut TerminalPerson)?;
+        for notice in &setup.context_files.notices {
+            view.notice(&scrubber(&setup.secrets).scrub(&notice.to_string()));
+        }
         Ok(Self { setup, view })
     }
 

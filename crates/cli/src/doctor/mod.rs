@@ -2,6 +2,7 @@
 //! [`Check`]: the state, the finding, and the advice. No check calls a model or costs money.
 
 mod check;
+mod context_files;
 mod disk;
 mod model;
 mod sandbox;
@@ -11,6 +12,7 @@ mod terminal;
 mod tools;
 
 pub(crate) use self::check::{Check, CheckState};
+pub(crate) use self::context_files::check as context_files;
 pub(crate) use self::disk::check as disk;
 pub(crate) use self::model::check as model;
 pub(crate) use self::sandbox::check as sandbox;

@@ -3,6 +3,7 @@
 
 mod access;
 mod command_rules;
+mod context_files;
 #[cfg(target_os = "linux")]
 mod control;
 mod cut_secrets;

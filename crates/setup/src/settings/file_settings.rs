@@ -19,6 +19,8 @@ pub(super) struct FileSettings {
     pub(super) api_key_env: Option<Spanned<String>>,
     pub(super) api_key: Option<Spanned<String>>,
     pub(super) preset: Option<Spanned<String>>,
+    pub(super) system: Option<Spanned<String>>,
+    pub(super) project_instructions: Option<Spanned<bool>>,
     pub(super) data_dir: Option<Spanned<PathBuf>>,
     pub(super) durability: Option<Spanned<DurabilitySetting>>,
     pub(super) trusted: Option<Spanned<Vec<PathBuf>>>,

@@ -19,6 +19,8 @@ pub struct Flags {
     pub base_url: Option<String>,
     /// `--preset`
     pub preset: Option<String>,
+    /// `--system`
+    pub system: Option<String>,
     /// `--workspace`
     pub workspace: Option<PathBuf>,
     /// `--max-turns`

@@ -8,8 +8,9 @@ use super::env::Env;
 use super::error::SettingsError;
 use super::file::{SettingsFile, SettingsScope};
 use super::flags::Flags;
+use super::notice::SettingsNotice;
 use super::origin::{SettingOrigin, Sourced};
-use super::ownership::{CurrentUser, search};
+use super::ownership::{CurrentUser, own_folders, search};
 use super::programs::CommandFiles;
 use super::servers::programs_of_project;
 use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, untrusted_folder, user_file};
@@ -54,8 +55,11 @@ impl Sources {
             Some(path) if !same_file(&path, user_path.as_deref()) => read(&path, SettingsScope::Project)?,
             Some(_) | None => None,
         };
+        let repository = folders_of_repository(&workspace);
+        let instruction_folders = own_folders(&repository, current_user, |folder| lists(user.as_ref(), folder, &env));
         let project_servers = nearest(SERVERS_NAME).map(ServerFile::read);
         let named_servers = flags.mcp_config.iter().map(|file| ServerFile::read(cwd.join(file))).collect();
+        notices.extend(left_alone(&repository, &instruction_folders));
         let is_empty = |folder: &&Path| folder.join(FILE_NAME).symlink_metadata().is_err();
         let empty = folders.iter().copied().filter(|folder| lists(user.as_ref(), folder, &env)).filter(is_empty);
         let empty = empty.map(Path::to_owned).collect();
@@ -71,6 +75,7 @@ impl Sources {
             programs: CommandFiles::default(),
             trusted: TrustState::New,
             empty,
+            instruction_folders,
             workspace: workspace.clone(),
         };
         if sources.project.is_some() {
@@ -108,6 +113,19 @@ fn folders_of_project<'w>(workspace: &'w Path, home: Option<&Path>) -> Vec<&'w P
     let repository = workspace.ancestors().find(|folder| folder.join(".git").exists());
     let top = repository.or_else(|| home.filter(|home| workspace.starts_with(home))).unwrap_or(workspace);
     workspace.ancestors().take_while(|folder| folder.starts_with(top)).collect()
+}
+
+/// Returns the folders from the workspace up to the root of its repository; the workspace alone if it is in none.
+fn folders_of_repository(workspace: &Path) -> Vec<&Path> {
+    let repository = workspace.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(workspace);
+    workspace.ancestors().take_while(|folder| folder.starts_with(repository)).collect()
+}
+
+/// Returns the notice about the nearest file of instructions in a folder that is not among the used ones.
+fn left_alone(folders: &[&Path], used: &[PathBuf]) -> Option<SettingsNotice> {
+    let file = folders.iter().skip(used.len()).map(|folder| folder.join("AGENTS.md")).find(|file| file.exists())?;
+    let file = file.display();
+    Some(SettingsNotice::Sentence(format!("{file} is not used: another user may control its folder, or one below it")))
 }
 
 fn same_file(path: &Path, other: Option<&Path>) -> bool {

@@ -29,6 +29,7 @@ impl Sources {
         leaving.calls(self);
         leaving.places(self);
         leaving.limits(self);
+        leaving.instructions(self);
         let LooseningFilter { kept, left_out, .. } = leaving;
         let project = Some(SettingsFile { settings: kept, ..file.clone() });
         (Cow::Owned(Self { project, ..self.clone() }), left_out)
@@ -114,6 +115,20 @@ impl LooseningFilter<'_> {
         if sources.flags.durability.is_none() && sources.env.raw("WINDLASS_DURABILITY").is_none() {
             self.leave_out(|file| &mut file.durability, |theirs| *theirs < own, "a durability below yours");
         }
+    }
+
+    /// Drops the system prompt, and instructions that the person has turned off.
+    fn instructions(&mut self, sources: &Sources) {
+        if sources.flags.system.is_none() {
+            self.leave_out(|file| &mut file.system, |_| true, "a system prompt");
+        }
+        let own = sources.user.as_ref().and_then(|file| file.settings.project_instructions.as_ref());
+        let are_off = own.is_some_and(|own| !own.get_ref());
+        self.leave_out(
+            |file| &mut file.project_instructions,
+            |theirs| *theirs && are_off,
+            "the project's instructions, which you have turned off",
+        );
     }
 
     /// Drops longer time limits of tool servers.

@@ -39,6 +39,7 @@ pub mod saved_texts;
 mod server_entries;
 mod servers;
 mod sources;
+mod system;
 mod trust;
 mod trust_state;
 mod untrusted_folder;
@@ -86,6 +87,12 @@ pub struct Settings {
     pub model: Option<Sourced<ModelName>>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
+    /// Who the agent is and what it is for, in place of the default (C2).
+    pub system: Option<Sourced<String>>,
+    /// Whether the project's files of instructions and its skills are given to the model.
+    pub project_instructions: Sourced<bool>,
+    /// The folders whose instructions are read, the workspace first.
+    pub instruction_folders: Vec<PathBuf>,
     /// The permission rules.
     pub permissions: PermissionSettings,
     /// The sandbox commands run in.
@@ -142,6 +149,9 @@ impl Sources {
             endpoint: model_settings.endpoint,
             model: model_settings.model,
             policy,
+            system: system::system(self)?,
+            project_instructions: system::project_instructions(self),
+            instruction_folders: self.instruction_folders.clone(),
             permissions,
             servers,
             sandbox: sandbox::sandbox(self)?,

@@ -107,6 +107,18 @@ pub(super) fn search(
     UpwardSearch::default()
 }
 
+/// Returns the first of these folders, which the person chose, and those after it up to the first that another user may
+/// control, unless the person `trusts` that one.
+pub(super) fn own_folders(
+    folders: &[&Path],
+    current_user: CurrentUser,
+    trusts: impl Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
+    let is_own = |folder: &Path| trusts(folder) || current_user.problem_at(folder).is_none();
+    let above = folders.iter().skip(1).take_while(|folder| is_own(folder));
+    folders.iter().take(1).chain(above).map(|folder| (*folder).to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};

@@ -44,6 +44,9 @@ pub struct Sources {
     pub(super) programs: CommandFiles,
     /// Whether the project's files still match what the person trusted, if they trust its folder.
     pub(super) trusted: TrustState,
+    /// The folders whose instructions are read: the workspace and those above it up to the root of its repository, as
+    /// far as no other user may control them.
+    pub(super) instruction_folders: Vec<PathBuf>,
     /// Trusted folders on the search path that have no settings.
     pub(super) empty: Vec<PathBuf>,
 }
@@ -71,6 +74,7 @@ impl Sources {
             notices: Vec::new(),
             programs: CommandFiles::default(),
             trusted: TrustState::AsTrusted,
+            instruction_folders: vec![folder.into()],
             empty: Vec::new(),
         }
     }

@@ -64,6 +64,7 @@ fn with_everything_in_order_every_check_is_ok() {
     assert_eq!(
         others,
         [
+            "context ok",
             "disk ok",
             "key ok",
             "model ok",
