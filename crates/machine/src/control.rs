@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied, NanoMoney,
-    NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record,
-    RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, Timestamp, ToolName, TurnId, TurnMode,
+    AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied, NextAttempt,
+    Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
+    RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, Timestamp, ToolName, TurnId, TurnMode,
     TurnStarted, UndoStarted, Usage, Verdict,
 };
 
@@ -154,11 +154,6 @@ impl Run {
     #[must_use]
     pub fn model(&self, place: usize) -> ModelName {
         self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
-    }
-
-    /// Returns what a call of this model cost, where its prices are known (M7).
-    pub(crate) fn cost(&self, model: &ModelName, usage: &Usage) -> Option<NanoMoney> {
-        Some(self.started.model(model)?.prices?.cost_of_call(usage))
     }
 
     /// Whether prefix and offer must be collected before anything else.

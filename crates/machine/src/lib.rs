@@ -34,6 +34,7 @@ mod call;
 mod calls;
 mod context;
 mod control;
+mod cost;
 mod dialect;
 mod draft;
 mod effect;

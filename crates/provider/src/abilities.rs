@@ -46,6 +46,8 @@ pub struct Abilities {
     pub parallel_calls_field: Ability,
     /// Whether it accepts `prompt_cache_key`.
     pub prompt_cache_key: Ability,
+    /// Whether it accepts a user message directly after the results of calls, as the reminders of a turn are.
+    pub words_after_results: Ability,
 }
 
 /// What the configuration says of a model's abilities; absent fields leave them as they are.
@@ -81,6 +83,8 @@ pub struct AbilityOverrides {
     pub parallel_calls_field: Option<Ability>,
     /// See [`Abilities::prompt_cache_key`].
     pub prompt_cache_key: Option<Ability>,
+    /// See [`Abilities::words_after_results`].
+    pub words_after_results: Option<Ability>,
 }
 
 impl Abilities {
@@ -142,6 +146,7 @@ impl Abilities {
             stream_usage_option: by.stream_usage_option.unwrap_or(self.stream_usage_option),
             parallel_calls_field: by.parallel_calls_field.unwrap_or(self.parallel_calls_field),
             prompt_cache_key: by.prompt_cache_key.unwrap_or(self.prompt_cache_key),
+            words_after_results: by.words_after_results.unwrap_or(self.words_after_results),
         }
     }
 }

@@ -22,6 +22,7 @@ const OTHER: Abilities = Abilities {
     stream_usage_option: Ability::Unknown,
     parallel_calls_field: Ability::Unknown,
     prompt_cache_key: Ability::Unknown,
+    words_after_results: Ability::Unknown,
 };
 
 /// A server that accepts the usual fields of Chat Completions.
@@ -56,6 +57,7 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
             stream_usage_option: Ability::No,
             parallel_calls_field: Ability::Yes,
             prompt_cache_key: Ability::No,
+            words_after_results: Ability::No,
             ..COMPATIBLE
         },
         ServerKind::OpenRouter | ServerKind::Groq | ServerKind::Vllm | ServerKind::LlamaCpp => {

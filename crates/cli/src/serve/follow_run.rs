@@ -19,7 +19,7 @@ use crate::exit::Exit;
 /// The result of a request that awaits a run.
 pub(super) enum FollowResult {
     /// The run is over.
-    Ended(RunEnding),
+    Ended(Box<RunEnding>),
     /// The client must send answers first; the run is parked.
     Asks { questions: Vec<QuestionAsked>, delivery: PageDelivery, state: String },
 }
@@ -53,7 +53,7 @@ pub(super) async fn follow_to_result(
         Ok(FollowHalt::Ended) => {
             let ending = ending(&mut awaited_run).await;
             awaited_run.end(open_sessions).await;
-            ending.map(FollowResult::Ended)
+            ending.map(|ending| FollowResult::Ended(Box::new(ending)))
         }
         Ok(FollowHalt::Gone) => {
             awaited_run.end(open_sessions).await;

@@ -6,7 +6,7 @@
 //! twice.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use windlass_vocab::{Failure, FailureClass, PinnedContext};
+use windlass_vocab::{Failure, FailureClass, Message, PinnedContext};
 
 use super::message::{PromptRole, has_nothing_for_chat, write_message, write_words};
 use super::wire::{Parameters, WireTool};
@@ -60,7 +60,9 @@ fn write_prefix(out: &mut BytesMut, config: &ModelConfig, context: &PinnedContex
 /// Encodes the part after the history: the tail, and the parameters.
 fn closing(config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
     let mut out = Vec::with_capacity(256 + request.tail.len());
-    if !request.tail.is_empty() {
+    let after_results = matches!(request.history.last(), Some(Message::Tool { .. }));
+    let may_remind = !after_results || config.abilities.words_after_results.is_not_excluded();
+    if may_remind && !request.tail.is_empty() {
         if !(request.history.is_empty() && request.context.prefix.is_empty()) {
             out.push(b',');
         }

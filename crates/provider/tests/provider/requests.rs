@@ -213,6 +213,22 @@ fn parameters_are_sent_only_where_set() {
     assert_eq!(parameters(&openai).get("max_tokens"), None);
 }
 
+// proves M1: some servers refuse words of the user between results and the reply to them
+#[test]
+fn reminders_are_left_out_after_results_where_the_server_refuses_them() {
+    let (context, mut history) = (context(vec![]), history());
+    let reminded = |config: &ModelConfig, history: &[Message]| {
+        let body = json_of(config, &ModelRequest { tail: "It is late.", ..request(&context, history) });
+        body["messages"].to_string().contains("It is late.")
+    };
+    let mistral = ModelConfig::chat("https://api.mistral.ai/v1", "m");
+    let results = history.iter().rposition(|message| matches!(message, Message::Tool { .. })).expect("a result") + 1;
+    history.truncate(results);
+    assert!(reminded(&config(), &history) && !reminded(&mistral, &history));
+    history.push(Message::User { text: "Go on.".into() });
+    assert!(reminded(&mistral, &history));
+}
+
 // proves M5
 #[test]
 fn reasoning_is_returned_only_where_the_configuration_says_so() {

@@ -53,6 +53,7 @@ fn run(policy: Policy) -> RunStarted {
         retry_of: None,
         output: None,
         server: None,
+        models: Vec::new(),
     }
 }
 
