@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    AttemptFailed, Attendance, CallId, CallRequested, ContextPinned, MessageId, ModelName, ModelReplied, NextAttempt,
-    Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, Record, RunEnded,
-    RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, Timestamp, ToolName, TurnId, TurnMode,
-    TurnStarted, UndoStarted, Usage, Verdict,
+    AttemptFailed, Attendance, CallId, CallRequested, ContextBudget, ContextPinned, MessageId, ModelName, ModelReplied,
+    NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
+    Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, Timestamp, ToolName, TurnId,
+    TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
@@ -80,6 +80,8 @@ pub struct Run {
     pub tools: Arc<BTreeSet<ToolName>>,
     /// The tokens used.
     pub usage: Usage,
+    /// What fills the context window, as measured when the turn began.
+    pub budget: Option<ContextBudget>,
     /// What the progress guards have observed.
     pub watch: Arc<ProgressWatch>,
 }
@@ -140,6 +142,7 @@ impl Run {
             joined: BTreeSet::new(),
             tools: Arc::default(),
             usage: Usage::default(),
+            budget: None,
             watch: Arc::default(),
         }
     }
@@ -154,6 +157,14 @@ impl Run {
     #[must_use]
     pub fn model(&self, place: usize) -> ModelName {
         self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
+    }
+
+    /// Returns the model that is being called, or was called last in this turn.
+    pub(crate) fn current_model(&self) -> ModelName {
+        match &self.phase {
+            Phase::Modelling(attempt) => self.model(attempt.model),
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => self.model(0),
+        }
     }
 
     /// Whether prefix and offer must be collected before anything else.
@@ -321,6 +332,7 @@ impl Run {
             self.answer = Arc::default();
         }
         self.turn = started.turn;
+        self.budget = started.budget;
         self.unseen.clear();
         self.phase = Phase::Modelling(Attempt {
             number: 1,

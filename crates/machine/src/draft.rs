@@ -6,6 +6,7 @@ use windlass_vocab::{
 };
 
 use crate::control::{LoopState, Phase, Run};
+use crate::counting::ContextMeter;
 use crate::state::State;
 use crate::texts;
 
@@ -140,8 +141,16 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn start_turn(&mut self, mode: TurnMode) {
-        let Some(turn) = self.run().map(|run| run.turn.next()) else { return };
-        self.push(TurnStarted { turn, mode });
+        let Some(run) = self.run() else { return };
+        let (turn, budget) = (run.turn.next(), run.budget(&self.meter(), &run.model(0)));
+        self.push(TurnStarted { turn, mode, budget: Some(budget) });
+    }
+
+    /// Returns the size of the next request after the records of this batch.
+    fn meter(&self) -> ContextMeter {
+        let mut meter = self.state.transcript.meter.clone();
+        self.records.iter().for_each(|record| meter.apply(record));
+        meter
     }
 
     /// Returns the mode with tools where any are offered (L1).

@@ -30,11 +30,13 @@
 #![deny(missing_docs)]
 
 mod blank;
+mod budget;
 mod call;
 mod calls;
 mod context;
 mod control;
 mod cost;
+mod counting;
 mod dialect;
 mod draft;
 mod effect;
@@ -68,6 +70,7 @@ mod wording;
 
 pub use context::legal;
 pub use control::{AskedBy, Call, CallApproval, CallState, LoopState, PausedCall, Phase, Run};
+pub use counting::ContextMeter;
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{CallResult, Fact, Input, OpenApprovals, RunSettings, VerifiedCall};
 pub use ledger::{FileEffect, KnownChanges, Ledger, files_before};

@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelName, ModelReplied,
-    Part, PinnedContext, PlanItem, Record, RunId, RunStarted, StopReason, TextOrigin,
+    Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
 };
 
-use crate::blank::is_blank;
+use crate::counting::{ContextMeter, enters_history};
 
 /// The conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct Transcript {
     pub seen: HashMap<MessageId, RunId>,
     /// The calls whose results came from outside, with their origins (X4).
     pub origins: HashMap<CallId, TextOrigin>,
+    /// The size of the next request.
+    pub meter: ContextMeter,
     /// How often the history was shortened.
     pub compactions: u32,
     /// Index in `history` of the message that started the open run.
@@ -107,6 +109,7 @@ impl Transcript {
     }
 
     pub(crate) fn apply(&mut self, record: &Record) {
+        self.meter.apply(record);
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
@@ -205,24 +208,19 @@ impl Transcript {
                 self.last_words = unsent.before;
             }
         }
+        self.measure_again();
     }
 
     fn reply(&mut self, replied: &ModelReplied) {
-        let withheld = match replied.stop {
-            StopReason::Filtered | StopReason::Refused | StopReason::Error => true,
-            StopReason::Stop | StopReason::Calls | StopReason::Length | StopReason::Paused => false,
-        };
+        let enters = enters_history(replied);
         let calls = replied.parts.iter().filter(|part| matches!(part, Part::Call { .. })).count();
         let (parts, model) = (replied.parts.clone(), replied.model.clone());
-        if calls > 0 && !withheld {
+        if calls > 0 && enters {
             let results = vec![None; calls];
             self.turn = OpenTurn::Calls { parts, calls: Vec::with_capacity(calls), results, model };
             return;
         }
-        let says_something = parts.iter().any(|part| matches!(part, Part::Text { text } if !is_blank(text)));
-        // The provider continues a paused reply by what it finds at the end of the history, whether it shows or not.
-        let continues = replied.stop == StopReason::Paused && !parts.is_empty();
-        if (says_something || continues) && !withheld {
+        if enters {
             self.history.push(Message::Assistant { parts, calls: Vec::new(), model });
         }
         self.close_turn();
@@ -286,6 +284,18 @@ impl Transcript {
         if let Some(chars) = compacted.result_chars {
             self.shrink_results(chars);
         }
+        self.measure_again();
+    }
+
+    /// Measures what is left after messages were removed or changed, with what waits for the end of the open turn.
+    fn measure_again(&mut self) {
+        let mut waiting: Vec<Message> = Vec::new();
+        if let OpenTurn::Calls { parts, calls, results, model } = &self.turn {
+            waiting.push(Message::Assistant { parts: parts.clone(), calls: calls.clone(), model: model.clone() });
+            waiting.extend(results.iter().flatten().cloned());
+        }
+        waiting.extend(self.held.iter().map(|words| Message::User { text: words.text.clone() }));
+        self.meter.measure_again(self.history.iter().chain(&waiting));
     }
 
     fn shrink_results(&mut self, chars: u32) {

@@ -26,6 +26,10 @@ fn worded_as(decided: Record, recorded: &Record) -> Record {
         decided.text.clone_from(&recorded.text);
         decided.evidence.clone_from(&recorded.evidence);
     }
+    if let (Record::TurnStarted(decided), Record::TurnStarted(recorded)) = (&mut record, recorded) {
+        // Another version may count otherwise, or not at all.
+        decided.budget = recorded.budget;
+    }
     if let (Record::QuestionAsked(decided), Record::QuestionAsked(recorded)) = (&mut record, recorded)
         && is_our_question(decided)
     {

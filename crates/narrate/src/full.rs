@@ -55,7 +55,7 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::SessionChanged(changed) => bookkeeping(session_changed(changed)),
         Record::LeaseTaken(taken) => bookkeeping(format!("{} (epoch {})", taken.holder, taken.epoch)),
         Record::ContextPinned(pinned) => bookkeeping(run::pinned(pinned)),
-        Record::TurnStarted(started) => bookkeeping(format!("turn {}", started.turn)),
+        Record::TurnStarted(started) => bookkeeping(run::turn(started)),
         Record::CallStarted(started) => bookkeeping(format!("{} may have started", started.call)).about(started.call),
         Record::CallPaused(paused) => {
             bookkeeping(format!("{} waits for {}", paused.call, counted(paused.asks.len(), "answer", "answers")))

@@ -2,6 +2,7 @@
 
 use windlass_vocab::{
     CallId, CallSettled, CancelAsked, Compacted, CompactionMethod, ContextPinned, RunStarted, Settlement, StopBy,
+    TurnStarted,
 };
 
 use crate::count::counted;
@@ -32,6 +33,13 @@ pub(crate) fn pinned(pinned: &ContextPinned) -> String {
     let joined: Vec<&str> = pinned.joined.iter().map(String::as_str).collect();
     let joined = (!joined.is_empty()).then(|| format!("those of {} joined", joined.join(", ")));
     [Some(offer), joined, without_servers(pinned)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the number of a turn, and what it sends where that was measured.
+pub(crate) fn turn(started: &TurnStarted) -> String {
+    let Some(budget) = &started.budget else { return format!("turn {}", started.turn) };
+    let left = budget.remaining.map(|tokens| format!(", {tokens} left")).unwrap_or_default();
+    format!("turn {}: about {} tokens are sent{left}", started.turn, budget.used())
 }
 
 pub(crate) const fn compacted(compacted: &Compacted) -> &'static str {

@@ -90,6 +90,12 @@ const RUNS: &[NarrationCase] = &[
         &["Windlass Bookkeeping turn 2"],
     ),
     (
+        "TurnStarted",
+        r#"{"turn":3,"mode":"talk","budget":{"window":32000,"prefix":9,"tools":1,"history":90,"remaining":20000}}"#,
+        &["Windlass Passing turn 3: waiting for the model"],
+        &["Windlass Bookkeeping turn 3: about 100 tokens are sent, 20000 left"],
+    ),
+    (
         "Nudged",
         r#"{"why":{"reply":"empty"},"text":"Go on."}"#,
         &["Windlass Quiet nudged the model: the reply was empty"],

@@ -107,7 +107,7 @@ pub(crate) fn start(
             TurnMode::Tools => policy.sampling.tool_temperature_milli,
             TurnMode::Talk | TurnMode::WrapUp => policy.sampling.talk_temperature_milli,
         },
-        max_tokens: policy.sampling.max_tokens,
+        max_tokens: run.length_limit(),
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
         output: match asked.mode {
@@ -319,7 +319,7 @@ impl ReplyReading<'_> {
     }
 
     fn replied(&self, key: AttemptKey, reply: Reply) -> Fact {
-        let limit = self.state.control.run.as_ref().map_or(MaxTokens::ModelOwn, |run| run.policy().sampling.max_tokens);
+        let limit = self.state.control.run.as_ref().map_or(MaxTokens::ModelOwn, |run| run.length_limit());
         // Only a native call can be cut; a call in the text is parsed completely or not at all.
         let native = !reply.calls.is_empty();
         let (reply, malformed) = self.understood(reply);

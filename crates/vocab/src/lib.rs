@@ -17,6 +17,7 @@
 mod attendance;
 mod audit;
 mod compact;
+mod context_budget;
 mod control;
 mod decode;
 mod digits;
@@ -49,6 +50,7 @@ mod verdict;
 
 pub use attendance::Attendance;
 pub use audit::{AuditAnswer, AuditEntry, AuditVerdict};
+pub use context_budget::ContextBudget;
 pub use control::{Control, ControlOutcome};
 pub use decode::DecodeError;
 pub use elicitation::{Elicitation, ElicitationKind, Pause, Resumption};

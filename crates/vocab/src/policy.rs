@@ -228,7 +228,7 @@ pub enum MaxTokens {
     ModelOwn,
     /// This many tokens.
     Fixed(u32),
-    /// What the context budget leaves; the model's default until budgets are built.
+    /// What the context budget leaves; the model's default where its window is unknown.
     Budget,
 }
 

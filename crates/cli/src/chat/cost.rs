@@ -54,7 +54,7 @@ fn line(what: &str, Cost { usage, money }: &Cost) -> String {
 }
 
 /// `1234567` as `1,234,567`.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;
     let (head, tail) = digits.split_at(first);

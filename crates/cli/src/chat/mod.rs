@@ -9,6 +9,7 @@
 mod ask;
 mod complete;
 mod console;
+mod context;
 mod conversation;
 mod cost;
 mod edit;

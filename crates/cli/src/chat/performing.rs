@@ -10,7 +10,7 @@ use windlass_vocab::{StopBy, Undoable};
 
 use super::conversation::Conversation;
 use super::slash::{self, SlashCommand};
-use super::{cost, permissions};
+use super::{context, cost, permissions};
 use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
 use crate::output::wording::stopped_runs;
@@ -51,6 +51,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
             Ok(CommandFollowUp::Tell(permissions::report(&talk.prepared_run.setup.settings, &talk.records().await?)))
         }
         SlashCommand::Cost => Ok(CommandFollowUp::Tell(cost::report(&talk.records().await?))),
+        SlashCommand::Context => Ok(CommandFollowUp::Tell(context::report(&talk.records().await?))),
         SlashCommand::Model(None) => Ok(CommandFollowUp::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
         SlashCommand::Model(Some(_)) if talk.prepared_run.setup.settings.endpoint.is_none() => {
             Ok(CommandFollowUp::Tell(NO_SERVER.into()))

@@ -27,6 +27,7 @@ pub(crate) enum SlashCommand {
     Retry,
     Undo(Option<Undoable>, Force),
     Cost,
+    Context,
     Thinking,
     Quit,
 }
@@ -68,6 +69,7 @@ table! {
     "/retry" "" Idle "try the last run again" => |_| Some(SlashCommand::Retry),
     "/undo" "[ID] [force]" Idle "put files back as they were before the last call, or bring back an undo" => undo,
     "/cost" "" Always "tokens, and money where prices are known" => |_| Some(SlashCommand::Cost),
+    "/context" "" Always "what fills the model's window" => |_| Some(SlashCommand::Context),
     "/thinking" "" Always "show thinking whole, or folded" => |_| Some(SlashCommand::Thinking),
     "/quit" "" Always "leave; everything is kept" => |_| Some(SlashCommand::Quit),
     "/exit" "" Always "the same" => |_| Some(SlashCommand::Quit),

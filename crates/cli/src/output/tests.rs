@@ -240,7 +240,7 @@ fn a_wait_for_a_server_is_one_line_in_a_file_and_live_on_a_terminal() {
 
 #[test]
 fn what_is_awaited_is_a_live_line_on_a_terminal_only() {
-    let turn = || event(TurnStarted { turn: TurnId(1), mode: TurnMode::Tools });
+    let turn = || event(TurnStarted::new(TurnId(1), TurnMode::Tools));
     let id = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
     let started = event(CallStarted { call: id, arguments: None });
     let events = [turn(), text_delta("hm"), requested(0, "local.todo", "{}"), started];
@@ -370,7 +370,7 @@ fn ticked(stream: StreamTarget, events: &[Event], seconds: &[u64]) -> String {
 }
 
 fn turn_started() -> Event {
-    event(TurnStarted { turn: TurnId(1), mode: TurnMode::Tools })
+    event(TurnStarted::new(TurnId(1), TurnMode::Tools))
 }
 
 // proves W2: a run that takes long tells what it waits for, and for how long

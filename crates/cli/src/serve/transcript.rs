@@ -96,7 +96,7 @@ mod tests {
         let items = vec![step("a", PlanStatus::Done), step("b", PlanStatus::Open)];
         let parts = vec![Part::Text { text: "I will look.".into() }, Part::Call { index: 0 }];
         let records = vec![
-            TurnStarted { turn: TurnId(1), mode: TurnMode::Tools }.into(),
+            TurnStarted::new(TurnId(1), TurnMode::Tools).into(),
             replied(1, parts).into(),
             finished(0, OutcomeKind::ToolError, "no such file", 12).into(),
             PlanChanged { items }.into(),

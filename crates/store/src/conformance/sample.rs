@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested, CallSettled,
-    CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextPinned, Coverage, Cut,
-    Dialect, EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass, FileState,
-    FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
-    ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText, Parallel,
-    Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked,
-    QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed,
-    RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill,
-    Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName, ToolSource, ToolSpec, ToolWithheld,
-    TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown,
-    Usage, Verdict, VerdictReason, WithheldFor,
+    CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextBudget, ContextPinned,
+    Coverage, Cut, Dialect, EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass,
+    FileState, FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted,
+    MessageId, ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText,
+    Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded,
+    RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind,
+    SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName, ToolSource,
+    ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone,
+    UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -193,6 +193,18 @@ pub fn unknown() -> Record {
     Record::Unknown(Unknown { kind: "MoonPhased".into(), body: json(r#"{"phase": "full", "n":1.50}"#) })
 }
 
+fn budget() -> ContextBudget {
+    ContextBudget {
+        window: Some(32_768),
+        prefix: 900,
+        tools: 2_100,
+        history: 7_000,
+        reserve: 4_096,
+        safety: 1_024,
+        remaining: Some(17_648),
+    }
+}
+
 /// A whole session with a record of every kind, batch by batch.
 #[must_use]
 pub fn every_kind(session: SessionId) -> Vec<Batch> {
@@ -204,7 +216,7 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
             Entry::new(accepted("m1", "Tidy my notes — “all” of them\u{0} 🧹")),
             run(run_started(1)),
             run(context_pinned()),
-            turn(TurnStarted { turn: TurnId(1), mode: TurnMode::Tools }.into()),
+            turn(TurnStarted { budget: Some(budget()), ..TurnStarted::new(TurnId(1), TurnMode::Tools) }.into()),
         ],
         vec![turn(attempt_failed())],
         vec![turn(model_replied()), turn(call_requested(session, 0)), turn(question_asked(1))],

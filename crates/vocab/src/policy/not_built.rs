@@ -1,7 +1,7 @@
 //! Values of policy rows that no code reads yet. Presets contain them, so that a stored policy says what its preset
 //! means; a user who sets one gets an error, because it would change nothing.
 
-use super::{EndsBy, HistoryKeeping, MaxTokens, Nudge, Planning, PolicyPatch, Reasoning, Sampling, ToolSource};
+use super::{EndsBy, HistoryKeeping, Nudge, Planning, PolicyPatch, Reasoning, ToolSource};
 
 /// A value that has no effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,17 +14,8 @@ pub struct NotBuilt {
 }
 
 /// All of these values, as written in a configuration file.
-pub const VALUES_NOT_BUILT: &[&str] = &[
-    "remote",
-    "judged_text",
-    "budget",
-    "configured",
-    "incomplete",
-    "deflection",
-    "optional",
-    "summarised",
-    "consolidated",
-];
+pub const VALUES_NOT_BUILT: &[&str] =
+    &["remote", "judged_text", "configured", "incomplete", "deflection", "optional", "summarised", "consolidated"];
 
 impl PolicyPatch {
     /// Returns an error for the first row with a value that has no effect yet.
@@ -32,7 +23,6 @@ impl PolicyPatch {
         let refused = [
             ("tools", self.tools.iter().flatten().find_map(|source| tool_source(*source))),
             ("ends_by", self.ends_by.and_then(ends_by)),
-            ("sampling", self.sampling.and_then(sampling)),
             ("reasoning", self.reasoning.and_then(reasoning)),
             ("nudges", self.nudges.iter().flatten().find_map(|reason| nudge(*reason))),
             ("planning", self.planning.and_then(planning)),
@@ -56,13 +46,6 @@ const fn ends_by(ends_by: EndsBy) -> Option<&'static str> {
     match ends_by {
         EndsBy::Text | EndsBy::EndingTool => None,
         EndsBy::JudgedText => Some("judged_text"),
-    }
-}
-
-const fn sampling(sampling: Sampling) -> Option<&'static str> {
-    match sampling.max_tokens {
-        MaxTokens::ModelOwn | MaxTokens::Fixed(_) => None,
-        MaxTokens::Budget => Some("budget"),
     }
 }
 
@@ -111,7 +94,6 @@ mod tests {
         let refused = [
             (r#"{"tools":["built_in","remote"]}"#, "tools", "remote"),
             (r#"{"ends_by":"judged_text"}"#, "ends_by", "judged_text"),
-            (r#"{"sampling":{"max_tokens":"budget"}}"#, "sampling", "budget"),
             (r#"{"reasoning":"configured"}"#, "reasoning", "configured"),
             (r#"{"nudges":["empty","incomplete"]}"#, "nudges", "incomplete"),
             (r#"{"nudges":["deflection"]}"#, "nudges", "deflection"),
@@ -131,6 +113,7 @@ mod tests {
             "{}",
             r#"{"tools":["built_in","ending","mcp"],"ends_by":"ending_tool","planning":"no","history":"pruned"}"#,
             r#"{"ends_by":"text","sampling":{"max_tokens":{"fixed":9}},"reasoning":"high","history":"all_that_fits"}"#,
+            r#"{"sampling":{"max_tokens":"budget"}}"#,
             r#"{"nudges":["empty","cut_off","no_tool_call"],"sampling":{},"reasoning":"model_own"}"#,
         ] {
             assert_eq!(check(rows), Ok(()), "{rows}");

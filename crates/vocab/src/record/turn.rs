@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dialect, Failure, ModelName, NanoMoney, Part, StopReason, Timestamp, TurnId, Usage};
+use crate::{ContextBudget, Dialect, Failure, ModelName, NanoMoney, Part, StopReason, Timestamp, TurnId, Usage};
 
 /// The purpose of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,17 @@ pub struct TurnStarted {
     pub turn: TurnId,
     /// Its purpose.
     pub mode: TurnMode,
+    /// What fills the context window; absent in records from before this was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<ContextBudget>,
+}
+
+impl TurnStarted {
+    /// Returns a turn of which nothing was measured.
+    #[must_use]
+    pub fn new(turn: TurnId, mode: TurnMode) -> Self {
+        Self { turn, mode, budget: None }
+    }
 }
 
 /// What follows a failed attempt.

@@ -16,7 +16,7 @@ fn started(index: u32) -> CallStarted {
 }
 
 fn turn_started() -> TurnStarted {
-    TurnStarted { turn: TurnId(1), mode: TurnMode::Tools }
+    TurnStarted::new(TurnId(1), TurnMode::Tools)
 }
 
 #[test]

@@ -41,6 +41,7 @@ fn help_lists_every_command() {
   /retry              try the last run again
   /undo [ID] [force]  put files back as they were before the last call, or bring back an undo
   /cost               tokens, and money where prices are known
+  /context            what fills the model's window
   /thinking           show thinking whole, or folded
   /quit               leave; everything is kept
   /exit               the same
@@ -89,6 +90,7 @@ fn status_cost_and_sessions_say_what_is_known() {
     say(&mut glass, "hello", "Aye.");
     say(&mut glass, "/status", "idle; 1 runs so far, 0 messages waiting");
     say(&mut glass, "/cost", "session: 10 tokens in, 10 out, 1 model call");
+    say(&mut glass, "/context", "conversation");
     say(&mut glass, "/sessions", "* k  idle");
     say(&mut glass, "/stop", "there is no run to stop");
     say(&mut glass, "/retry", "nothing to retry");

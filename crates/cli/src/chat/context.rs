@@ -1,0 +1,69 @@
+//! What fills the model's window: the parts of the last budget in the journal.
+
+use windlass_vocab::{ContextBudget, Envelope, Record};
+
+use super::cost::grouped;
+
+/// Returns a line for each part of the last turn's budget.
+pub(super) fn report(records: &[Envelope]) -> String {
+    let last = records.iter().rev().find_map(|envelope| match &envelope.record {
+        Record::TurnStarted(started) => started.budget,
+        _ => None,
+    });
+    match last {
+        Some(budget) => lines(&budget),
+        None => "nothing was sent to a model yet\n".to_owned(),
+    }
+}
+
+fn lines(budget: &ContextBudget) -> String {
+    let mut rows = vec![
+        ("instructions", budget.prefix),
+        ("tools", budget.tools),
+        ("conversation", budget.history),
+        ("sent in all", budget.used()),
+    ];
+    if let (Some(window), Some(remaining)) = (budget.window, budget.remaining) {
+        rows.extend([
+            ("kept for the reply", budget.reserve),
+            ("kept for safety", budget.safety),
+            ("left", remaining),
+            ("the model's window", window),
+        ]);
+    }
+    let amount = |tokens: u64| match budget.window.filter(|window| *window > 0) {
+        Some(window) => format!("{:>10}  {:>3} %", grouped(tokens), tokens.saturating_mul(100) / window),
+        None => format!("{:>10}", grouped(tokens)),
+    };
+    let mut text: String = rows.iter().map(|(part, tokens)| format!("  {part:<18}{}\n", amount(*tokens))).collect();
+    text.push_str("  in tokens, when the last turn began\n");
+    if budget.window.is_none() {
+        text.push_str("  how large the model's window is, is not known\n");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::ContextBudget;
+
+    use super::{lines, report};
+
+    // proves C3
+    #[test]
+    fn each_part_of_the_window_has_its_line() {
+        assert_eq!(report(&[]), "nothing was sent to a model yet\n");
+        let budget = ContextBudget { prefix: 900, tools: 2_100, history: 7_000, ..ContextBudget::default() };
+        assert_eq!(
+            lines(&budget),
+            "  instructions             900\n  tools                  2,100\n  conversation           7,000\n  \
+             sent in all           10,000\n  in tokens, when the last turn began\n  \
+             how large the model's window is, is not known\n"
+        );
+        let (window, remaining) = (Some(20_000), Some(7_000));
+        let known = lines(&ContextBudget { window, reserve: 2_500, safety: 500, remaining, ..budget });
+        assert_eq!(known.lines().nth(2), Some("  conversation           7,000   35 %"));
+        assert_eq!(known.lines().nth(7), Some("  the model's window    20,000  100 %"));
+        assert_eq!(known.lines().count(), 9);
+    }
+}

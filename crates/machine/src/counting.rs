@@ -1,0 +1,234 @@
+//! Counts the tokens of a request (C4): what the provider reported for the last request of the same model, and an
+//! estimate by bytes for what was added since, corrected by how far the estimates were off so far.
+//!
+//! Only sums are kept, and each record is measured once, so counting costs the same however long the history is. A
+//! tokenizer would be exact for a few models, and for all others no better than a corrected estimate.
+
+use std::collections::BTreeMap;
+
+use windlass_vocab::{
+    CallInHistory, ContextPinned, Message, ModelName, ModelReplied, Part, PinnedContext, PlanItem, Record, StopReason,
+    ToolSpec,
+};
+
+use crate::blank::is_blank;
+
+/// Bytes of prose in a token: common tokenizers need about one token for four letters of English.
+const PROSE: u64 = 4;
+/// Bytes of JSON or code in a token: brackets, quotes and indentation make tokens shorter.
+const DENSE: u64 = 3;
+/// Tokens around each message: its role and its delimiters.
+const PER_MESSAGE: u64 = 4;
+/// Bytes around the definition of a tool in a request.
+const PER_TOOL: u64 = 60;
+/// How far the estimates are corrected at most, in hundredths: half and three times. A server that reports less has cut
+/// the request short, and one that reports more has counted something else.
+const CORRECTION: std::ops::RangeInclusive<u64> = 50..=300;
+
+fn prose(text: &str) -> u64 {
+    bytes(text).div_ceil(PROSE)
+}
+
+fn dense(text: &str) -> u64 {
+    bytes(text).div_ceil(DENSE)
+}
+
+fn bytes(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}
+
+/// Estimates the tokens of a message.
+pub(crate) fn estimate(message: &Message) -> u64 {
+    PER_MESSAGE
+        + match message {
+            Message::User { text } => prose(text),
+            Message::Tool { text, .. } => dense(text),
+            Message::Assistant { parts, calls, .. } => reply(parts) + calls.iter().map(call).sum::<u64>(),
+        }
+}
+
+fn reply(parts: &[Part]) -> u64 {
+    parts.iter().map(part).sum()
+}
+
+fn part(part: &Part) -> u64 {
+    match part {
+        Part::Text { text } | Part::Thinking { text, .. } => prose(text),
+        Part::Opaque { item } => dense(item.as_str()),
+        Part::Call { .. } => 0,
+    }
+}
+
+fn call(call: &CallInHistory) -> u64 {
+    requested(&call.name, call.arguments.as_str())
+}
+
+fn requested(name: &str, arguments: &str) -> u64 {
+    PER_MESSAGE + dense(name) + dense(arguments)
+}
+
+fn tool(spec: &ToolSpec) -> u64 {
+    let described = prose(&spec.description);
+    described + (bytes(&spec.wire_name) + bytes(spec.schema.as_str()) + PER_TOOL).div_ceil(DENSE)
+}
+
+fn tools(context: &PinnedContext) -> u64 {
+    // Where calls are text, the prefix describes the tools.
+    if context.dialect.is_some() { 0 } else { context.offer.iter().map(tool).sum() }
+}
+
+fn plan(items: &[PlanItem]) -> u64 {
+    items.iter().map(|item| PER_MESSAGE + prose(&item.step)).sum()
+}
+
+/// Whether a reply becomes part of the history.
+pub(crate) fn enters_history(replied: &ModelReplied) -> bool {
+    let says_something = replied.parts.iter().any(|part| match part {
+        Part::Text { text } => !is_blank(text),
+        Part::Call { .. } => true,
+        Part::Thinking { .. } | Part::Opaque { .. } => false,
+    });
+    match replied.stop {
+        StopReason::Filtered | StopReason::Refused | StopReason::Error => false,
+        // The provider continues a paused reply by what it finds at the end of the history, whether it shows or not.
+        StopReason::Paused => !replied.parts.is_empty(),
+        StopReason::Stop | StopReason::Calls | StopReason::Length => says_something,
+    }
+}
+
+/// What is known of the size of the next request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ContextMeter {
+    prefix: u64,
+    tools: u64,
+    /// All messages: those that are sent, and those that wait until the open turn is complete.
+    history: u64,
+    plan: u64,
+    /// The estimate for the request that is under way.
+    asked: Option<u64>,
+    reports: BTreeMap<ModelName, TokenReport>,
+}
+
+/// What a provider reported for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct TokenReport {
+    reported: u64,
+    estimated: u64,
+    /// Whether later requests contain that one: nothing was left out or replaced since.
+    contained: bool,
+}
+
+impl TokenReport {
+    /// Corrects an estimate by how far this one was off.
+    fn corrected(&self, estimate: u64) -> u64 {
+        let hundredths = self.reported.saturating_mul(100).checked_div(self.estimated).unwrap_or(100);
+        let hundredths = hundredths.clamp(*CORRECTION.start(), *CORRECTION.end());
+        estimate.saturating_mul(hundredths).div_ceil(100)
+    }
+}
+
+/// The parts of the next request, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RequestTokens {
+    pub(crate) prefix: u64,
+    pub(crate) tools: u64,
+    pub(crate) history: u64,
+}
+
+impl ContextMeter {
+    /// Counts the next request, if this model is called.
+    pub(crate) fn tokens(&self, model: &ModelName) -> RequestTokens {
+        let (prefix, tools) = (self.corrected(model, self.prefix), self.corrected(model, self.tools));
+        let total = match self.reports.get(model).filter(|report| report.contained) {
+            Some(report) => {
+                // No server counts less than half of the estimate, unless it has cut the request short.
+                let reported = report.reported.max(report.corrected(report.estimated));
+                match self.total().checked_sub(report.estimated) {
+                    Some(added) => reported.saturating_add(report.corrected(added)),
+                    None => reported.saturating_sub(report.corrected(report.estimated - self.total())),
+                }
+            }
+            None => self.corrected(model, self.total()),
+        };
+        RequestTokens { prefix, tools, history: total.saturating_sub(prefix).saturating_sub(tools) }
+    }
+
+    /// Corrects an estimate by what this model's provider reported so far.
+    pub(crate) fn corrected(&self, model: &ModelName, estimate: u64) -> u64 {
+        self.reports.get(model).map_or(estimate, |report| report.corrected(estimate))
+    }
+
+    fn total(&self) -> u64 {
+        self.prefix.saturating_add(self.tools).saturating_add(self.history).saturating_add(self.plan)
+    }
+
+    /// Measures a record. A record that removes messages is followed by [`Self::measure_again`].
+    pub(crate) fn apply(&mut self, record: &Record) {
+        match record {
+            Record::MessageAccepted(accepted) => self.add(PER_MESSAGE + prose(&accepted.text)),
+            Record::Nudged(nudged) => self.add(PER_MESSAGE + prose(&nudged.text)),
+            Record::Undone(undone) => self.add(PER_MESSAGE + prose(&undone.told)),
+            Record::ContextPinned(pinned) => self.pinned(pinned),
+            Record::PlanChanged(changed) => self.plan = plan(&changed.items),
+            Record::TurnStarted(_) => self.asked = Some(self.total()),
+            Record::ModelReplied(replied) => self.replied(replied),
+            Record::CallRequested(call) => self.add(requested(&call.name, call.arguments.as_str())),
+            Record::CallFinished(finished) => self.add(PER_MESSAGE + dense(&finished.text)),
+            Record::SessionChanged(changed) if changed.imported.is_some() => {
+                (self.prefix, self.tools) = (0, 0);
+                self.replaced();
+            }
+            Record::SessionOpened(_)
+            | Record::SessionChanged(_)
+            | Record::LeaseTaken(_)
+            | Record::RunStarted(_)
+            | Record::RunResumed(_)
+            | Record::AttemptFailed(_)
+            | Record::CallStarted(_)
+            | Record::CallPaused(_)
+            | Record::CallSettled(_)
+            | Record::SnapshotTaken(_)
+            | Record::FilesChanged(_)
+            | Record::UndoStarted(_)
+            | Record::QuestionAsked(_)
+            | Record::QuestionAnswered(_)
+            | Record::ToolWithheld(_)
+            | Record::Compacted(_)
+            | Record::CancelAsked(_)
+            | Record::RunEnded(_)
+            | Record::Unknown(_) => {}
+        }
+    }
+
+    /// Measures the messages again, after some were removed or changed.
+    pub(crate) fn measure_again<'a>(&mut self, messages: impl Iterator<Item = &'a Message>) {
+        self.history = messages.map(estimate).fold(0, u64::saturating_add);
+        self.replaced();
+    }
+
+    fn pinned(&mut self, pinned: &ContextPinned) {
+        if let Some(context) = &pinned.context {
+            (self.prefix, self.tools) = (PER_MESSAGE + prose(&context.prefix), tools(context));
+            self.replaced();
+        }
+    }
+
+    fn replied(&mut self, replied: &ModelReplied) {
+        let asked = self.asked.take().filter(|_| !replied.usage.estimated && replied.usage.input > 0);
+        if let Some(estimated) = asked {
+            let report = TokenReport { reported: replied.usage.input, estimated, contained: true };
+            self.reports.insert(replied.model.clone(), report);
+        }
+        if enters_history(replied) {
+            self.add(PER_MESSAGE + reply(&replied.parts));
+        }
+    }
+
+    fn add(&mut self, tokens: u64) {
+        self.history = self.history.saturating_add(tokens);
+    }
+
+    fn replaced(&mut self) {
+        self.reports.values_mut().for_each(|report| report.contained = false);
+    }
+}
