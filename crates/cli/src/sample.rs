@@ -88,6 +88,7 @@ pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
         partial: false,
         misfit: None,
         malformed: None,
+        role: windlass_vocab::ModelRole::Turn,
     }
 }
 

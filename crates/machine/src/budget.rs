@@ -1,10 +1,16 @@
-//! The context budget (C3): what fills the context window when a turn starts.
+//! The context budget (C3): what a turn sends, and when older turns must be left out.
 
 use windlass_vocab::{ContextBudget, MaxTokens, ModelName};
 
 use crate::control::Run;
 use crate::counting::ContextMeter;
 
+/// Older turns are left out when less than this is left of the window, or a quarter of it where that is less.
+const EVICT_BELOW: u64 = 5_000;
+/// The run is wrapped up when less than this is left and nothing more can be left out, or a sixteenth of the window.
+const WRAP_UP_BELOW: u64 = 1_500;
+/// The most tokens of a model's summary. It is asked for less; a model that thinks first needs some for that.
+const SUMMARY: u32 = 4_096;
 /// Kept free for the reply where the model's own limit is unknown.
 const RESERVE: u64 = 4_096;
 /// Kept free for the reply at most: a model's own limit may be a large part of its window, and replies are short.
@@ -47,6 +53,10 @@ impl Run {
     /// Returns the length limit for the replies of the current turn, with `budget` resolved to a number.
     #[must_use]
     pub fn length_limit(&self) -> MaxTokens {
+        if self.summary.is_some() {
+            let window = self.window(&self.current_model()).and_then(|window| u32::try_from(window / 4).ok());
+            return MaxTokens::Fixed(SUMMARY.min(window.unwrap_or(SUMMARY)));
+        }
         let limit = self.policy().sampling.max_tokens;
         let room = self.budget.as_ref().and_then(ContextBudget::reply_room);
         match (limit, room) {
@@ -59,4 +69,24 @@ impl Run {
             (MaxTokens::Fixed(_) | MaxTokens::ModelOwn, _) => limit,
         }
     }
+}
+
+/// Returns the tokens below which older turns are left out.
+pub(crate) fn evict_below(window: u64) -> u64 {
+    EVICT_BELOW.min(window / 4)
+}
+
+/// Returns the tokens below which the run is wrapped up.
+pub(crate) fn wrap_up_below(window: u64) -> u64 {
+    WRAP_UP_BELOW.min(window / 16)
+}
+
+/// Whether so little is left that the run must be wrapped up.
+pub(crate) fn is_spent(budget: &ContextBudget) -> bool {
+    budget.window.zip(budget.remaining).is_some_and(|(window, remaining)| remaining < wrap_up_below(window))
+}
+
+/// Whether older turns must be left out.
+pub(crate) fn is_short(budget: &ContextBudget) -> bool {
+    budget.window.zip(budget.remaining).is_some_and(|(window, remaining)| remaining < evict_below(window))
 }

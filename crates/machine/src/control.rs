@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    AttemptFailed, Attendance, CallId, CallRequested, ContextBudget, ContextPinned, MessageId, ModelName, ModelReplied,
-    NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
-    Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, Timestamp, ToolName, TurnId,
-    TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
+    AttemptFailed, Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId,
+    ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked,
+    QuestionId, QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason,
+    SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
@@ -80,6 +80,12 @@ pub struct Run {
     pub tools: Arc<BTreeSet<ToolName>>,
     /// The tokens used.
     pub usage: Usage,
+    /// Turns in which a summary was written; they don't count against the turn cap.
+    pub summaries: u32,
+    /// What the current turn summarises, if it does.
+    pub summary: Option<SummaryTask>,
+    /// Set when older turns were left out since the last reply.
+    pub(crate) squeezed: bool,
     /// What fills the context window, as measured when the turn began.
     pub budget: Option<ContextBudget>,
     /// What the progress guards have observed.
@@ -142,6 +148,9 @@ impl Run {
             joined: BTreeSet::new(),
             tools: Arc::default(),
             usage: Usage::default(),
+            summaries: 0,
+            summary: None,
+            squeezed: false,
             budget: None,
             watch: Arc::default(),
         }
@@ -159,10 +168,21 @@ impl Run {
         self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
     }
 
-    /// Returns the model that is being called, or was called last in this turn.
+    /// Returns the model of an attempt.
+    pub(crate) fn model_of(&self, attempt: &Attempt) -> ModelName {
+        let chain = self.started.chain_of(attempt.mode.role());
+        chain.get(attempt.model).or_else(|| chain.last()).cloned().unwrap_or_default()
+    }
+
+    /// Returns how many turns count against the turn cap.
+    pub(crate) fn counted_turns(&self) -> u32 {
+        self.turn.0.saturating_sub(self.summaries)
+    }
+
+    /// Returns the model that is being called, or the first of the chain.
     pub(crate) fn current_model(&self) -> ModelName {
         match &self.phase {
-            Phase::Modelling(attempt) => self.model(attempt.model),
+            Phase::Modelling(attempt) => self.model_of(attempt),
             Phase::Pinning | Phase::Calling(_) | Phase::Between => self.model(0),
         }
     }
@@ -244,13 +264,13 @@ impl Run {
             Record::QuestionAnswered(answered) => self.answer(answered),
             Record::Nudged(nudged) => self.nudged(nudged.why),
             Record::ToolWithheld(withheld) => self.watch().withheld(withheld),
+            Record::Compacted(compacted) => self.squeezed |= compacted.method != CompactionMethod::Shrunk,
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
             | Record::RunStarted(_)
             | Record::PlanChanged(_)
-            | Record::Compacted(_)
             | Record::FilesChanged(_)
             | Record::UndoStarted(_)
             | Record::Undone(_)
@@ -299,6 +319,7 @@ impl Run {
             | NudgeCause::Cycle
             | NudgeCause::TurnCap
             | NudgeCause::Summarise
+            | NudgeCause::ContextFull
             | NudgeCause::Halt => {}
         }
     }
@@ -307,6 +328,10 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
+        if !replied.role.is_turn() {
+            return;
+        }
+        self.squeezed = false;
         self.add_to_answer(&replied.parts);
         let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         let paused = replied.stop == StopReason::Paused && !has_calls;
@@ -328,12 +353,17 @@ impl Run {
     }
 
     fn begin_turn(&mut self, started: &TurnStarted) {
-        if !std::mem::take(&mut self.continuing) {
-            self.answer = Arc::default();
-        }
         self.turn = started.turn;
         self.budget = started.budget;
-        self.unseen.clear();
+        self.summary = started.summary;
+        if started.mode.role().is_turn() {
+            if !std::mem::take(&mut self.continuing) {
+                self.answer = Arc::default();
+            }
+            self.unseen.clear();
+        } else {
+            self.summaries += 1;
+        }
         self.phase = Phase::Modelling(Attempt {
             number: 1,
             tries: 1,
@@ -364,7 +394,7 @@ impl Run {
             NextAttempt::Whole => attempt.whole = true,
             NextAttempt::Shorter => {}
             NextAttempt::Dialect { .. } => attempt.unpinned = true,
-            NextAttempt::End => self.phase = Phase::Between,
+            NextAttempt::PlainSummary | NextAttempt::End => self.phase = Phase::Between,
         }
     }
 

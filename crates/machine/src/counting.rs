@@ -88,6 +88,9 @@ pub(crate) fn enters_history(replied: &ModelReplied) -> bool {
         Part::Call { .. } => true,
         Part::Thinking { .. } | Part::Opaque { .. } => false,
     });
+    if !replied.role.is_turn() {
+        return false;
+    }
     match replied.stop {
         StopReason::Filtered | StopReason::Refused | StopReason::Error => false,
         // The provider continues a paused reply by what it finds at the end of the history, whether it shows or not.
@@ -103,6 +106,8 @@ pub struct ContextMeter {
     tools: u64,
     /// All messages: those that are sent, and those that wait until the open turn is complete.
     history: u64,
+    /// How many messages that are.
+    messages: usize,
     plan: u64,
     /// The estimate for the request that is under way.
     asked: Option<u64>,
@@ -158,6 +163,14 @@ impl ContextMeter {
         self.reports.get(model).map_or(estimate, |report| report.corrected(estimate))
     }
 
+    /// Returns the estimate that is corrected to this many tokens.
+    pub(crate) fn estimated(&self, model: &ModelName, tokens: u64) -> u64 {
+        match self.reports.get(model).map(|report| report.corrected(1_000)) {
+            Some(corrected) => tokens.saturating_mul(1_000) / corrected.max(1),
+            None => tokens,
+        }
+    }
+
     fn total(&self) -> u64 {
         self.prefix.saturating_add(self.tools).saturating_add(self.history).saturating_add(self.plan)
     }
@@ -165,15 +178,16 @@ impl ContextMeter {
     /// Measures a record. A record that removes messages is followed by [`Self::measure_again`].
     pub(crate) fn apply(&mut self, record: &Record) {
         match record {
-            Record::MessageAccepted(accepted) => self.add(PER_MESSAGE + prose(&accepted.text)),
-            Record::Nudged(nudged) => self.add(PER_MESSAGE + prose(&nudged.text)),
-            Record::Undone(undone) => self.add(PER_MESSAGE + prose(&undone.told)),
+            Record::MessageAccepted(accepted) => self.add_message(prose(&accepted.text)),
+            Record::Nudged(nudged) => self.add_message(prose(&nudged.text)),
+            Record::Undone(undone) => self.add_message(prose(&undone.told)),
             Record::ContextPinned(pinned) => self.pinned(pinned),
             Record::PlanChanged(changed) => self.plan = plan(&changed.items),
-            Record::TurnStarted(_) => self.asked = Some(self.total()),
+            // A request for a summary sends only a part of the history: its count says nothing about the next turn.
+            Record::TurnStarted(started) => self.asked = started.mode.role().is_turn().then(|| self.total()),
             Record::ModelReplied(replied) => self.replied(replied),
             Record::CallRequested(call) => self.add(requested(&call.name, call.arguments.as_str())),
-            Record::CallFinished(finished) => self.add(PER_MESSAGE + dense(&finished.text)),
+            Record::CallFinished(finished) => self.add_message(dense(&finished.text)),
             Record::SessionChanged(changed) if changed.imported.is_some() => {
                 (self.prefix, self.tools) = (0, 0);
                 self.replaced();
@@ -202,7 +216,11 @@ impl ContextMeter {
 
     /// Measures the messages again, after some were removed or changed.
     pub(crate) fn measure_again<'a>(&mut self, messages: impl Iterator<Item = &'a Message>) {
-        self.history = messages.map(estimate).fold(0, u64::saturating_add);
+        (self.history, self.messages) = (0, 0);
+        for message in messages {
+            self.add(estimate(message));
+            self.messages += 1;
+        }
         self.replaced();
     }
 
@@ -220,8 +238,18 @@ impl ContextMeter {
             self.reports.insert(replied.model.clone(), report);
         }
         if enters_history(replied) {
-            self.add(PER_MESSAGE + reply(&replied.parts));
+            self.add_message(reply(&replied.parts));
         }
+    }
+
+    /// Returns how many messages the next request has.
+    pub(crate) fn messages(&self) -> usize {
+        self.messages
+    }
+
+    fn add_message(&mut self, tokens: u64) {
+        self.add(PER_MESSAGE + tokens);
+        self.messages += 1;
     }
 
     fn add(&mut self, tokens: u64) {

@@ -2,11 +2,10 @@
 
 use windlass_vocab::{
     Attendance, CallFinished, CallId, EndReason, Failure, Json, NudgeCause, Nudged, OutcomeKind, Part, Record, Remedy,
-    RunEnded, StopReason, Timestamp, TurnMode, TurnStarted,
+    RunEnded, StopReason, Timestamp, TurnMode,
 };
 
 use crate::control::{LoopState, Phase, Run};
-use crate::counting::ContextMeter;
 use crate::state::State;
 use crate::texts;
 
@@ -85,7 +84,7 @@ impl<'a> Draft<'a> {
     ) {
         self.cancel_calls(texts::CANCELLED_CALL);
         let Some(run) = self.run() else { return };
-        let (tools, turns, usage) = (run.tools.as_ref().clone(), run.turn.0, run.usage);
+        let (tools, turns, usage) = (run.tools.as_ref().clone(), run.counted_turns(), run.usage);
         let dropped = run.stop.map(|by| run.dropped_by(by).to_vec()).unwrap_or_default();
         let cut_off = self.was_cut_off();
         self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, output, cut_off, dropped, usage });
@@ -122,7 +121,7 @@ impl<'a> Draft<'a> {
     /// Like `next_turn`, for a turn of this mode.
     pub(crate) fn next_turn_in(&mut self, mode: TurnMode) {
         let Some(run) = self.run() else { return };
-        if run.turn.0 < run.policy().turn_cap {
+        if run.counted_turns() < run.policy().turn_cap {
             return self.start_turn(mode);
         }
         match run.policy().at_cap {
@@ -138,19 +137,6 @@ impl<'a> Draft<'a> {
     pub(crate) fn wrap_up(&mut self, why: NudgeCause, text: &str) {
         self.nudge(why, "", text);
         self.start_turn(TurnMode::WrapUp);
-    }
-
-    pub(crate) fn start_turn(&mut self, mode: TurnMode) {
-        let Some(run) = self.run() else { return };
-        let (turn, budget) = (run.turn.next(), run.budget(&self.meter(), &run.model(0)));
-        self.push(TurnStarted { turn, mode, budget: Some(budget) });
-    }
-
-    /// Returns the size of the next request after the records of this batch.
-    fn meter(&self) -> ContextMeter {
-        let mut meter = self.state.transcript.meter.clone();
-        self.records.iter().for_each(|record| meter.apply(record));
-        meter
     }
 
     /// Returns the mode with tools where any are offered (L1).

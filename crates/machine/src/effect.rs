@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallId, CallRequested, Json, ModelName, QuestionAsked, QuestionId, Resumption, RunId, Timestamp, TurnId, TurnMode,
-    UndoId, UndoStarted,
+    CallId, CallRequested, Json, ModelName, ModelRole, QuestionAsked, QuestionId, Resumption, RunId, Timestamp, TurnId,
+    TurnMode, UndoId, UndoStarted,
 };
 
 use crate::calls::startable;
@@ -37,6 +37,8 @@ pub enum Effect {
         key: AttemptKey,
         /// The model to call.
         model: ModelName,
+        /// What it is called for.
+        role: ModelRole,
         /// The purpose of the turn.
         mode: TurnMode,
         /// Set when it must not stream.
@@ -158,7 +160,8 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
             } else {
                 Effect::CallModel {
                     key,
-                    model: run.model(attempt.model),
+                    model: run.model_of(attempt),
+                    role: attempt.mode.role(),
                     mode: attempt.mode,
                     whole: attempt.whole,
                     not_before: attempt.not_before,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
-    MessageId, ModelName, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy, PreparedCall, Preview,
-    QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken, StopBy, StopReason, TextOrigin,
-    Timestamp, UndoId, Usage, VerdictReason,
+    MessageId, ModelName, ModelRole, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy,
+    PreparedCall, Preview, QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken, StopBy,
+    StopReason, TextOrigin, Timestamp, UndoId, Usage, VerdictReason,
 };
 
 use crate::AttemptKey;
@@ -40,6 +40,10 @@ pub struct RunSettings {
     pub server: Option<String>,
     /// What is known of the models of the chain.
     pub models: Vec<RunModel>,
+    /// The models to try in other roles than the turn's.
+    pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,
+    /// Whether the conversation so far is summarised before the first turn.
+    pub compact: bool,
 }
 
 /// A call's result, already cut to what the model sees.

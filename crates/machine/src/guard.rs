@@ -144,6 +144,7 @@ impl ProgressWatch {
             NudgeCause::Reply(_)
             | NudgeCause::TurnCap
             | NudgeCause::Summarise
+            | NudgeCause::ContextFull
             | NudgeCause::Halt
             | NudgeCause::Misfit
             | NudgeCause::Withheld => {}

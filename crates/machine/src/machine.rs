@@ -13,6 +13,7 @@ use windlass_vocab::{
 use crate::blank::is_blank;
 use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
+use crate::evict::Eviction;
 use crate::fact::{CallResult, Fact, Input, RunSettings, VerifiedCall};
 use crate::retry::{next_attempt, with_retry_time};
 use crate::state::{DecidedState, State};
@@ -98,9 +99,22 @@ impl Draft<'_> {
     }
 
     fn start_run(&mut self, run_settings: RunSettings, retry_of: Option<RunId>) {
-        let RunSettings { policy, agent, chain, deadline, attendance, output, server, models } = run_settings;
-        let run = RunId(self.control.runs).next();
-        self.push(RunStarted { run, policy, agent, chain, deadline, attendance, retry_of, output, server, models });
+        let RunSettings { policy, agent, chain, deadline, attendance, output, server, models, role_chains, compact } =
+            run_settings;
+        self.push(RunStarted {
+            run: RunId(self.control.runs).next(),
+            policy,
+            agent,
+            chain,
+            deadline,
+            attendance,
+            retry_of,
+            output,
+            server,
+            models,
+            role_chains,
+            compact,
+        });
     }
 
     /// Retries a failed run on the same history (J3).
@@ -147,24 +161,40 @@ impl Draft<'_> {
     fn fail(&mut self, key: AttemptKey, failure: Failure, usage: Option<Usage>) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_none()) else { return };
         let mode = attempt.mode;
-        let shorter =
-            if failure.class == FailureClass::Overflow { prune::shorten(&self.state.transcript) } else { None };
+        let overflows = failure.class == FailureClass::Overflow && mode.role().is_turn();
+        let shorter = if overflows { self.shorter_history(run) } else { None };
         let dialect = if failure.no_tools { self.other_dialect() } else { None };
         let next = match (&shorter, dialect) {
             (Some(_), _) => NextAttempt::Shorter,
             (None, Some(dialect)) => NextAttempt::Dialect { dialect },
-            (None, None) => next_attempt(self.state.session, run, attempt, &failure, self.at),
+            (None, None) => match next_attempt(self.state.session, run, attempt, &failure, self.at) {
+                NextAttempt::End if mode == TurnMode::Summary => NextAttempt::PlainSummary,
+                next => next,
+            },
         };
         let ends = next == NextAttempt::End;
-        let (model, ending) = (run.model(attempt.model), with_retry_time(run, failure.clone(), self.at));
-        self.push(AttemptFailed { attempt: key.attempt, model, failure, next, usage });
-        if let Some(compacted) = shorter {
-            self.push(compacted);
+        let (model, ending) = (run.model_of(attempt), with_retry_time(run, failure.clone(), self.at));
+        let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage };
+        if mode == TurnMode::Summary {
+            return self.summary_failed(failed);
+        }
+        self.push(failed);
+        if let Some(step) = shorter {
+            self.evict_after_overflow(step, mode);
         } else if ends && mode == TurnMode::WrapUp {
             self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(ending));
         } else if ends {
             self.end(EndReason::Failed, ending.message.clone(), Some(ending));
         }
+    }
+
+    /// Returns the next step to a shorter history after an overflow error.
+    fn shorter_history(&self, run: &Run) -> Option<Eviction> {
+        if run.measures() {
+            return self.eviction_after_overflow();
+        }
+        // The behaviour of versions that did not measure.
+        prune::shorten(&self.state.transcript).map(Eviction::Shrink)
     }
 
     fn reply(
@@ -180,7 +210,7 @@ impl Draft<'_> {
         if run.stop.is_some() {
             return self.hand_back(key, Part::joined_text(&parts), usage);
         }
-        let (mode, model) = (attempt.mode, run.model(attempt.model));
+        let (mode, model) = (attempt.mode, run.model_of(attempt));
         let cost = run.cost(&model, &usage);
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
         if mode != TurnMode::Tools || withheld {
@@ -201,7 +231,11 @@ impl Draft<'_> {
             partial: false,
             misfit: misfit.clone(),
             malformed: malformed.clone(),
+            role: mode.role(),
         });
+        if mode == TurnMode::Summary {
+            return self.take_summary(if withheld { "" } else { &text });
+        }
         if withheld {
             let failure = Failure::new(FailureClass::Filtered, withheld_message(stop, &text));
             return self.end(EndReason::Failed, text, Some(failure));
@@ -221,6 +255,7 @@ impl Draft<'_> {
                 self.end(EndReason::Unfinished, text, None);
             }
             TurnMode::Tools | TurnMode::Talk => self.take_text_reply(mode, stop, &text, misfit),
+            TurnMode::Summary => {}
         }
     }
 

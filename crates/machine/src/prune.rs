@@ -12,13 +12,14 @@ const SHRINK_TO: [u32; 3] = [2_000, 500, 100];
 pub(crate) fn shorten(transcript: &Transcript) -> Option<Compacted> {
     let epoch = transcript.compactions + 1;
     if let Some(cut) = oldest_half(transcript) {
-        let through = transcript.dropped + u64::try_from(cut).unwrap_or(0);
-        return Some(Compacted { epoch, method: CompactionMethod::Pruned, through, result_chars: None });
+        let through = transcript.number_of(cut);
+        return Some(Compacted::new(epoch, CompactionMethod::Pruned, through));
     }
     let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
     // A result that was cut before exceeds its limit by the note about the cut.
     let limit = SHRINK_TO.into_iter().find(|limit| longest > u64::from(*limit) + 100)?;
-    Some(Compacted { epoch, method: CompactionMethod::Shrunk, through: transcript.dropped, result_chars: Some(limit) })
+    let shrunk = Compacted::new(epoch, CompactionMethod::Shrunk, transcript.dropped);
+    Some(Compacted { result_chars: Some(limit), ..shrunk })
 }
 
 /// Returns where to cut so that at most half remains; `None` when only the goal and the last turn are left.

@@ -126,6 +126,8 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         output: started.output.clone(),
         server: started.server.clone(),
         models: started.models.clone(),
+        role_chains: started.role_chains.clone(),
+        compact: started.compact,
     }
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: Timestamp) -> Fai
 }
 
 fn next_model(run: &Run, attempt: &Attempt) -> NextAttempt {
-    match run.started.chain.get(attempt.model + 1) {
+    match run.started.chain_of(attempt.mode.role()).get(attempt.model + 1) {
         Some(model) => NextAttempt::Model { model: model.clone() },
         None => NextAttempt::End,
     }

@@ -24,7 +24,7 @@ impl Draft<'_> {
     /// Records what an aborted model call had streamed, and ends the run.
     pub(crate) fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
-        let model = run.model(attempt.model);
+        let (model, role) = (run.model_of(attempt), attempt.mode.role());
         let cost = run.cost(&model, &usage);
         if !is_blank(&text) {
             self.push(ModelReplied {
@@ -37,9 +37,12 @@ impl Draft<'_> {
                 partial: true,
                 misfit: None,
                 malformed: None,
+                role,
             });
         }
-        self.end(EndReason::Cancelled, text, None);
+        // A summary is no answer.
+        let answer = if role.is_turn() { text } else { String::new() };
+        self.end(EndReason::Cancelled, answer, None);
     }
 }
 

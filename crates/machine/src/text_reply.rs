@@ -57,8 +57,8 @@ impl Draft<'_> {
     pub(crate) fn continue_paused_reply(&mut self, mode: TurnMode) {
         match mode {
             TurnMode::Tools | TurnMode::Talk => self.next_turn_in(mode),
-            // The last turn does not count for the cap.
-            TurnMode::WrapUp => self.start_turn(mode),
+            // Neither of these counts for the cap.
+            TurnMode::WrapUp | TurnMode::Summary => self.start_turn(mode),
         }
     }
 
@@ -67,7 +67,7 @@ impl Draft<'_> {
         let Some(run) = self.run() else { return };
         let follows = after_text_reply(run, mode, stop, text);
         // Messages that arrived meanwhile are not answered yet (L7); at the turn cap the answer takes precedence.
-        let goes_on = !run.unseen.is_empty() && run.turn.0 < run.policy().turn_cap;
+        let goes_on = !run.unseen.is_empty() && run.counted_turns() < run.policy().turn_cap;
         match follows {
             AfterTextReply::Complete | AfterTextReply::NoAnswer if goes_on => self.next_turn(),
             AfterTextReply::Complete => self.complete(misfit),

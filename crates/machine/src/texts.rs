@@ -46,6 +46,29 @@ pub(crate) const FORKED: &str = "Interrupted: the conversation was forked here, 
      It may or may not have taken effect since. Check the state of things before you do it again.";
 pub(crate) const IMPORTED: &str = "Interrupted: the conversation was imported here, before this call had its result. \
      It may or may not have taken effect where it was made, and was not made here.";
+pub(crate) const CONTEXT_FULL: &str = "The context window is full and tools are no longer available. \
+     Say in plain text what is done, what is not done, and what you found out.";
+
+/// Asks a model for a summary of the conversation so far.
+pub const SUMMARY_REQUEST: &str = "The conversation above is about to be left out of what is sent to you, to make \
+     room. Write the summary that takes its place; it is for you alone. Keep what the person wants, what was decided and \
+     why, facts that were found out (names, numbers, paths and error messages exactly as they were), what was tried and \
+     did not work, and what is still to be done. Leave out what can be read again in files. Plain text, at most 1,000 \
+     words, no greeting, and no tool call.";
+
+/// Returns the message that stands in front of a conversation whose older part is no longer sent.
+pub(crate) fn front(notes: Option<&str>, summary: Option<&str>) -> Option<String> {
+    let notes = notes.map(|notes| format!("Kept from its records:\n\n{notes}"));
+    let summary = summary.map(|summary| format!("A summary of it:\n\n{summary}"));
+    let parts: Vec<String> = [notes, summary].into_iter().flatten().collect();
+    let text = parts.join("\n\n");
+    (!parts.is_empty()).then(|| format!("[The older part of this conversation is no longer sent. {text}]"))
+}
+
+pub(crate) fn recall_notice(tool: &str) -> String {
+    format!("\n\nThe tool `{tool}` reads what is no longer sent.")
+}
+
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";
 

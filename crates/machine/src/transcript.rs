@@ -5,22 +5,26 @@
 //! (J10, L9), and messages that arrive during a turn wait until after it. It only grows, except at a `Compacted`, which
 //! starts a new epoch.
 
+mod compaction;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallInHistory, CallRequested, Compacted, Grant, Message, MessageId, ModelName, ModelReplied,
-    Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
+    CallFinished, CallId, CallInHistory, CallRequested, Grant, Message, MessageId, ModelName, ModelReplied, Part,
+    PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
 };
 
+use self::compaction::LeftOut;
 use crate::counting::{ContextMeter, enters_history};
+use crate::notes::WorkNotes;
 
 /// The conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Transcript {
     /// The history that is sent to the model.
     pub history: Vec<Message>,
-    /// Messages before `history[0]` that are no longer sent.
+    /// Messages of the session that are no longer sent, except the goal where it is one of them.
     pub dropped: u64,
     /// A number that changes with every compaction and every new context.
     pub epoch: u64,
@@ -38,6 +42,14 @@ pub struct Transcript {
     pub meter: ContextMeter,
     /// How often the history was shortened.
     pub compactions: u32,
+    /// What is kept of the older part of the conversation.
+    pub notes: WorkNotes,
+    /// The summary of the part that is no longer sent.
+    pub(crate) summary: Option<String>,
+    /// How many messages at the start of `history` take the place of those that are no longer sent: the notes, and the
+    /// goal.
+    front: usize,
+    left_out: Option<LeftOut>,
     /// Index in `history` of the message that started the open run.
     goal: Option<usize>,
     turn: OpenTurn,
@@ -108,8 +120,14 @@ impl Transcript {
         self.goal
     }
 
+    /// Returns how many messages at the start of the history take the place of those that are no longer sent.
+    pub(crate) fn front(&self) -> usize {
+        self.front
+    }
+
     pub(crate) fn apply(&mut self, record: &Record) {
         self.meter.apply(record);
+        self.notes.apply(record);
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
@@ -125,9 +143,15 @@ impl Transcript {
                     self.epoch += 1;
                 }
             }
-            Record::TurnStarted(_) => {
+            Record::TurnStarted(started) => {
+                if self.turn == OpenTurn::Asked {
+                    // The turn before got no reply: a shorter history had to be made first.
+                    self.close_turn();
+                }
                 self.turn = OpenTurn::Asked;
-                self.unsent.clear();
+                if started.mode.role().is_turn() {
+                    self.unsent.clear();
+                }
             }
             Record::ModelReplied(replied) => self.reply(replied),
             Record::CallRequested(requested) => self.request(requested),
@@ -213,6 +237,9 @@ impl Transcript {
 
     fn reply(&mut self, replied: &ModelReplied) {
         let enters = enters_history(replied);
+        if let Some(left_out) = self.left_out.as_mut().filter(|_| replied.role.is_turn()) {
+            left_out.answered = true;
+        }
         let calls = replied.parts.iter().filter(|part| matches!(part, Part::Call { .. })).count();
         let (parts, model) = (replied.parts.clone(), replied.model.clone());
         if calls > 0 && enters {
@@ -264,29 +291,6 @@ impl Transcript {
         }
     }
 
-    fn compact(&mut self, compacted: &Compacted) {
-        self.epoch += 1;
-        self.compactions += 1;
-        let gone = usize::try_from(compacted.through.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
-        let gone = gone.min(self.history.len());
-        // The message that started the open run stays, whatever its age: the rest makes no sense without it.
-        let kept_goal = self.goal.filter(|goal| *goal < gone).map(|goal| self.history[goal].clone());
-        self.history.drain(..gone);
-        self.dropped = self.dropped.max(compacted.through);
-        self.goal = self.goal.and_then(|goal| goal.checked_sub(gone));
-        self.last_words = self.last_words.and_then(|words| words.checked_sub(gone));
-        if let Some(goal) = kept_goal {
-            self.history.insert(0, goal);
-            self.dropped = self.dropped.saturating_sub(1);
-            self.goal = Some(0);
-            self.last_words = Some(self.last_words.map_or(0, |words| words + 1));
-        }
-        if let Some(chars) = compacted.result_chars {
-            self.shrink_results(chars);
-        }
-        self.measure_again();
-    }
-
     /// Measures what is left after messages were removed or changed, with what waits for the end of the open turn.
     fn measure_again(&mut self) {
         let mut waiting: Vec<Message> = Vec::new();
@@ -296,17 +300,5 @@ impl Transcript {
         }
         waiting.extend(self.held.iter().map(|words| Message::User { text: words.text.clone() }));
         self.meter.measure_again(self.history.iter().chain(&waiting));
-    }
-
-    fn shrink_results(&mut self, chars: u32) {
-        for message in &mut self.history {
-            if let Message::Tool { text, .. } = message {
-                let limit = usize::try_from(chars).unwrap_or(usize::MAX);
-                if let Some((cut, _)) = text.char_indices().nth(limit) {
-                    text.truncate(cut);
-                    text.push_str(crate::texts::SHRUNK);
-                }
-            }
-        }
     }
 }

@@ -9,6 +9,8 @@ use crate::duration::duration;
 pub enum Activity<'a> {
     /// The first token of a model's reply.
     Model,
+    /// A model's summary of the older part of the conversation.
+    Summary,
     /// The model's thinking is being received.
     Thinking,
     /// The model's answer is being received.
@@ -37,6 +39,7 @@ impl fmt::Display for Activity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Model => f.write_str("waiting for the model"),
+            Self::Summary => f.write_str("summarising the older part of the conversation"),
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
             Self::Writing { tool, bytes } => write!(f, "writing a call of {tool}, {}", size(*bytes)),

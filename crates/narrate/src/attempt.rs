@@ -72,6 +72,7 @@ fn what_follows(next: &NextAttempt) -> Follows {
         NextAttempt::Whole => "asking for the whole reply at once".to_owned(),
         NextAttempt::Dialect { .. } => "going on with calls written as text".to_owned(),
         NextAttempt::Shorter => "trying again with a shorter history".to_owned(),
+        NextAttempt::PlainSummary => "going on with a plain summary".to_owned(),
         NextAttempt::End => return Follows::Nothing,
     })
 }

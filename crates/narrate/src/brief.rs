@@ -1,6 +1,6 @@
 //! The lines of each record for a person who watches: short.
 
-use windlass_vocab::{PlanChanged, Record, Timestamp};
+use windlass_vocab::{PlanChanged, Record, Timestamp, TurnMode};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
@@ -19,9 +19,15 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
             None => return Vec::new(),
         },
         Record::TurnStarted(started) => {
-            NarratedLine::new(Tone::Passing, format!("turn {}: {}", started.turn, Activity::Model))
+            let what = match started.mode {
+                TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => Activity::Model,
+                TurnMode::Summary => Activity::Summary,
+            };
+            NarratedLine::new(Tone::Passing, format!("turn {}: {what}", started.turn))
         }
         Record::AttemptFailed(failed) => return memory.last_retry.brief(failed, at).into_iter().collect(),
+        // Only the turns of the loop belong to the conversation.
+        Record::ModelReplied(replied) if !replied.role.is_turn() => return Vec::new(),
         Record::ModelReplied(replied) => return reply::beside_calls(&replied.parts),
         Record::CallStarted(started) if memory.knows(started.call) => {
             memory.started(started);

@@ -21,6 +21,9 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::RunStarted(started) => NarratedLine::new(Tone::Quiet, run::started(started)),
         Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
         Record::AttemptFailed(failed) => attempt::full(failed, at),
+        Record::ModelReplied(replied) if !replied.role.is_turn() => {
+            bookkeeping(format!("{} wrote a summary", replied.model))
+        }
         Record::ModelReplied(replied) => return reply::whole(&replied.parts),
         Record::CallRequested(call) => {
             NarratedLine::new(Tone::Plain, requested(call)).by(LineSpeaker::Model).about(call.call)
@@ -40,7 +43,8 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         ),
         Record::PlanChanged(plan) => return steps(plan),
         Record::Compacted(compacted) => {
-            let text = format!("{} (through message {})", run::compacted(compacted), compacted.through);
+            let summary = compacted.summary.as_deref().map(|summary| format!(": {summary}")).unwrap_or_default();
+            let text = format!("{} (through message {}){summary}", run::compacted(compacted), compacted.through);
             NarratedLine::new(Tone::Quiet, text)
         }
         Record::CancelAsked(asked) => {

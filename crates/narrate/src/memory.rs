@@ -41,7 +41,9 @@ impl NarratorMemory {
             self.permissions.remove(&finished.call);
         }
         self.take_in_permission(record);
-        if let Record::ModelReplied(reply) = record {
+        if let Record::ModelReplied(reply) = record
+            && reply.role.is_turn()
+        {
             self.last_reply = reply::words(&reply.parts);
         }
         if !matches!(record, Record::AttemptFailed(_)) {

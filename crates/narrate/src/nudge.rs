@@ -28,6 +28,7 @@ const fn cause(cause: NudgeCause) -> &'static str {
         NudgeCause::Halt => "asked to wrap up",
         NudgeCause::Misfit => "the answer did not fit its schema",
         NudgeCause::Withheld => "a tool was withheld",
+        NudgeCause::ContextFull => "the model's window is full",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use windlass_vocab::{
     CallId, CallSettled, CancelAsked, Compacted, CompactionMethod, ContextPinned, RunStarted, Settlement, StopBy,
-    TurnStarted,
+    TurnMode, TurnStarted,
 };
 
 use crate::count::counted;
@@ -37,15 +37,22 @@ pub(crate) fn pinned(pinned: &ContextPinned) -> String {
 
 /// Returns the number of a turn, and what it sends where that was measured.
 pub(crate) fn turn(started: &TurnStarted) -> String {
-    let Some(budget) = &started.budget else { return format!("turn {}", started.turn) };
+    let what = match started.mode {
+        TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => "",
+        TurnMode::Summary => ", for a summary",
+    };
+    let Some(budget) = &started.budget else { return format!("turn {}{what}", started.turn) };
     let left = budget.remaining.map(|tokens| format!(", {tokens} left")).unwrap_or_default();
-    format!("turn {}: about {} tokens are sent{left}", started.turn, budget.used())
+    format!("turn {}{what}: about {} tokens are sent{left}", started.turn, budget.used())
 }
 
 pub(crate) const fn compacted(compacted: &Compacted) -> &'static str {
     match compacted.method {
         CompactionMethod::Pruned => "near the model's limit: the oldest turns are no longer sent",
         CompactionMethod::Shrunk => "near the model's limit: older results are sent shortened",
+        CompactionMethod::Summarised => "a summary is sent in place of the oldest turns",
+        CompactionMethod::Plain => "a plain summary is sent in place of the oldest turns: no model wrote one",
+        CompactionMethod::Restored => "what was left out is sent again",
     }
 }
 

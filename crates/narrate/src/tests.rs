@@ -129,6 +129,24 @@ const RUNS: &[NarrationCase] = &[
         &["Windlass Quiet near the model's limit: the oldest turns are no longer sent"],
         &["Windlass Quiet near the model's limit: the oldest turns are no longer sent (through message 3)"],
     ),
+    (
+        "Compacted",
+        r#"{"epoch":1,"method":"summarised","through":9,"summary":"All is well.","notes":"n"}"#,
+        &["Windlass Quiet a summary is sent in place of the oldest turns"],
+        &["Windlass Quiet a summary is sent in place of the oldest turns (through message 9): All is well."],
+    ),
+    (
+        "TurnStarted",
+        r#"{"turn":4,"mode":"summary","summary":{"through":9,"then":"tools"}}"#,
+        &["Windlass Passing turn 4: summarising the older part of the conversation"],
+        &["Windlass Bookkeeping turn 4, for a summary"],
+    ),
+    (
+        "ModelReplied",
+        r#"{"attempt":1,"model":"m","parts":[{"type":"text","text":"All is well."}],"role":"summary"}"#,
+        &[],
+        &["Windlass Bookkeeping m wrote a summary"],
+    ),
     ("CancelAsked", r#"{"by":"person"}"#, &["Windlass Plain stopping"], &["Person Plain stopping"]),
     (
         "CancelAsked",

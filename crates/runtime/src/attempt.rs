@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tracing::Span;
-use windlass_machine::{AttemptKey, Fact, Phase, Run, State, legal};
+use windlass_machine::{AttemptKey, Fact, Phase, Run, SUMMARY_REQUEST, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{ReplyPiece, ReplyReader, TextEnd};
 use windlass_tools::{Secrets, StreamScrubber};
@@ -90,10 +90,8 @@ pub(crate) fn start(
         return Box::pin(std::future::ready(Err(failure)));
     }
     let policy = run.policy();
-    let history = legal(&state.transcript.history);
-    let session = state.session.to_string();
-    let (now, offer, plan) = (services.clock.now(), &context.offer[..], &state.transcript.plan[..]);
-    let tail = TailSources { now, mode: asked.mode, offer, plan }.tail();
+    let history = legal(sent_history(run, state));
+    let (tail, session) = (tail(services, state, asked.mode), state.session.to_string());
     let request = ModelRequest {
         model: asked.model,
         context,
@@ -105,20 +103,26 @@ pub(crate) fn start(
         delivery: asked.delivery,
         temperature_milli: match asked.mode {
             TurnMode::Tools => policy.sampling.tool_temperature_milli,
-            TurnMode::Talk | TurnMode::WrapUp => policy.sampling.talk_temperature_milli,
+            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => policy.sampling.talk_temperature_milli,
         },
         max_tokens: run.length_limit(),
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
         output: match asked.mode {
             TurnMode::Tools | TurnMode::Talk => run.started.output.as_ref(),
-            // The report on what is done and what is not is plain text.
-            TurnMode::WrapUp => None,
+            // A report on what is done and what is not is plain text, and so is a summary.
+            TurnMode::WrapUp | TurnMode::Summary => None,
         },
         stop: &[],
     };
     let reader = textual::reader(policy, context, &asked.known);
-    let sink = sink(services, feed.clone(), asked.key, streamed.clone(), reader);
+    let sink = match asked.mode {
+        TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
+            sink(services, feed.clone(), asked.key, streamed.clone(), reader)
+        }
+        // A summary is for the model alone.
+        TurnMode::Summary => Box::new(|_: Piece<'_>| {}),
+    };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
@@ -132,6 +136,25 @@ fn refusal(services: &Services, run: &Run) -> Option<Failure> {
     let Phase::Modelling(attempt) = &run.phase else { return None };
     let rest = run.started.chain.get(attempt.model..).filter(|_| attempt.tries == 1)?;
     services.breakers.refusal(rest, services.clock.now())
+}
+
+/// Returns the part of the history that is sent: for a summary, only what it summarises.
+fn sent_history<'a>(run: &Run, state: &'a State) -> &'a [Message] {
+    let history = state.transcript.history.as_slice();
+    let end = run.summary.map_or(history.len(), |task| state.transcript.place_of(task.through));
+    history.get(..end).unwrap_or(history)
+}
+
+/// Returns the lines for this turn only.
+fn tail(services: &Services, state: &State, mode: TurnMode) -> String {
+    match mode {
+        TurnMode::Summary => SUMMARY_REQUEST.to_owned(),
+        TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
+            let context = state.transcript.context.as_deref();
+            let offer = context.map_or(&[][..], |context| &context.offer);
+            TailSources { now: services.clock.now(), mode, offer, plan: &state.transcript.plan }.tail()
+        }
+    }
 }
 
 /// One stream of an attempt: its text, thinking or a call.
@@ -361,7 +384,7 @@ impl ReplyReading<'_> {
         let answers = match attempt.mode {
             TurnMode::Tools => reply.calls.is_empty(),
             TurnMode::Talk => true,
-            TurnMode::WrapUp => false,
+            TurnMode::WrapUp | TurnMode::Summary => false,
         };
         answers.then(|| misfit(run, &reply.text(), self.agent.output.as_ref(), &self.services.secrets))?
     }

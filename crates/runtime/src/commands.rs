@@ -71,6 +71,8 @@ impl Driver {
             output: self.agent.output.as_ref().map(|expected| expected.spec.clone()),
             server: None,
             models: self.agent.models.clone(),
+            role_chains: self.agent.role_chains.clone(),
+            compact: false,
         }
     }
 

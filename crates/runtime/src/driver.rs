@@ -136,7 +136,7 @@ impl Driver {
                 };
                 Some(StartedEffect::plain(effect, Box::pin(future)))
             }
-            Effect::CallModel { key, model, mode, whole, not_before } => {
+            Effect::CallModel { key, model, mode, whole, not_before, role: _ } => {
                 let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
                 let span = self.spans.attempt(*key, model.as_str());
                 let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };

@@ -46,6 +46,7 @@ fn agent() -> AgentSettings {
         name: "test".into(),
         policy: Policy { parallel: Parallel::On, ..preset("default").unwrap() },
         models: vec![windlass_vocab::RunModel::named("scripted")],
+        role_chains: std::collections::BTreeMap::new(),
         instructions: Instructions::default(),
         permissions: Arc::new(Permissions { allow, ..Permissions::default() }),
         deadline_ms: None,

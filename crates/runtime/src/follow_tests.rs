@@ -21,6 +21,7 @@ fn agent() -> AgentSettings {
         name: "test".into(),
         policy: preset("default").unwrap(),
         models: vec![windlass_vocab::RunModel::named("none")],
+        role_chains: std::collections::BTreeMap::new(),
         instructions: Instructions::default(),
         permissions: Arc::new(Permissions::default()),
         deadline_ms: None,

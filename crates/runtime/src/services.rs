@@ -1,13 +1,13 @@
 //! The services that sessions share: everything the driver needs from outside.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_provider::Model;
 use windlass_store::Store;
 use windlass_tools::{Permissions, Registry, Secrets, Workspace};
-use windlass_vocab::{Attendance, ModelName, Policy, RunModel};
+use windlass_vocab::{Attendance, ModelName, ModelRole, Policy, RunModel};
 
 use crate::breaker::Breakers;
 use crate::clock::Clock;
@@ -61,6 +61,8 @@ pub struct AgentSettings {
     pub policy: Policy,
     /// The models to try, in order, and what is known of each.
     pub models: Vec<RunModel>,
+    /// The models to try in other roles than the turn's; a role that is absent uses `models` (M9).
+    pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,
     /// The instructions before every conversation.
     pub instructions: Instructions,
     /// The permission rules for calls.

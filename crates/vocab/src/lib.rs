@@ -30,6 +30,7 @@ mod hash;
 mod id;
 mod json;
 mod message;
+mod model_role;
 mod newer;
 mod output;
 mod part;
@@ -65,6 +66,7 @@ pub use id::{
 };
 pub use json::Json;
 pub use message::{CallInHistory, Message, Reply, ReplyCall, StopReason};
+pub use model_role::ModelRole;
 pub use newer::NewerRecord;
 pub use output::OutputSpec;
 pub use part::Part;
@@ -80,7 +82,7 @@ pub use record::{
     CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken, MessageAccepted, ModelReplied,
     NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
     QuestionAsked, Record, RunEnded, RunMilestone, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement,
-    StopBy, ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
+    StopBy, SummaryTask, ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
 };
 pub use remedy::Remedy;
 pub use run_model::RunModel;

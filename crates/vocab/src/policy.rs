@@ -98,7 +98,7 @@ policy! {
     nudges: BTreeSet<Nudge>, tighter: fewer;
     /// Plan-execute-synthesize (S3); not built yet.
     planning: Planning, tighter: planning;
-    /// Which part of the history is sent. Until summaries are built, every kind prunes the oldest turns if needed (C6).
+    /// Which part of the history is sent (C5, C6).
     history: HistoryKeeping, tighter: never;
     /// How long an approval waits for a person before it counts as "no" (T8), in milliseconds.
     approval_wait_ms: u64, tighter: at_most;
@@ -360,15 +360,16 @@ pub enum Planning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryKeeping {
-    /// All that fits.
+    /// All that fits: only as much of the oldest part is left out as is needed.
     AllThatFits,
-    /// Limited by tokens; the removed part is summarised.
+    /// Limited by tokens: first older results are shortened, then a summary takes the place of the oldest part.
     Summarised,
-    /// Limited by tokens; the oldest part is removed.
+    /// Limited by tokens: the oldest part is left out, down to half of the window.
     Pruned,
-    /// The last `messages` messages; the rest is consolidated into memory.
+    /// At most `messages` messages; when there are more, a summary takes the place of all but the newest half.
+    /// Otherwise like `summarised`.
     Consolidated {
-        /// How many messages are kept.
+        /// The most messages that are sent.
         messages: u32,
     },
 }

@@ -486,6 +486,7 @@ impl<D, O: Output> Builder<D, O> {
             name: parts.name,
             policy,
             models: chain,
+            role_chains: std::collections::BTreeMap::new(),
             instructions,
             permissions,
             deadline_ms: parts.deadline_ms,

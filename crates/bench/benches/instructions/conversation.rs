@@ -75,6 +75,8 @@ fn run_settings() -> RunSettings {
         output: None,
         server: None,
         models: Vec::new(),
+        role_chains: std::collections::BTreeMap::new(),
+        compact: false,
     }
 }
 

@@ -22,6 +22,8 @@ impl<W: Write> Screen<W> {
             }
             Record::TurnStarted(_) => self.awaited = WaitStatus::Model { since: self.now },
             Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
+            // A reply in another role is not part of the conversation.
+            Record::ModelReplied(replied) if !replied.role.is_turn() => self.awaited = WaitStatus::Nothing,
             Record::ModelReplied(replied) => self.replied(replied, envelope),
             Record::CallRequested(call) => {
                 self.calls.requested(call.call, self.narrator.call_name(call.call));
@@ -85,9 +87,11 @@ impl<W: Write> Screen<W> {
                 let until = self.now.saturating_add(at.ms_since(envelope.at));
                 WaitStatus::Retry { until, why: problem_of_attempt(failed) }
             }
-            NextAttempt::Model { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => {
-                WaitStatus::Model { since: self.now }
-            }
+            NextAttempt::Model { .. }
+            | NextAttempt::Whole
+            | NextAttempt::Shorter
+            | NextAttempt::Dialect { .. }
+            | NextAttempt::PlainSummary => WaitStatus::Model { since: self.now },
             NextAttempt::End => WaitStatus::Nothing,
         };
     }

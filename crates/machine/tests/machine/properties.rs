@@ -6,7 +6,7 @@ use windlass_machine::legal;
 use windlass_machine::{Effect, Fact, PRESETS, ReplayOutcome, replay};
 use windlass_vocab::{
     Attendance, CallId, CallInHistory, EffectClass, EndReason, Ending, FailureClass, Json, Message, OutcomeKind, RunId,
-    StopBy, TurnId, Verdict,
+    RunModel, StopBy, TurnId, Verdict,
 };
 
 /// The next event.
@@ -89,6 +89,10 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
+fn sized(name: &str, window: u64) -> RunModel {
+    RunModel { window: Some(window), ..RunModel::named(name) }
+}
+
 fn happen(world: &mut World, event: Event) {
     let owed = world.owed();
     let nth = |n: usize| owed.get(n % owed.len().max(1)).cloned();
@@ -126,11 +130,15 @@ proptest! {
         preset in 0..PRESETS.len(),
         attended in any::<bool>(),
         typed in any::<bool>(),
+        window in prop::option::of(300..2_000u64),
+        summary in a_move(),
         script in prop::collection::vec(a_move(), 1..8),
         events in prop::collection::vec(event(), 0..60),
     ) {
         let world = World::new(PRESETS[preset], script);
         let mut world = if typed { world.typed() } else { world };
+        world.run_settings.models = window.map(|window| sized("first", window)).into_iter().collect();
+        world.summary = summary;
         world.run_settings.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
         world.say("begin");
         for event in events {
@@ -156,6 +164,7 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let mut world = World::new(PRESETS[preset], script);
+        world.run_settings.models = vec![sized("first", 600)];
         world.say("begin");
         for event in events {
             happen(&mut world, event);

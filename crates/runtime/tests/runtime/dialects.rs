@@ -62,6 +62,7 @@ impl World {
             name: "test".into(),
             policy: self.policy.clone(),
             models: vec![windlass_vocab::RunModel::named("scripted")],
+            role_chains: std::collections::BTreeMap::new(),
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions {
                 allow: vec!["scripted.read".parse().expect("a rule")],

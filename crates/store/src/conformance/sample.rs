@@ -7,13 +7,13 @@ use windlass_vocab::{
     CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextBudget, ContextPinned,
     Coverage, Cut, Dialect, EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass,
     FileState, FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted,
-    MessageId, ModelName, ModelReplied, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText,
-    Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered,
-    QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded,
-    RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind,
-    SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName, ToolSource,
-    ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone,
-    UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
+    MessageId, ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind,
+    OutsideText, Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview,
+    QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap,
+    Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement,
+    SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName,
+    ToolSource, ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable,
+    Undone, UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -59,6 +59,8 @@ pub fn run_started(run: u32) -> Record {
         output: None,
         server: None,
         models: Vec::new(),
+        role_chains: BTreeMap::from([(ModelRole::Summary, vec![ModelName::from("small")])]),
+        compact: true,
     }
     .into()
 }
@@ -254,7 +256,11 @@ fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
         tool: "local.run_command".into(),
         reason: "It failed three times.".into(),
     };
-    let compacted = Compacted { epoch: 1, method: CompactionMethod::Pruned, through: 3, result_chars: None };
+    let compacted = Compacted {
+        summary: Some("The notes are to be tidied.".into()),
+        notes: Some("The conversation began with: Tidy my notes".into()),
+        ..Compacted::new(1, CompactionMethod::Summarised, 3)
+    };
     vec![
         vec![turn(call_paused(0)), turn(elicited(2, 0))],
         vec![turn(dismissed(2)), turn(CallStarted { call: call(0), arguments: None }.into())],
@@ -383,6 +389,7 @@ fn model_replied() -> Record {
         partial: false,
         misfit: None,
         malformed: None,
+        role: ModelRole::Turn,
     }
     .into()
 }

@@ -1,7 +1,7 @@
 //! Values of policy rows that no code reads yet. Presets contain them, so that a stored policy says what its preset
 //! means; a user who sets one gets an error, because it would change nothing.
 
-use super::{EndsBy, HistoryKeeping, Nudge, Planning, PolicyPatch, Reasoning, ToolSource};
+use super::{EndsBy, Nudge, Planning, PolicyPatch, Reasoning, ToolSource};
 
 /// A value that has no effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,8 +14,7 @@ pub struct NotBuilt {
 }
 
 /// All of these values, as written in a configuration file.
-pub const VALUES_NOT_BUILT: &[&str] =
-    &["remote", "judged_text", "configured", "incomplete", "deflection", "optional", "summarised", "consolidated"];
+pub const VALUES_NOT_BUILT: &[&str] = &["remote", "judged_text", "configured", "incomplete", "deflection", "optional"];
 
 impl PolicyPatch {
     /// Returns an error for the first row with a value that has no effect yet.
@@ -26,7 +25,6 @@ impl PolicyPatch {
             ("reasoning", self.reasoning.and_then(reasoning)),
             ("nudges", self.nudges.iter().flatten().find_map(|reason| nudge(*reason))),
             ("planning", self.planning.and_then(planning)),
-            ("history", self.history.and_then(history)),
         ];
         match refused.into_iter().find_map(|(row, value)| Some(NotBuilt { row, value: value? })) {
             Some(refused) => Err(refused),
@@ -71,15 +69,6 @@ const fn planning(planning: Planning) -> Option<&'static str> {
     }
 }
 
-/// Only sending all that fits, and pruning the oldest turns on overflow (C6), is built.
-const fn history(history: HistoryKeeping) -> Option<&'static str> {
-    match history {
-        HistoryKeeping::AllThatFits | HistoryKeeping::Pruned => None,
-        HistoryKeeping::Summarised => Some("summarised"),
-        HistoryKeeping::Consolidated { .. } => Some("consolidated"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::VALUES_NOT_BUILT;
@@ -98,8 +87,6 @@ mod tests {
             (r#"{"nudges":["empty","incomplete"]}"#, "nudges", "incomplete"),
             (r#"{"nudges":["deflection"]}"#, "nudges", "deflection"),
             (r#"{"planning":"optional"}"#, "planning", "optional"),
-            (r#"{"history":"summarised"}"#, "history", "summarised"),
-            (r#"{"history":{"consolidated":{"messages":9}}}"#, "history", "consolidated"),
         ];
         for (rows, row, value) in refused {
             assert_eq!(check(rows), Err(format!("`{value}` in `{row}` is not built yet: it would do nothing")));
@@ -113,7 +100,8 @@ mod tests {
             "{}",
             r#"{"tools":["built_in","ending","mcp"],"ends_by":"ending_tool","planning":"no","history":"pruned"}"#,
             r#"{"ends_by":"text","sampling":{"max_tokens":{"fixed":9}},"reasoning":"high","history":"all_that_fits"}"#,
-            r#"{"sampling":{"max_tokens":"budget"}}"#,
+            r#"{"sampling":{"max_tokens":"budget"},"history":"summarised"}"#,
+            r#"{"history":{"consolidated":{"messages":9}}}"#,
             r#"{"nudges":["empty","cut_off","no_tool_call"],"sampling":{},"reasoning":"model_own"}"#,
         ] {
             assert_eq!(check(rows), Ok(()), "{rows}");

@@ -1,12 +1,12 @@
 //! The records of a run: started, resumed, nudged, stopped, ended; and the context it sends before the conversation.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attendance, Dialect, Failure, Json, MessageId, ModelName, Nudge, OutputSpec, Policy, QuestionId, RunId, RunModel,
-    Timestamp, ToolName, ToolSpec, Usage,
+    Attendance, Dialect, Failure, Json, MessageId, ModelName, ModelRole, Nudge, OutputSpec, Policy, QuestionId, RunId,
+    RunModel, Timestamp, ToolName, ToolSpec, Usage,
 };
 
 /// A run began.
@@ -39,6 +39,12 @@ pub struct RunStarted {
     /// What is known of the models of the chain.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<RunModel>,
+    /// The models to try in other roles than the turn's, in order; a role that is absent uses `chain` (M9).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,
+    /// Set when the person asked for a summary of the conversation so far: it is written before the first turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compact: bool,
 }
 
 impl RunStarted {
@@ -46,6 +52,12 @@ impl RunStarted {
     #[must_use]
     pub fn model(&self, name: &ModelName) -> Option<&RunModel> {
         self.models.iter().find(|model| model.name == *name)
+    }
+
+    /// Returns the models to try in this role, in order.
+    #[must_use]
+    pub fn chain_of(&self, role: ModelRole) -> &[ModelName] {
+        self.role_chains.get(&role).filter(|chain| !chain.is_empty()).unwrap_or(&self.chain)
     }
 
     /// Returns the address of the server of a model of the chain, where it has one.
@@ -128,6 +140,8 @@ pub enum NudgeCause {
     Misfit,
     /// Tools were withheld: the text names them, the reason, and the remaining tools (L11).
     Withheld,
+    /// The context window is full and nothing more can be left out: the model must wrap up (C3).
+    ContextFull,
 }
 
 /// How the history was shortened.
@@ -138,6 +152,12 @@ pub enum CompactionMethod {
     Pruned,
     /// Long results that are still sent were cut.
     Shrunk,
+    /// A model's summary took the place of the oldest turns.
+    Summarised,
+    /// A plain summary, made from the records, took the place of the oldest turns: no model wrote one.
+    Plain,
+    /// The last compaction was undone: what it left out is sent again.
+    Restored,
 }
 
 /// The history that is sent to the model was shortened. The journal keeps everything.
@@ -152,6 +172,24 @@ pub struct Compacted {
     /// With `shrunk`: how many characters of each older result are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_chars: Option<u32>,
+    /// With `shrunk`: messages from this one on, counted like `through`, keep their results whole. Absent where all
+    /// results are cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole_from: Option<u64>,
+    /// The summary of what is no longer sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// What was rebuilt from the records: requests, plan, calls that changed something, files touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+}
+
+impl Compacted {
+    /// Returns a compaction that only counts messages as no longer sent.
+    #[must_use]
+    pub fn new(epoch: u32, method: CompactionMethod, through: u64) -> Self {
+        Self { epoch, method, through, result_chars: None, whole_from: None, summary: None, notes: None }
+    }
 }
 
 /// Who stopped a run.

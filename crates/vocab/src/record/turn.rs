@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContextBudget, Dialect, Failure, ModelName, NanoMoney, Part, StopReason, Timestamp, TurnId, Usage};
+use crate::{
+    ContextBudget, Dialect, Failure, ModelName, ModelRole, NanoMoney, Part, StopReason, Timestamp, TurnId, Usage,
+};
 
 /// The purpose of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +16,29 @@ pub enum TurnMode {
     Talk,
     /// Tools are withheld; the reply must say what is done and what is not, and it ends the run.
     WrapUp,
+    /// The model writes a summary of the older part of the conversation, without tools. The reply never enters the
+    /// history, and the turn does not count against the turn cap (C5).
+    Summary,
+}
+
+impl TurnMode {
+    /// Returns what the model is called for.
+    #[must_use]
+    pub fn role(self) -> ModelRole {
+        match self {
+            Self::Tools | Self::Talk | Self::WrapUp => ModelRole::Turn,
+            Self::Summary => ModelRole::Summary,
+        }
+    }
+}
+
+/// The part of the conversation that a summary replaces, and what follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryTask {
+    /// How many messages, counted from the session's first, are summarised and no longer sent.
+    pub through: u64,
+    /// The purpose of the turn that starts when the summary is there.
+    pub then: TurnMode,
 }
 
 /// A turn began: a model call must follow.
@@ -26,13 +51,16 @@ pub struct TurnStarted {
     /// What fills the context window; absent in records from before this was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<ContextBudget>,
+    /// With `summary`: what is to be summarised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<SummaryTask>,
 }
 
 impl TurnStarted {
     /// Returns a turn of which nothing was measured.
     #[must_use]
     pub fn new(turn: TurnId, mode: TurnMode) -> Self {
-        Self { turn, mode, budget: None }
+        Self { turn, mode, budget: None, summary: None }
     }
 }
 
@@ -52,13 +80,15 @@ pub enum NextAttempt {
     },
     /// Call once without streaming, at once (M4).
     Whole,
-    /// Call again with a shorter history (a `Compacted` follows).
+    /// Call again with a shorter history (a `Compacted` follows, or a turn that writes a summary).
     Shorter,
     /// Call again, with tool calls written as text (a `ContextPinned` follows).
     Dialect {
         /// The syntax of the calls.
         dialect: Dialect,
     },
+    /// No further attempt to get a summary from a model: a plain one takes its place (a `Compacted` follows).
+    PlainSummary,
     /// No further attempt: the run ends.
     End,
 }
@@ -106,4 +136,7 @@ pub struct ModelReplied {
     /// The message to the model about a call in the reply that could not be parsed (T4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
+    /// What the model was called for; a reply in any other role than `turn` never enters the history.
+    #[serde(default, skip_serializing_if = "ModelRole::is_turn")]
+    pub role: ModelRole,
 }

@@ -72,6 +72,8 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         output: None,
         server: None,
         models: Vec::new(),
+        role_chains: Default::default(),
+        compact: false,
     }
     .into()
 }

@@ -339,6 +339,8 @@ pub(crate) struct World {
     pub(crate) attendance: Attendance,
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) secrets: Vec<(String, String)>,
+    /// The size of the model's window, where it is known.
+    pub(crate) window: Option<u64>,
     pub(crate) servers: Option<Arc<dyn ToolServers>>,
     /// The servers of each process, and which of their tools may run.
     pub(crate) served: Option<(Serve, Vec<&'static str>)>,
@@ -395,6 +397,7 @@ impl World {
             attendance,
             deadline_ms: None,
             secrets: Vec::new(),
+            window: None,
             servers: None,
             served: None,
         }
@@ -438,7 +441,11 @@ impl World {
         AgentSettings {
             name: "test".into(),
             policy: self.policy.clone(),
-            models: vec![windlass_vocab::RunModel::named("scripted")],
+            models: vec![windlass_vocab::RunModel {
+                window: self.window,
+                ..windlass_vocab::RunModel::named("scripted")
+            }],
+            role_chains: BTreeMap::new(),
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions { ask, allow, deny, ..Permissions::default() }),
             deadline_ms: self.deadline_ms,

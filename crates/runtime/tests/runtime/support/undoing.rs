@@ -174,6 +174,7 @@ impl Undoing {
             name: "test".into(),
             policy: preset("default").expect("a preset"),
             models: vec![windlass_vocab::RunModel::named("scripted")],
+            role_chains: BTreeMap::new(),
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions { mode: Mode::Bypass, ..Permissions::default() }),
             deadline_ms: None,

@@ -1,0 +1,252 @@
+//! Starts a turn with a conversation that fits (C3, C5): measures it, leaves older turns out where that is needed, asks a
+//! model for the summary that takes their place, and wraps the run up where nothing more can be left out.
+
+use windlass_vocab::{
+    AttemptFailed, Compacted, CompactionMethod, ContextBudget, HistoryKeeping, ModelName, NextAttempt, NudgeCause,
+    SummaryTask, TurnMode, TurnStarted,
+};
+
+use crate::blank::is_blank;
+use crate::budget::{evict_below, is_short, is_spent, wrap_up_below};
+use crate::control::Run;
+use crate::counting::ContextMeter;
+use crate::draft::Draft;
+use crate::evict::{self, Eviction, HistoryLimits, SummaryBy};
+use crate::notes::cut_text;
+use crate::transcript::Transcript;
+use crate::{plain_summary, texts};
+
+/// The most bytes of notes and of a summary; for a small window an eighth of it each.
+const NOTES: u64 = 6_000;
+const SUMMARY: u64 = 8_000;
+
+/// The tool that reads what is no longer sent.
+const RECALL: &str = "local.recall";
+
+impl Draft<'_> {
+    /// Starts a turn, once the conversation fits.
+    pub(crate) fn start_turn(&mut self, mode: TurnMode) {
+        while let Some(step) = self.next_eviction() {
+            match step {
+                Eviction::Shrink(compacted) => self.push(compacted),
+                Eviction::Drop(cut, method) => self.leave_out(cut, method),
+                Eviction::Summarise(cut) => return self.start_summary(cut, mode),
+            }
+        }
+        let spent = self.budget().is_some_and(|budget| is_spent(&budget));
+        if spent && mode != TurnMode::WrapUp {
+            self.nudge(NudgeCause::ContextFull, "", texts::CONTEXT_FULL);
+            return self.begin_turn(TurnMode::WrapUp, None);
+        }
+        self.begin_turn(mode, None);
+    }
+
+    fn begin_turn(&mut self, mode: TurnMode, summary: Option<SummaryTask>) {
+        let (Some(turn), budget) = (self.run().map(|run| run.turn.next()), self.budget()) else { return };
+        self.push(TurnStarted { turn, mode, budget, summary });
+    }
+
+    /// Starts a turn in which a model writes the summary of the messages before this index.
+    fn start_summary(&mut self, cut: usize, then: TurnMode) {
+        let through = self.transcript_now().number_of(cut);
+        self.begin_turn(TurnMode::Summary, Some(SummaryTask { through, then }));
+    }
+
+    /// Returns what the next turn sends, and what that leaves of the window.
+    fn budget(&self) -> Option<ContextBudget> {
+        let run = self.run()?;
+        Some(run.budget(&self.meter(), &run.first_model()))
+    }
+
+    /// Returns the size of the next request after the records of this batch.
+    fn meter(&self) -> ContextMeter {
+        let compacts = self.records.iter().any(|record| matches!(record, windlass_vocab::Record::Compacted(_)));
+        if compacts {
+            return self.transcript_now().meter;
+        }
+        let mut meter = self.state.transcript.meter.clone();
+        self.records.iter().for_each(|record| meter.apply(record));
+        meter
+    }
+
+    /// Returns the conversation after the records of this batch. Only used where something is left out, because it
+    /// copies the conversation.
+    fn transcript_now(&self) -> Transcript {
+        let mut transcript = self.state.transcript.clone();
+        self.records.iter().for_each(|record| transcript.apply(record));
+        transcript
+    }
+
+    fn next_eviction(&self) -> Option<Eviction> {
+        let run = self.run().filter(|run| run.measures())?;
+        let budget = self.budget()?;
+        let asked = run.started.compact && run.turn.0 == 0 && !run.squeezed;
+        let row = if asked { HistoryKeeping::Summarised } else { run.policy().history };
+        let messages = most_messages(row);
+        if !asked && !is_short(&budget) && messages.is_none_or(|(most, _)| self.meter().messages() <= most) {
+            return None;
+        }
+        let transcript = self.transcript_now();
+        let model = run.first_model();
+        let limits = match (asked, budget.window) {
+            (true, _) => HistoryLimits {
+                fits: 0,
+                most: u64::MAX,
+                keep: asked_keep(&transcript),
+                messages: None,
+                worth: 1,
+                request: u64::MAX,
+            },
+            (false, Some(window)) => limits(&transcript.meter, &model, row, &budget, window, messages),
+            (false, None) => {
+                HistoryLimits { fits: u64::MAX, most: u64::MAX, keep: 0, messages, worth: 0, request: u64::MAX }
+            }
+        };
+        evict::next(&transcript, row, &limits, run.summary_by())
+    }
+
+    /// Returns what follows an overflow error: the next step to a shorter conversation, of which the window is not known
+    /// as well as the server knows it.
+    pub(crate) fn eviction_after_overflow(&self) -> Option<Eviction> {
+        let run = self.run()?;
+        let transcript = &self.state.transcript;
+        let total: u64 = transcript.history.iter().map(crate::counting::estimate).sum();
+        let limits =
+            HistoryLimits { fits: total / 2, most: 0, keep: total / 2, messages: None, worth: 0, request: u64::MAX };
+        let limits = HistoryLimits { fits: limits.fits.min(total.saturating_sub(1)), ..limits };
+        evict::next(transcript, run.policy().history, &limits, run.summary_by())
+    }
+
+    /// Makes the conversation shorter after an overflow error; the turn goes on, or begins again after a summary.
+    pub(crate) fn evict_after_overflow(&mut self, step: Eviction, mode: TurnMode) {
+        match step {
+            Eviction::Shrink(compacted) => self.push(compacted),
+            Eviction::Drop(cut, method) => self.leave_out(cut, method),
+            Eviction::Summarise(cut) => self.start_summary(cut, mode),
+        }
+    }
+
+    /// Leaves out the messages before this index, without a model.
+    fn leave_out(&mut self, cut: usize, method: CompactionMethod) {
+        let transcript = self.transcript_now();
+        let summary = match method {
+            CompactionMethod::Plain => Some(plain_summary::of(&transcript, cut, self.room(SUMMARY))),
+            // What an earlier summary says of the part before stays true.
+            CompactionMethod::Pruned => transcript.summary.clone(),
+            CompactionMethod::Shrunk | CompactionMethod::Summarised | CompactionMethod::Restored => None,
+        };
+        self.push_compacted(&transcript, cut, method, summary);
+    }
+
+    fn push_compacted(
+        &mut self,
+        transcript: &Transcript,
+        cut: usize,
+        method: CompactionMethod,
+        summary: Option<String>,
+    ) {
+        let mut notes = transcript.notes.text(&transcript.plan, self.room(NOTES));
+        let offer = transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
+        if let Some(recall) = offer.iter().find(|spec| spec.name.as_str() == RECALL) {
+            notes.push_str(&texts::recall_notice(&recall.wire_name));
+        }
+        let new = Compacted::new(transcript.compactions + 1, method, transcript.number_of(cut));
+        self.push(Compacted { summary, notes: Some(notes), ..new });
+    }
+
+    /// Returns the most bytes for a text that takes the place of messages.
+    fn room(&self, most: u64) -> usize {
+        let window = self.run().and_then(|run| run.window(&run.first_model()));
+        // An eighth of the window, at four bytes a token.
+        let room = window.map_or(most, |window| most.min(window / 2));
+        usize::try_from(room).unwrap_or(usize::MAX)
+    }
+
+    /// Puts a model's summary in the place of what it summarises, and starts the turn that waited for it. An empty reply,
+    /// or one that was withheld, is replaced by a plain summary.
+    pub(crate) fn take_summary(&mut self, text: &str) {
+        let Some(SummaryTask { through, then }) = self.run().and_then(|run| run.summary) else { return };
+        let transcript = self.transcript_now();
+        let cut = transcript.place_of(through);
+        if is_blank(text) {
+            self.leave_out(cut, CompactionMethod::Plain);
+        } else {
+            let summary = cut_text(text.trim(), self.room(SUMMARY));
+            self.push_compacted(&transcript, cut, CompactionMethod::Summarised, Some(summary));
+        }
+        self.start_turn(then);
+    }
+
+    /// Records the failure of a call that was to write a summary. When no model writes one, a plain one takes its place:
+    /// a summary never ends a run.
+    pub(crate) fn summary_failed(&mut self, failed: AttemptFailed) {
+        let gives_up = failed.next == NextAttempt::PlainSummary;
+        self.push(failed);
+        if gives_up {
+            self.take_summary("");
+        }
+    }
+}
+
+impl Run {
+    /// Whether its models are known well enough for budgets: those of runs from before budgets are not.
+    pub(crate) fn measures(&self) -> bool {
+        !self.started.models.is_empty()
+    }
+
+    /// Returns the model that a turn calls first.
+    pub(crate) fn first_model(&self) -> ModelName {
+        self.model(0)
+    }
+
+    /// One summary is enough between two replies: if the rest is still too long, it is because of what stays.
+    fn summary_by(&self) -> SummaryBy {
+        if self.squeezed { SummaryBy::Records } else { SummaryBy::Model }
+    }
+}
+
+/// Returns how many messages this row sends at most, and how many stay when there are more: half, so that not every
+/// message changes the start of the conversation.
+fn most_messages(row: HistoryKeeping) -> Option<(usize, usize)> {
+    match row {
+        HistoryKeeping::Consolidated { messages } => {
+            let most = usize::try_from(messages).unwrap_or(usize::MAX);
+            Some((most, most / 2))
+        }
+        HistoryKeeping::AllThatFits | HistoryKeeping::Summarised | HistoryKeeping::Pruned => None,
+    }
+}
+
+/// Returns how much of the conversation may stay in this window.
+fn limits(
+    meter: &ContextMeter,
+    model: &ModelName,
+    row: HistoryKeeping,
+    budget: &ContextBudget,
+    window: u64,
+    messages: Option<(usize, usize)>,
+) -> HistoryLimits {
+    let estimate = |tokens: u64| meter.estimated(model, tokens);
+    let others = budget.prefix + budget.tools + budget.reserve + budget.safety;
+    let room = window.saturating_sub(others);
+    let fits = room.saturating_sub(evict_below(window));
+    let worth = window / 16;
+    let keep = match row {
+        HistoryKeeping::AllThatFits => fits.saturating_sub(worth),
+        HistoryKeeping::Pruned => room / 2,
+        HistoryKeeping::Summarised | HistoryKeeping::Consolidated { .. } => room / 4,
+    };
+    HistoryLimits {
+        fits: estimate(fits),
+        most: estimate(room.saturating_sub(wrap_up_below(window))),
+        keep: estimate(keep.min(fits)),
+        messages,
+        worth: estimate(worth),
+        request: estimate(room),
+    }
+}
+
+/// Returns how much stays when a person asks for a summary: a quarter, so that the thread is not lost.
+fn asked_keep(transcript: &Transcript) -> u64 {
+    transcript.history.iter().map(crate::counting::estimate).sum::<u64>() / 4
+}

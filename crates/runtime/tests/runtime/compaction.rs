@@ -1,0 +1,123 @@
+//! A conversation that gets too long for the model's window, with a scripted model.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+use windlass_machine::preset;
+use windlass_testkit::{
+    AfterSteps, FaultKind, KillTarget, Scene, Script, ScriptStep, ScriptedModel, count_ways_to_die,
+};
+use windlass_vocab::{
+    Attendance, CompactionMethod, DeltaBody, EndReason, Event, HistoryKeeping, ModelRole, Policy, Record, TurnMode,
+};
+
+use crate::support::{Bomb, End, Point, Side, World};
+
+/// Fourteen calls with long arguments, then an answer; whoever asks without tools gets the summary.
+fn script(summary: ScriptStep) -> Script {
+    let work = (0..14).map(|n| ScriptStep::call("scripted__set", json!({ "n": n, "text": "x".repeat(600) })));
+    Script::default()
+        .scene(Scene::without_tools([summary]).then(AfterSteps::RepeatLast))
+        .scene(Scene { steps: work.chain([ScriptStep::say("All done.")]).collect(), ..Scene::default() })
+}
+
+fn world(summary: ScriptStep) -> World {
+    let policy = Policy { history: HistoryKeeping::Summarised, ..preset("default").expect("a preset") };
+    let mut world = World::new(policy, ScriptedModel::new(script(summary)), Attendance::Unattended);
+    world.window = Some(6_000);
+    world
+}
+
+fn compactions(world: &World) -> Vec<(CompactionMethod, Option<String>)> {
+    let compacted = |record| match record {
+        Record::Compacted(compacted) => Some((compacted.method, compacted.summary)),
+        _ => None,
+    };
+    world.records().into_iter().filter_map(compacted).collect()
+}
+
+// proves C5, M9
+#[tokio::test]
+async fn a_summary_is_written_by_the_model_and_shown_to_nobody_else() {
+    let world = world(ScriptStep::say("THE SUMMARY"));
+    let session = world.open(&Bomb::at(None)).await.expect("opened");
+    let mut events = session.events();
+    session.send("m".into(), "the goal").await.expect("sent");
+    let ended = loop {
+        match events.next().await.expect("the session is open") {
+            Event::Delta(delta) => {
+                let shown = matches!(&delta.body, DeltaBody::TextDelta { text } if text.contains("SUMMARY"));
+                assert!(!shown, "a summary is not part of the answer");
+            }
+            Event::Record(envelope) => {
+                if let Record::RunEnded(ended) = &envelope.record {
+                    break ended.clone();
+                }
+            }
+        }
+    };
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Completed, "All done."));
+    assert_eq!(world.model.refused(), Vec::<String>::new());
+    let written = compactions(&world);
+    assert!(!written.is_empty(), "the window is too small for all of it");
+    for (method, summary) in written {
+        assert_eq!((method, summary.as_deref()), (CompactionMethod::Summarised, Some("THE SUMMARY")));
+    }
+    let heard = world.model.heard_requests();
+    let summaries = heard.iter().filter(|heard| heard.mode == TurnMode::Summary);
+    assert!(summaries.clone().all(|heard| heard.messages > 2), "it is sent what it summarises");
+    let replies = world
+        .records()
+        .into_iter()
+        .filter(|record| matches!(record, Record::ModelReplied(replied) if replied.role == ModelRole::Summary));
+    assert_eq!(replies.count(), summaries.count());
+}
+
+// proves C5
+#[tokio::test]
+async fn a_run_goes_on_with_a_plain_summary_where_the_model_writes_none() {
+    let world = world(ScriptStep::say("never").fault(FaultKind::status(401).times(u32::MAX)));
+    let session = world.open(&Bomb::at(None)).await.expect("opened");
+    session.send("m".into(), "the goal").await.expect("sent");
+    session.settled().await;
+    let answers = world.records().into_iter().filter_map(|record| match record {
+        Record::RunEnded(ended) => Some(ended.answer),
+        _ => None,
+    });
+    assert_eq!(answers.collect::<Vec<_>>(), ["All done."]);
+    let methods: Vec<_> = compactions(&world).into_iter().map(|(method, _)| method).collect();
+    assert!(!methods.is_empty() && methods.iter().all(|method| *method == CompactionMethod::Plain), "{methods:?}");
+}
+
+/// Runs processes until one of them gets to the end; the first dies at `death`.
+async fn outcome(world: &World, death: Option<Point>) -> (EndReason, String, u32) {
+    for death in death.map(Some).into_iter().chain([None]) {
+        if let End::Ended(ended) = world.process(&Bomb::at(death)).await {
+            return (ended.reason, ended.answer, ended.turns);
+        }
+    }
+    panic!("the run must end after {death:?}")
+}
+
+// proves J3, C5, M9: a summary in flight
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_of_a_summary_in_process_ends_as_if_undisturbed() {
+    let summaries = [ScriptStep::say("THE SUMMARY"), ScriptStep::say("").fault(FaultKind::status(503).times(1))];
+    let mut checked = 0;
+    for summary in summaries {
+        let (whole, bomb) = (world(summary.clone()), Bomb::at(None));
+        let End::Ended(ended) = whole.process(&bomb).await else { panic!("the undisturbed run must end") };
+        let expected = ((ended.reason, ended.answer, ended.turns), compactions(&whole));
+        assert!(!expected.1.is_empty());
+        let appends = 1..=bomb.appends.load(Ordering::SeqCst);
+        let around = appends.flat_map(|n| [Point::Append(Side::Before, n), Point::Append(Side::After, n)]);
+        for death in around.chain((1..=bomb.models.load(Ordering::SeqCst)).map(Point::Model)) {
+            let world = world(summary.clone());
+            let found = (outcome(&world, Some(death)).await, compactions(&world));
+            assert_eq!(found, expected, "dying at {death:?}");
+            assert_eq!(world.model.refused(), Vec::<String>::new());
+            checked += 1;
+        }
+    }
+    count_ways_to_die(KillTarget::InProcess, "a summary", checked).expect("as stated");
+}
