@@ -70,7 +70,7 @@ impl Breakers {
 /// Whether the model was given up because it can't be reached or does not work; a rate limit is no outage.
 fn is_outage(failed: &AttemptFailed) -> bool {
     let given_up = match failed.next {
-        NextAttempt::Model { .. } | NextAttempt::End => true,
+        NextAttempt::Model { .. } | NextAttempt::PlainSummary | NextAttempt::End => true,
         NextAttempt::Retry { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => false,
     };
     let status = failed.failure.status;
@@ -118,6 +118,7 @@ mod tests {
             partial: false,
             misfit: None,
             malformed: None,
+            role: windlass_vocab::ModelRole::Turn,
         }
         .into()
     }

@@ -54,6 +54,8 @@ fn run(policy: Policy) -> RunStarted {
         output: None,
         server: None,
         models: Vec::new(),
+        role_chains: std::collections::BTreeMap::new(),
+        compact: false,
     }
 }
 

@@ -19,6 +19,7 @@ fn agent() -> AgentSettings {
         name: "test".into(),
         policy: Policy { retry: Retry { tries: 1, ..usual.retry }, ..usual },
         models: ["first", "second"].map(windlass_vocab::RunModel::named).to_vec(),
+        role_chains: std::collections::BTreeMap::new(),
         instructions: Instructions::default(),
         permissions: Arc::new(Permissions::default()),
         deadline_ms: None,
