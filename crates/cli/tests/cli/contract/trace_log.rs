@@ -73,6 +73,10 @@ fn a_server_that_is_connected_is_told_by_its_name() {
     let (bench, server) = (bench(), McpHttpServer::start(McpScript::echo()).expect("a server"));
     let config = json!({"mcpServers": {"hub": {"url": server.url()}}}).to_string();
     std::fs::write(bench.workspace().join("servers.json"), config).expect("written");
+    // However slow the machine is, the run waits for the server.
+    let folder = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("windlass.toml"), "[policy]\nserver_wait_ms = 3000000\n").expect("written");
     let ran = bench.run(&["run", "go", "--mcp-config", "servers.json", "--log", "log"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let log = bench.read("log").expect("a log");
