@@ -1,13 +1,17 @@
 //! Shared preparation of the commands that talk to a model, done before the async runtime starts.
 
 use std::io::{self, IsTerminal};
+use std::sync::Arc;
 
+use windlass::Agent;
+use windlass_setup::agent;
 use windlass_setup::models::ModelPreference;
 use windlass_setup::run_setup::{RunConditions, RunSetup};
 use windlass_setup::secrets::{is_secret, scrubber};
 use windlass_setup::settings::{Env, Flags, PlaceSettings, Settings, Sources, create_data_dir};
 use windlass_setup::trusting;
-use windlass_vocab::{Attendance, ModelName};
+use windlass_store::Store;
+use windlass_vocab::{Attendance, ModelName, QuestionAsked};
 
 use super::unsandboxed;
 use crate::args::CommonFlags;
@@ -20,6 +24,19 @@ use crate::output::wording::loosened;
 use crate::output::{RunProgress, RunView, StreamTarget};
 use crate::streams::StandardStream;
 use crate::tty;
+
+/// Whether a person was asked something before this command, or answers with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuestionsBefore {
+    None,
+    Some,
+}
+
+impl QuestionsBefore {
+    pub(crate) fn of(questions: &[QuestionAsked]) -> Self {
+        if questions.is_empty() { Self::None } else { Self::Some }
+    }
+}
 
 /// A prepared run, and how it is displayed.
 #[derive(Debug)]
@@ -92,6 +109,23 @@ impl PreparedRun {
         for news in self.setup.servers.news() {
             self.view.notice(&wording(&news));
         }
+    }
+
+    /// Builds the agent. A run that waits for an answer already, or gets one on the command line, is resumed as attended:
+    /// what it asks then waits for a person, and is not denied because nobody is at the terminal.
+    pub(crate) fn build_agent(
+        &mut self,
+        store: Arc<dyn Store>,
+        model: &ModelName,
+        questions: QuestionsBefore,
+    ) -> Result<Agent, CommandError> {
+        let here = self.setup.attendance;
+        if questions == QuestionsBefore::Some {
+            self.setup.attendance = Attendance::Attended;
+        }
+        let agent = agent::build(&self.setup, store, model);
+        self.setup.attendance = here;
+        Ok(agent?)
     }
 
     /// Chooses the model, and prints which choices were made by default.

@@ -21,15 +21,16 @@ pub(crate) async fn end_of(
     Ok(end.map(|(envelope, ended)| (Event::Record(envelope), ended)))
 }
 
-/// Returns the last used session of this folder with an open run that no process works on and that got this prompt,
-/// and the id of that message. Skips sessions that can't be read.
+/// Returns the last used session of this folder that `windlass run` began for this prompt, whose run is open and has no
+/// process that works on it, and the id of that message. A session that a person or another door named is never taken.
+/// Skips sessions that can't be read.
 pub(crate) async fn unfinished_in(
     store: &dyn Store,
     folder: &Path,
     prompt: &str,
 ) -> Result<Option<(SessionRow, MessageId)>, CommandError> {
     for row in session::of_folder(store, folder).await? {
-        if !session::is_open(&row) || store.is_claimed(row.session).await? {
+        if !session::has_only_its_run(&row) || !session::is_open(&row) || store.is_claimed(row.session).await? {
             continue;
         }
         match unfinished_message(store, &row, prompt).await {

@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use windlass::Session;
 use windlass::door::FollowError;
 use windlass_runtime::{OpenApprovals, SessionActivity};
-use windlass_setup::agent;
 use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, PlaceSettings, SettingOrigin, Sourced};
 use windlass_setup::store;
-use windlass_vocab::{Answer, Attendance, QuestionId, QuestionOption, RunId};
+use windlass_vocab::{Answer, QuestionId, QuestionOption, RunId};
 
 use super::block_on::block_on;
-use super::prepared_run::PreparedRun;
+use super::prepared_run::{PreparedRun, QuestionsBefore};
 use super::unanswered::unanswered_questions;
 use super::{follow, prepared_run, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
@@ -30,11 +29,6 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let place = session::in_session_folder(place, &row, args.common.workspace.as_deref())?;
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
-        // A person who gives an answer on the command line can give another: further questions make the run wait.
-        let here = prepared_run.setup.attendance;
-        if args.answer.is_some() {
-            prepared_run.setup.attendance = Attendance::Attended;
-        }
         let session = session::model_of_last_run(store.as_ref(), row.session).await?;
         // Settings changed since then apply to new runs only.
         if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
@@ -42,9 +36,10 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         }
         let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
-        let agent = agent::build(&prepared_run.setup, store, &model)?;
-        prepared_run.setup.attendance = here;
-        let open = unanswered_questions(agent.hub().store().as_ref(), row.session).await?;
+        let open = unanswered_questions(store.as_ref(), row.session).await?;
+        // A person who gives an answer on the command line can give another: further questions make the run wait.
+        let questions = if args.answer.is_some() { QuestionsBefore::Some } else { QuestionsBefore::of(&open) };
+        let agent = prepared_run.build_agent(store, &model, questions)?;
         let asked_before = open.into_iter().map(|asked| asked.question).collect();
         let approvals = if args.answer.is_some() { OpenApprovals::Answered } else { OpenApprovals::CheckedAgain };
         let waits = !agent.hub().store().waiting(row.session).await?.is_empty();

@@ -9,12 +9,13 @@ use windlass_runtime::OpenError;
 use windlass_setup::models::{ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::store;
-use windlass_setup::{agent, test_hooks};
+use windlass_setup::test_hooks;
 use windlass_store::{SessionRow, Store, StoreError};
 use windlass_vocab::MessageId;
 
 use super::block_on::block_on;
-use super::prepared_run::PreparedRun;
+use super::prepared_run::{PreparedRun, QuestionsBefore};
+use super::unanswered::unanswered_questions;
 use super::{follow, prepared_run, repeat, session};
 use crate::args::{RunArgs, flags};
 use crate::error::{CommandError, CommandResult};
@@ -65,24 +66,33 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             follow::show_end(&mut prepared_run, event, ended)?;
             return Ok(print_known(Exit::from(ended), &row.key, &prepared_run.setup.settings.place));
         }
-        let session = match &known {
+        let line = place_in_line(store.as_ref(), args, known, &prepared_run, &prepared_run.scrub(&prompt)).await?;
+        if let Some(adopted) = line.row.as_ref().filter(|_| session_key(args).is_none()) {
+            print_adopted(args, adopted);
+        }
+        let session = match &line.row {
             Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
             None => None,
         };
         let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
-        let agent = agent::build(&prepared_run.setup, store.clone(), &model)?;
-        let recorded = agent.hub().scrub(&prompt).into_owned();
-        let (key, message_id) = place_in_line(store.as_ref(), args, known, &prepared_run, &recorded).await?;
-        let opened = match agent.open_and_send(&key, message_id, prompt.as_str(), Interest::Everything).await {
+        let questions = match &line.row {
+            Some(row) => QuestionsBefore::of(&unanswered_questions(store.as_ref(), row.session).await?),
+            None => QuestionsBefore::None,
+        };
+        let mut agent = prepared_run.build_agent(store.clone(), &model, questions)?;
+        let sent = agent.open_and_send(&line.key, line.message_id, prompt.as_str(), Interest::Everything).await;
+        let opened = match sent {
             // A process with the same command line was faster to continue the interrupted run; begin a new one here.
             Err(OpenError::Store(StoreError::Busy { .. })) if session_key(args).is_none() => {
-                let (key, message_id) = fresh();
-                agent.open_and_send(&key, message_id, prompt, Interest::Everything).await
+                let line = MessagePlace::fresh();
+                agent = prepared_run.build_agent(store, &model, QuestionsBefore::None)?;
+                agent.open_and_send(&line.key, line.message_id, prompt, Interest::Everything).await
             }
             opened => opened,
         };
-        let (session, mut events, awaited) = opened.map_err(|error| CommandError::of_opening(error, Some(&key)))?;
+        let (session, mut events, awaited) =
+            opened.map_err(|error| CommandError::of_opening(error, Some(&line.key)))?;
         follow::to_its_end(&mut prepared_run, &agent, session, &mut events, awaited).await
     })
 }
@@ -110,34 +120,60 @@ fn session_key(args: &RunArgs) -> Option<String> {
     args.session.clone().or_else(|| args.message_id.as_ref().map(|id| format!("message:{id}")))
 }
 
-/// Returns the session the message goes to, and the message's id. The same text as that of an unfinished run means the
-/// same message.
+/// Where a message goes.
+struct MessagePlace {
+    key: String,
+    message_id: MessageId,
+    /// The session, if there is one already.
+    row: Option<SessionRow>,
+}
+
+impl MessagePlace {
+    /// A new session and a new message.
+    fn fresh() -> Self {
+        Self { key: session::fresh_key(session::RUN), message_id: fresh_id(), row: None }
+    }
+}
+
+/// Returns where the message goes. The same text as that of an unfinished run means the same message.
 async fn place_in_line(
     store: &dyn Store,
     args: &RunArgs,
     known: Option<SessionRow>,
     prepared_run: &PreparedRun,
     prompt: &str,
-) -> Result<(String, MessageId), CommandError> {
+) -> Result<MessagePlace, CommandError> {
     match (session_key(args), &args.message_id) {
-        (Some(key), Some(id)) => Ok((key, id.as_str().into())),
+        (Some(key), Some(id)) => Ok(MessagePlace { key, message_id: id.as_str().into(), row: known }),
         (Some(key), None) => {
             let unfinished = match &known {
                 Some(row) => repeat::unfinished_message(store, row, prompt).await?,
                 None => None,
             };
-            Ok((key, unfinished.unwrap_or_else(fresh_id)))
+            Ok(MessagePlace { key, message_id: unfinished.unwrap_or_else(fresh_id), row: known })
         }
         (None, _) => match repeat::unfinished_in(store, &prepared_run.setup.settings.place.workspace, prompt).await? {
-            Some((row, id)) => Ok((row.key, id)),
-            None => Ok(fresh()),
+            Some((row, message_id)) => Ok(MessagePlace { key: row.key.clone(), message_id, row: Some(row) }),
+            None => Ok(MessagePlace::fresh()),
         },
     }
 }
 
-/// Returns a new session key and a new message id.
-fn fresh() -> (String, MessageId) {
-    (session::fresh_key("run"), fresh_id())
+/// Reports which session had begun this request and goes on with it, and which of the given flags its run ignores.
+fn print_adopted(args: &RunArgs, row: &SessionRow) {
+    let given = [
+        ("--preset", args.rules.preset.is_some()),
+        ("--max-turns", args.rules.max_turns.is_some()),
+        ("--dialect", !args.rules.dialect.is_empty()),
+        ("--tag", !args.rules.tags.is_empty()),
+        ("--model", args.common.model.is_some()),
+    ];
+    let ignored: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
+    let ignored = match ignored.as_slice() {
+        [] => String::new(),
+        flags => format!("; for a new run only: {}", flags.join(", ")),
+    };
+    print_notice(&format!("windlass: session `{}` had begun this request and goes on with it{ignored}", row.key));
 }
 
 fn fresh_id() -> MessageId {

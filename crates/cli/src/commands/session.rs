@@ -10,6 +10,9 @@ use windlass_vocab::{Record, SessionId};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
+/// How many characters of a made-up key are random.
+const SUFFIX: usize = 12;
+
 /// Owner of the sessions that the command line works on.
 pub(crate) const OWNER: &str = "local";
 
@@ -61,10 +64,24 @@ pub(crate) async fn find(store: &dyn Store, key: &str) -> Result<Option<SessionR
     })
 }
 
+/// What the sessions are for that `windlass run` begins where no session is named.
+pub(crate) const RUN: &str = "run";
+
+/// Whether `windlass run` made up this key, as far as the key tells.
+fn is_of_run(key: &str) -> bool {
+    let suffix = key.strip_prefix(RUN).and_then(|rest| rest.strip_prefix('-'));
+    suffix.is_some_and(|suffix| suffix.len() == SUFFIX && suffix.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+/// Whether `windlass run` began the session for one prompt, and nothing else has begun a run there since.
+pub(crate) fn has_only_its_run(row: &SessionRow) -> bool {
+    is_of_run(&row.key) && row.runs <= 1
+}
+
 /// Makes up a key for a session that nobody named: `what` it is for, and a random suffix.
 pub(crate) fn fresh_key(what: &str) -> String {
     let id = uuid::Uuid::now_v7().simple().to_string();
-    format!("{what}-{}", &id[id.len() - 12..])
+    format!("{what}-{}", &id[id.len() - SUFFIX..])
 }
 
 /// Returns the place settings with the folder the session was begun in: a session works there, wherever the command is

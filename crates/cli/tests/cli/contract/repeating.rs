@@ -218,6 +218,34 @@ fn the_same_line_finds_its_run_behind_later_sessions() {
     bench.assert_whole("found");
 }
 
+// proves J3: a plain line goes on with what a plain line began; a named session belongs to who named it
+#[test]
+fn a_plain_line_never_goes_on_in_a_session_that_somebody_named() {
+    let bench = Bench::new(Script::when("haul", [ScriptStep::say("Hauled.")]));
+    let died =
+        bench.run_with(&["run", "haul away", "--session", "notes"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
+    assert_eq!(died.code, -9);
+    let journal = bench.journal("notes");
+    let ran = at_real_time(&bench, &["run", "haul away"]);
+    assert_eq!((ran.code, ran.stdout.as_str(), bench.keys().len()), (0, "Hauled.\n", 2), "{}", ran.stderr);
+    assert_eq!(bench.journal("notes"), journal);
+}
+
+// proves J3: what goes on, and which flags its run no longer heeds, is reported
+#[test]
+fn a_plain_line_that_goes_on_names_the_session_and_the_flags_that_do_not_count() {
+    let bench = Bench::new(Script::when("haul", [ScriptStep::say("Hauled.")]));
+    let died = bench.run_with(&["run", "haul away"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
+    assert_eq!(died.code, -9);
+    let key = bench.keys().remove(0);
+    let ran = at_real_time(&bench, &["run", "haul away", "--max-turns", "3", "--model", "other"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Hauled.\n"), "{}", ran.stderr);
+    let told = format!(
+        "session `{key}` had begun this request and goes on with it; for a new run only: --max-turns, --model\n"
+    );
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+}
+
 /// Starts a command and kills it once the model server has received `requests` requests in all.
 fn killed_at_the_model(bench: &Bench, line: &[&str], requests: usize) {
     let mut child = bench.spawn(line);

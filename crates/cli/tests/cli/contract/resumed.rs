@@ -79,6 +79,34 @@ fn a_question_left_open_is_not_asked_where_a_rule_of_today_answers_it() {
     }
 }
 
+// proves T8, J3: a script can't say no for the person who was asked
+#[test]
+fn a_question_left_open_stays_open_for_a_command_without_a_terminal() {
+    let call = ScriptStep::call("run_command", json!({"command": COMMAND}));
+    for (first, again) in [
+        (&["run", "go", "--session", "s"][..], &["resume", "s"][..]),
+        (&["run", "go", "--session", "s"], &["run", "go", "--session", "s"]),
+        (&["run", "go", "--session", "s"], &["run", "something else", "--session", "s"]),
+        (&["run", "go"], &["run", "go"]),
+    ] {
+        let bench = Bench::new(Script::of([call.clone(), ScriptStep::say("Well.")]));
+        let mut asked = Attended::start(&bench, first, &[]);
+        asked.question().expect("it asks");
+        asked.kill();
+        let key = bench.keys().remove(0);
+        for _ in 0..5 {
+            let waits = bench.run_with(again, &[("WINDLASS_TEST_CLOCK", "1")]);
+            assert_eq!((waits.code, waits.stdout.as_str()), (6, ""), "{again:?}: {}", waits.stderr);
+            let answer = format!("answer with: windlass resume {key} --answer ");
+            assert!(waits.stderr.contains(COMMAND) && waits.stderr.contains(&answer), "{again:?}: {}", waits.stderr);
+        }
+        assert_eq!((bench.records(&key, "QuestionAnswered"), bench.server.count()), (0, 1), "{again:?}");
+        let ran = bench.run(&["resume", &key, "--answer", "yes"]);
+        assert_eq!((ran.code, bench.read("ran").as_deref()), (0, Some("x\n")), "{again:?}: {}", ran.stderr);
+        bench.assert_whole("answered by a person");
+    }
+}
+
 // proves X6, T8: an answer on the command line counts only for the question that was displayed
 #[test]
 fn an_answer_given_with_resume_is_not_for_a_question_that_shows_something_else() {
