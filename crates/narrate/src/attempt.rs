@@ -13,35 +13,54 @@ pub fn problem_of_attempt(attempt: &AttemptFailed) -> String {
     short_line(what.trim_end_matches('.'), TEXT)
 }
 
-/// The problem of the last reported retry, until something else happens.
+/// What is known of a turn's failed attempts.
 #[derive(Debug, Default)]
-pub(crate) struct LastRetry(Option<String>);
+pub(crate) struct LastRetry {
+    /// The problem of the last reported retry, until something else happens.
+    problem: Option<String>,
+    /// Attempts of the turn that repeated a try in another way, as the policy counts tries.
+    repeats: u32,
+}
 
 impl LastRetry {
     /// Forgets the problem, because something else happened.
     pub(crate) fn forget(&mut self) {
-        self.0 = None;
+        self.problem = None;
+    }
+
+    /// Another turn begins.
+    pub(crate) fn begin_turn(&mut self) {
+        self.repeats = 0;
     }
 
     /// Returns why an attempt failed and what follows; `None` if the end of the run says it all. A retry for the last
     /// reported reason gets the tone `Passing`: repeated retries are not worth a line each.
     pub(crate) fn brief(&mut self, attempt: &AttemptFailed, at: Timestamp) -> Option<NarratedLine> {
-        let (problem, told) = (problem_of_attempt(attempt), self.0.take());
+        let (problem, told) = (problem_of_attempt(attempt), self.problem.take());
+        self.repeats += u32::from(repeats_try(&attempt.next));
         let next = match what_follows(&attempt.next) {
             Follows::Retry(due) => {
                 let tone = if told.as_ref() == Some(&problem) { Tone::Passing } else { Tone::Delay };
                 let line =
                     NarratedLine::new(tone, Activity::Retry { left_ms: due.ms_since(at), why: &problem }.to_string());
-                self.0 = Some(problem);
+                self.problem = Some(problem);
                 return Some(line);
             }
             Follows::Other(next) => next,
             Follows::Nothing => {
-                let tries = attempt.attempt;
+                let tries = attempt.attempt.saturating_sub(self.repeats);
                 return (tries > 1).then(|| NarratedLine::new(Tone::Plain, format!("gave up after {tries} tries")));
             }
         };
         Some(NarratedLine::new(Tone::Plain, format!("{problem}; {next}")))
+    }
+}
+
+/// Whether the next attempt belongs to the same try.
+fn repeats_try(next: &NextAttempt) -> bool {
+    match next {
+        NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => true,
+        NextAttempt::Retry { .. } | NextAttempt::Model { .. } | NextAttempt::End => false,
     }
 }
 

@@ -46,12 +46,15 @@ impl NarratorMemory {
         {
             self.last_reply = reply::words(&reply.parts);
         }
+        if matches!(record, Record::TurnStarted(_)) {
+            self.last_retry.begin_turn();
+        }
         if !matches!(record, Record::AttemptFailed(_)) {
             self.last_retry.forget();
         }
     }
 
-    /// Remembers the facts that explain why a later call is denied.
+    /// Remembers the facts that explain why a later call is denied or did not run.
     fn take_in_permission(&mut self, record: &Record) {
         if let Record::QuestionAsked(asked) = record
             && let QuestionKind::Approval { call } = asked.kind
@@ -66,6 +69,11 @@ impl NarratorMemory {
         {
             permission.answered(answered);
         }
+        if let Record::CallStarted(started) = record
+            && let Some(permission) = self.permissions.get_mut(&started.call)
+        {
+            permission.started();
+        }
         if let Record::ToolWithheld(withheld) = record {
             self.withheld.insert(withheld.tool.clone(), withheld.cause);
         }
@@ -74,7 +82,7 @@ impl NarratorMemory {
         }
     }
 
-    pub(crate) fn requested(&mut self, call: &CallRequested) {
+    fn requested(&mut self, call: &CallRequested) {
         self.calls.insert(call.call, CallInProgress::of(call));
         self.permissions.insert(call.call, CallPermissionFacts::of(call));
     }

@@ -1,6 +1,6 @@
 //! The narrator: events in, lines out, with a small memory.
 
-use windlass_vocab::{CallId, CallRequested, Delta, DeltaBody, Event, Record, Timestamp};
+use windlass_vocab::{CallId, Delta, DeltaBody, Event, Record, Timestamp};
 
 use crate::line::{NarratedLine, Tone};
 use crate::memory::NarratorMemory;
@@ -48,9 +48,10 @@ impl Narrator {
         lines
     }
 
-    /// Registers a call that was requested before the first event, so that later lines can name it.
-    pub fn recall(&mut self, call: &CallRequested) {
-        self.memory.requested(call);
+    /// Takes in a record from before the first event without a line, so that later lines can name its call and say how
+    /// a question about it was answered.
+    pub fn recall(&mut self, record: &Record) {
+        self.memory.take_in(record);
     }
 
     /// Forgets all calls: another run is displayed now, perhaps of another session.

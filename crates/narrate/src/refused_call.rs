@@ -15,11 +15,25 @@ pub(crate) struct CallPermissionFacts {
     verdict: Verdict,
     because: Option<VerdictReason>,
     no: Option<String>,
+    begun: CallBegun,
+}
+
+/// Whether a call was started, so that it may have taken effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CallBegun {
+    Yes,
+    No,
 }
 
 impl CallPermissionFacts {
     pub(crate) fn of(call: &CallRequested) -> Self {
-        Self { tool: call.tool.clone(), verdict: call.verdict.clone(), because: call.because.clone(), no: None }
+        Self {
+            tool: call.tool.clone(),
+            verdict: call.verdict.clone(),
+            because: call.because.clone(),
+            no: None,
+            begun: CallBegun::No,
+        }
     }
 
     /// Takes in a question about the call, which may have another reason than the call was recorded with.
@@ -47,6 +61,11 @@ impl CallPermissionFacts {
                 _,
             ) => None,
         };
+    }
+
+    /// Takes in that the call was started.
+    pub(crate) fn started(&mut self) {
+        self.begun = CallBegun::Yes;
     }
 
     pub(crate) fn tool(&self) -> Option<&ToolName> {
@@ -110,7 +129,8 @@ fn denial_by_remedy(remedy: Option<&Remedy>) -> String {
     }
 }
 
-/// Returns why a call was denied or interrupted; `None` for every other outcome, whose text says it.
+/// Returns why a call was denied or interrupted, or that it was cancelled before it began; `None` for every other
+/// outcome, whose text says it.
 pub(crate) fn refusal(
     finished: &CallFinished,
     facts: Option<&CallPermissionFacts>,
@@ -122,13 +142,16 @@ pub(crate) fn refusal(
             None => denial_by_remedy(finished.remedy.as_ref()),
         }),
         OutcomeKind::Interrupted => Some("it may have taken effect".to_owned()),
+        OutcomeKind::Cancelled => {
+            let unbegun = |facts: &&CallPermissionFacts| facts.begun == CallBegun::No && finished.took_ms == 0;
+            facts.filter(unbegun).map(|_| "not run".to_owned())
+        }
         OutcomeKind::Ok
         | OutcomeKind::ToolError
         | OutcomeKind::NotFound
         | OutcomeKind::InfrastructureError
         | OutcomeKind::Unknown
         | OutcomeKind::InvalidArguments
-        | OutcomeKind::Cancelled
         | OutcomeKind::TimedOut => None,
     }
 }

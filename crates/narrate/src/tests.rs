@@ -424,6 +424,24 @@ fn a_denied_call_is_explained_to_people() {
     assert_eq!(denied(ask, mode, &answered("expiry", ""), ""), "nobody answered the question");
 }
 
+// proves L8: a call that was only asked about did not run, and that is what a person reads
+#[test]
+fn a_call_that_was_cancelled_before_it_began_is_said_not_to_have_run() {
+    let requested = record(
+        "CallRequested",
+        r#"{"call":"1.1.0","name":"x","tool":"local.x","arguments":{},"effect":"once","effect_id":"e","verdict":{"verdict":"ask"}}"#,
+    );
+    let finished = record(
+        "CallFinished",
+        r#"{"call":"1.1.0","outcome":"cancelled","text":"Cancelled before it finished.","took_ms":0}"#,
+    );
+    let last = |events: &[Event]| narrated(Detail::Brief, events).pop().expect("a line");
+    let line = last(&[requested.clone(), finished.clone()]);
+    assert!(line.ends_with("cancelled: not run"), "{line}");
+    let line = last(&[requested, record("CallStarted", r#"{"call":"1.1.0"}"#), finished]);
+    assert!(line.ends_with("cancelled: Cancelled before it finished."), "{line}");
+}
+
 // proves T8: a change made without asking is shown
 #[test]
 fn an_edit_that_nobody_was_asked_about_shows_its_change() {
@@ -433,6 +451,22 @@ fn an_edit_that_nobody_was_asked_about_shows_its_change() {
     assert!(edit("ask", "b\n", "ok").is_empty(), "it was shown in the question");
     let long = edit("allow", &"line\n".repeat(51), "ok");
     assert_eq!((long.len(), long[20].as_str()), (21, "Windlass Note [1.1.0] … 32 more lines"));
+}
+
+// proves M3: tries are counted as the policy counts them; a reply asked for whole belongs to the same try
+#[test]
+fn a_try_that_asks_for_the_whole_reply_is_one_try() {
+    let failed = |attempt: u32, next: &str| {
+        let body = format!(
+            r#"{{"attempt":{attempt},"model":"m","failure":{{"class":"transient","message":"x"}},"next":{{{next}}}}}"#
+        );
+        record("AttemptFailed", &body)
+    };
+    let retry = r#""do":"retry","at":"1970-01-01T00:00:01.000Z""#;
+    let (whole, end) = (r#""do":"whole""#, r#""do":"end""#);
+    let events = [failed(1, whole), failed(2, retry), failed(3, whole), failed(4, end)];
+    let line = narrated(Detail::Brief, &events).pop().expect("a line");
+    assert!(line.ends_with("gave up after 2 tries"), "{line}");
 }
 
 // proves M3: five retries for one reason are one line

@@ -7,7 +7,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use windlass::door::FollowError;
 use windlass::{Event, Record};
 use windlass_runtime::{SendOutcome, SessionActivity};
-use windlass_vocab::{CallRequested, MessageId, QuestionAsked};
+use windlass_vocab::{MessageId, QuestionAsked};
 
 use super::ask::{self, QuestionOutcome};
 use super::conversation::Conversation;
@@ -138,8 +138,8 @@ struct PaintContext<'a> {
     prompt: &'a str,
     /// Messages that were queued.
     queued: &'a [MessageId],
-    /// Calls that a resumed run had requested before.
-    calls: &'a [CallRequested],
+    /// The calls that a resumed run had requested before, and the questions about them.
+    calls: &'a [Record],
 }
 
 fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &PaintContext<'_>) -> io::Result<()> {

@@ -1,18 +1,25 @@
-//! Reads the calls requested before we began to follow: the later events of a run name calls by number only.
+//! Reads what was requested and asked before we began to follow: the later events of a run name calls and questions by
+//! number only.
 
 use windlass_store::{ReverseRecords, Store, StoreError};
-use windlass_vocab::{CallRequested, Record, SessionId};
+use windlass_vocab::{Record, SessionId};
 
-/// Returns the calls of the session's last run, finished ones included: a call may finish while we read.
-pub(crate) async fn calls_of_last_run(store: &dyn Store, session: SessionId) -> Result<Vec<CallRequested>, StoreError> {
+/// Returns the calls of the session's last run and the questions about them, in order. Finished calls are included: a
+/// call may finish while we read.
+pub(crate) async fn calls_of_last_run(store: &dyn Store, session: SessionId) -> Result<Vec<Record>, StoreError> {
     let mut calls = Vec::new();
     let mut records = ReverseRecords::new(store, session);
     while let Some(envelope) = records.next().await? {
         match envelope.record {
-            Record::CallRequested(call) => calls.push(call),
+            record @ (Record::CallRequested(_)
+            | Record::CallStarted(_)
+            | Record::QuestionAsked(_)
+            | Record::QuestionAnswered(_)
+            | Record::ToolWithheld(_)) => calls.push(record),
             Record::RunStarted(_) => break,
             _ => {}
         }
     }
+    calls.reverse();
     Ok(calls)
 }

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use windlass_narrate::{RunEndWords, answer_of};
 pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
-use windlass_vocab::{CallRequested, Event, RunEnded};
+use windlass_vocab::{Event, Record, RunEnded};
 
 pub(crate) use self::broken_json::broken_json;
 pub(crate) use self::editable_text::{EditableText, without_stand_ins};
@@ -80,10 +80,10 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
         }
     }
 
-    /// Registers a call that was requested before the first event, so that the line of its result can name it.
-    pub fn recall(&mut self, call: &CallRequested) {
+    /// Registers a record from before the first event, so that the line of a call's result can name the call.
+    pub fn recall(&mut self, record: &Record) {
         match self {
-            Self::Answer { progress, .. } => progress.recall(call),
+            Self::Answer { progress, .. } => progress.recall(record),
             Self::Json { .. } => {}
         }
     }

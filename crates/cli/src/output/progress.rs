@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use windlass_narrate::{
     Activity, Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, problem_of_attempt, short_line,
 };
-use windlass_vocab::{CallRequested, Delta, DeltaBody, Envelope, Event, NextAttempt, Record};
+use windlass_vocab::{Delta, DeltaBody, Envelope, Event, NextAttempt, Record};
 
 use super::StreamTarget;
 use super::advice::with_remedies;
@@ -92,9 +92,9 @@ impl<W: Write> RunProgress<W> {
         }
     }
 
-    /// Registers a requested call; its line is printed with the result.
-    pub fn recall(&mut self, call: &CallRequested) {
-        self.narrator.recall(call);
+    /// Registers an earlier record: a requested call's line is printed with the result.
+    pub fn recall(&mut self, record: &Record) {
+        self.narrator.recall(record);
     }
 
     /// Prints one line.

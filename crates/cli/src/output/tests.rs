@@ -418,4 +418,7 @@ fn the_live_line_shows_the_seconds() {
     for text in ["trying again in 7 s: rate limited", "trying again in 4 s: rate", "waiting for the model, 2 s"] {
         assert!(live.contains(text), "{text}: {live:?}");
     }
+    let retry = failed(Some(429), "x", NextAttempt::Retry { at: Timestamp(9_000) });
+    let piped = ticked(StreamTarget::Piped, &[retry], &[5]);
+    assert_eq!(piped, "trying again in 9 s: rate limited\nstill waiting, 4 s left: rate limited\n");
 }

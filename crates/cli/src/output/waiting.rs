@@ -109,6 +109,13 @@ impl PendingWaits {
         while last.next_line <= waited {
             last.next_line *= 2;
         }
+        // The wait was announced with its whole length; this is how much of it is left.
+        if let PendingWaitText::Retry { until, why } = &last.what
+            && *until > now
+        {
+            let left_ms = millis(*until - now).div_ceil(1_000) * 1_000;
+            return Some(format!("still waiting, {} left: {why}", duration(left_ms)));
+        }
         Some(last.text(now))
     }
 }

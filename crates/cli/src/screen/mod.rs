@@ -37,7 +37,7 @@ mod wrap;
 use std::io::{self, Write};
 
 use windlass_narrate::{Detail, Narrator, RunEndWords, answer_of};
-use windlass_vocab::{CallRequested, DeltaBody, Event, RunEnded};
+use windlass_vocab::{DeltaBody, Event, Record, RunEnded};
 
 use self::answer::{DisplayedAnswer, StreamedAnswer};
 use self::awaited::WaitStatus;
@@ -161,11 +161,13 @@ impl<W: Write> Screen<W> {
         self.paint_if_due()
     }
 
-    /// Registers a call that was requested before the first event of a resumed run. Call it after the event that
-    /// resumes the run.
-    pub fn recall(&mut self, call: &CallRequested) {
-        self.narrator.recall(call);
-        self.calls.requested(call.call, self.narrator.call_name(call.call));
+    /// Registers a record from before the first event of a resumed run: a requested call, or a question about it. Call
+    /// it after the event that resumes the run.
+    pub fn recall(&mut self, record: &Record) {
+        self.narrator.recall(record);
+        if let Record::CallRequested(call) = record {
+            self.calls.requested(call.call, self.narrator.call_name(call.call));
+        }
     }
 
     /// Removes the live region, so that other code may write. A growing paragraph becomes final text and continues

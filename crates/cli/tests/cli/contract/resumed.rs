@@ -130,6 +130,7 @@ fn a_no_given_with_resume_counts_whatever_the_rules_of_today_allow() {
     let (bench, _) = left_open();
     let ran = bench.run(&["resume", "s", "--answer", "no", "--allow", "run_command"]);
     assert_eq!((ran.code, ran.stdout.as_str(), bench.read("ran")), (0, "Well.\n", None), "{}", ran.stderr);
+    assert!(ran.stderr.contains("denied: a person said no"), "{}", ran.stderr);
     is_whole(&bench, 0);
 }
 
