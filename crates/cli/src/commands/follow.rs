@@ -171,23 +171,18 @@ async fn tick(prepared_run: &RefCell<&mut PreparedRun>) -> Infallible {
     }
 }
 
-/// Asks each question on the terminal. Ctrl-C leaves the question, which stays open: an error.
+/// Asks each question on the terminal. Ctrl-C stops the run, as it does while the run works.
 async fn ask_each(
     prepared_run: &mut PreparedRun,
     agent: &Agent,
     session: &Session,
     questions: &[QuestionAsked],
 ) -> Result<(), CommandError> {
-    let _leaves = interrupts::set_action(OnInterrupt::CommandEnds(Exit::Waiting));
     for asked in questions {
         tokio::select! {
             biased;
-            // The question may also expire or be answered from another terminal.
+            // The question may also expire, be answered from another terminal, or end with a stopped run.
             () = session.wait_past_question(asked.question) => print_how_it_ended(agent, session, asked).await?,
-            _ = tokio::signal::ctrl_c() => {
-                print_notice("");
-                return Err(left_waiting(prepared_run, agent, session, questions).await?);
-            }
             answer = ask(asked, colour(&prepared_run.setup.env)) => {
                 give_answer(prepared_run, session, asked, answer?.unwrap_or_else(|| nobody_answers(asked))).await?;
             }

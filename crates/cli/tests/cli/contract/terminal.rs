@@ -113,20 +113,19 @@ fn each_call_is_asked_about_and_the_answer_counts() {
     }
 }
 
-// proves T8: leaving a question neither answers it nor stops the run
+// proves T8, L8: Ctrl-C is a stop at a question too, as in a chat; it answers nothing
 #[test]
-fn ctrl_c_at_a_question_leaves_the_run_waiting() {
+fn ctrl_c_at_a_question_stops_the_run() {
     let bench = bench("echo x >> log");
     let (mut terminal, child) = Terminal::start(&bench);
     terminal.wait_for(PROMPT);
     interrupt(&child);
-    terminal.wait_for("the run waits for a person:");
-    terminal.wait_for("answer with: ");
+    terminal.wait_for("stopped");
     let left = ran(child);
-    assert_eq!((left.code, left.stdout.as_str(), bench.read("log")), (6, "", None));
-    bench.assert_whole("left");
-    let resumed = bench.run(&["resume", "--answer", "yes"]);
-    assert_eq!(bench.read("log").as_deref(), Some("x\n"), "{}", resumed.stderr);
+    assert_eq!((left.code, left.stdout.as_str(), bench.read("log")), (4, "", None));
+    let key = bench.keys().remove(0);
+    assert_eq!((bench.records(&key, "RunEnded"), bench.records(&key, "QuestionAnswered")), (1, 0));
+    bench.assert_whole("stopped");
 }
 
 // proves T8: a question that nobody answers in time counts as answered with no
