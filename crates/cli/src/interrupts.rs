@@ -16,7 +16,7 @@ use crate::streams::blocked_for;
 use crate::terminal_mode;
 
 /// How long output may block the end of a process that was interrupted.
-const PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
 /// How often an interrupted process checks whether its output is blocked.
 const POLL_EVERY: Duration = Duration::from_millis(100);
 
@@ -188,6 +188,19 @@ async fn is_blocked_long() -> bool {
     }
 }
 
+/// Waits until standard output has been full for `limit` without a break.
+pub(crate) async fn wait_until_output_is_stuck(limit: Duration) {
+    let mut full = None;
+    loop {
+        if output_has_room() {
+            full = None;
+        } else if full.get_or_insert_with(Instant::now).elapsed() >= limit {
+            return;
+        }
+        tokio::time::sleep(POLL_EVERY).await;
+    }
+}
+
 fn output_has_room() -> bool {
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
     // An output that can't be polled fails to be written, too, which blocks nobody.
@@ -195,7 +208,7 @@ fn output_has_room() -> bool {
 }
 
 /// Ends the process, with the terminal in the mode it had before.
-fn end(exit: Exit) -> ! {
+pub(crate) fn end(exit: Exit) -> ! {
     terminal_mode::give_back();
     std::process::exit(i32::from(exit.code()))
 }

@@ -41,7 +41,7 @@ use rmcp::service::ServerInitializeError;
 use self::open_sessions::OpenSessions;
 use self::server::AgentServer;
 pub(crate) use self::server_context::ServerContext;
-use self::wire::Wire;
+use self::wire::{Wire, WireHandle};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 
@@ -50,7 +50,19 @@ pub(crate) async fn serve(server_context: ServerContext) -> CommandResult {
     let (server_context, open_sessions) = (Arc::new(server_context), Arc::new(OpenSessions::default()));
     let (wire, handle) = Wire::of_process();
     let server = AgentServer::new(Arc::clone(&server_context), Arc::clone(&open_sessions), handle.gone());
-    let done = match server.serve(wire).await {
+    let done = tokio::select! {
+        biased;
+        done = serve_client(server, wire, &handle) => done,
+        // The answers that nobody reads would hold up the end for ever.
+        () = handle.wait_until_unread() => Ok(Exit::Done),
+    };
+    open_sessions.close().await;
+    server_context.close().await;
+    done
+}
+
+async fn serve_client(server: AgentServer, wire: Wire, handle: &WireHandle) -> CommandResult {
+    match server.serve(wire).await {
         Ok(running) => {
             handle.begin();
             // However it ended, the client is gone.
@@ -60,8 +72,5 @@ pub(crate) async fn serve(server_context: ServerContext) -> CommandResult {
         // The client never sent anything, or disconnected during the handshake.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(Exit::Done),
         Err(error) => Err(CommandError::new(Exit::Failed, format!("the client can't be served: {error}"))),
-    };
-    open_sessions.close().await;
-    server_context.close().await;
-    done
+    }
 }

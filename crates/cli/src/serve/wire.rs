@@ -7,6 +7,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
@@ -19,9 +20,13 @@ use tokio_util::sync::CancellationToken;
 use windlass_mcp::{LineSplitter, ProtocolLine};
 
 use super::lines::{self, LONGEST, RequestLine};
+use crate::exit::Exit;
+use crate::interrupts::{self, wait_until_output_is_stuck};
 
 /// Messages buffered ahead of the service.
 const AHEAD: usize = 16;
+/// How long a client that closed our input may leave its answers unread. A signal shortens it.
+const UNREAD: Duration = Duration::from_secs(5);
 /// Bytes per read.
 const CHUNK: usize = 64 << 10;
 
@@ -29,6 +34,8 @@ const CHUNK: usize = 64 << 10;
 #[derive(Clone, Debug, Default)]
 pub(super) struct WireHandle {
     gone: CancellationToken,
+    /// Cancelled by the first signal that ends the process.
+    signalled: CancellationToken,
     begun: Arc<AtomicBool>,
 }
 
@@ -36,6 +43,28 @@ impl WireHandle {
     /// Returns a token that is cancelled once the client is gone.
     pub(super) fn gone(&self) -> CancellationToken {
         self.gone.clone()
+    }
+
+    /// Waits until the client is gone and has left its answers unread for as long as they may hold up the end.
+    pub(super) async fn wait_until_unread(&self) {
+        self.gone.cancelled().await;
+        tokio::select! {
+            () = wait_until_output_is_stuck(UNREAD) => {}
+            () = async {
+                self.signalled.cancelled().await;
+                wait_until_output_is_stuck(interrupts::PATIENCE).await;
+            } => {}
+        }
+    }
+
+    /// Handles a signal that ends the process: the first like the end of input, the second at once.
+    fn signal(&self) {
+        if self.signalled.is_cancelled() {
+            // Open runs stay open in the journal.
+            interrupts::end(Exit::Done);
+        }
+        self.signalled.cancel();
+        self.gone.cancel();
     }
 
     /// Marks the handshake as completed.
@@ -53,16 +82,17 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Connects to this process's standard input and output. SIGTERM and SIGINT end the connection like the end of
-    /// input.
+    /// input; a second one ends the process at once.
     pub(super) fn of_process() -> (Self, WireHandle) {
         let handle = WireHandle::default();
         for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
             // Where signals can't be handled they end the process; the journal survives that too.
             if let Ok(mut signal) = signal(kind) {
-                let gone = handle.gone();
+                let handle = handle.clone();
                 tokio::spawn(async move {
-                    signal.recv().await;
-                    gone.cancel();
+                    while signal.recv().await.is_some() {
+                        handle.signal();
+                    }
                 });
             }
         }

@@ -1,13 +1,14 @@
 //! However a client or the server ends, nothing is lost and no process is left running.
 
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use windlass_testkit::{FaultKind, Script, ScriptStep};
 
 use super::client::{Client, text};
-use crate::support::Bench;
+use crate::support::{Bench, ends_unread};
 
 const SLEEPS: [&str; 2] = ["--allow", "run_command(*)"];
 
@@ -104,4 +105,66 @@ fn a_line_that_ends_before_a_word_ends_quietly() {
     let bench = sleeping();
     let ran = bench.run(&["mcp-serve"]);
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
+}
+
+/// Starts a server whose output pipe is full, and sends it this line.
+fn unread(bench: &Bench, line: &Value) -> (std::io::PipeReader, Child) {
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let mut full = std::fs::File::from(std::os::fd::OwnedFd::from(writer.try_clone().expect("a pipe")));
+    rustix::io::ioctl_fionbio(&full, true).expect("set");
+    while full.write(&[b' '; 4096]).is_ok() {}
+    while full.write(b" ").is_ok() {}
+    // The mode is that of the pipe's end, which the server shares.
+    rustix::io::ioctl_fionbio(&full, false).expect("set");
+    drop(full);
+    let mut command = bench.command(&["mcp-serve"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(writer).spawn().expect("the binary starts");
+    let stdin = child.stdin.as_mut().expect("a pipe");
+    stdin.write_all(format!("{line}\n").as_bytes()).expect("written");
+    (reader, child)
+}
+
+/// Waits until the server has read its input.
+fn wait_until_read(child: &Child) {
+    let stdin = child.stdin.as_ref().expect("a pipe");
+    let begun = Instant::now();
+    while rustix::io::ioctl_fionread(stdin).is_ok_and(|unread| unread > 0) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never read its input");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn send_signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+}
+
+// proves P5, W2: a client that reads nothing holds up the end of the server for its grace time only, in every state
+#[test]
+fn a_server_whose_answers_nobody_reads_ends_all_the_same() {
+    let client =
+        json!({"protocolVersion": "2025-06-18", "clientInfo": {"name": "x", "version": "1"}, "capabilities": {}});
+    let lines = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}),
+    ];
+    let bench = sleeping();
+    for line in lines {
+        for (end, seconds) in [("-INT", 4), ("-TERM", 4), ("closed", 9), ("twice", 1)] {
+            let (_reader, mut child) = unread(&bench, &line);
+            wait_until_read(&child);
+            let begun = Instant::now();
+            match end {
+                "closed" => drop(child.stdin.take()),
+                "twice" => {
+                    send_signal(&child, "-INT");
+                    std::thread::sleep(Duration::from_millis(50));
+                    send_signal(&child, "-INT");
+                }
+                signal => send_signal(&child, signal),
+            }
+            assert_eq!(ends_unread(&mut child), 0, "{end}");
+            assert!(begun.elapsed() < Duration::from_secs(seconds), "{end}: it took {:?}", begun.elapsed());
+        }
+    }
 }
