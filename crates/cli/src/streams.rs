@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use crate::error::CommandError;
 
 /// A standard stream of this process.
@@ -73,6 +75,14 @@ pub(crate) fn blocked_for() -> Duration {
         since => now().saturating_sub(since),
     };
     Duration::from_millis(waited(StandardStream::Output).max(waited(StandardStream::Error)))
+}
+
+/// Whether nobody can read standard output any more: the other end of the pipe or terminal was closed.
+pub(crate) fn output_is_closed() -> bool {
+    let (now, stdout) = (Timespec { tv_sec: 0, tv_nsec: 0 }, io::stdout());
+    let mut ends = [PollFd::new(&stdout, PollFlags::empty())];
+    let closed = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
+    poll(&mut ends, Some(&now)).is_ok() && ends[0].revents().intersects(closed)
 }
 
 /// Writes to standard output; a reader that closed the pipe is no error.

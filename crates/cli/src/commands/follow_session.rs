@@ -22,7 +22,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::{RunProgress, RunView, StreamTarget, command_for, harmless_line};
-use crate::streams::{StandardStream, print_notice};
+use crate::streams::{StandardStream, output_is_closed, print_notice};
 use crate::tty;
 
 /// Time without events after which we check whether a process still has the session open.
@@ -169,6 +169,8 @@ impl FollowedSession {
         loop {
             let exit = match tokio::time::timeout(SILENCE, self.records.next()).await {
                 Ok(followed) => self.show(followed?).await?,
+                // Without events nothing is written, and no write would fail.
+                Err(_) if output_is_closed() => return Ok(Exit::Done),
                 Err(_) => {
                     self.view.tick(Instant::now());
                     self.check_abandoned().await?

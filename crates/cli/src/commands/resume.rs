@@ -27,7 +27,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
     block_on(async {
         let store = store::open(&place)?;
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
-        let place = session::in_session_folder(place, &row, args.common.workspace.as_deref())?;
+        let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         let session = session::model_of_last_run(store.as_ref(), row.session).await?;
         // Settings changed since then apply to new runs only.

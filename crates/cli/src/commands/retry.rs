@@ -27,7 +27,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
             store.claim(row.session).await.map_err(|error| CommandError::of_store(error, Some(&row.key)))?;
             return Err(nothing("a run is still open; use `windlass resume`"));
         }
-        let place = session::in_session_folder(place, &row, args.common.workspace.as_deref())?;
+        let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         let session = session::model_of_last_run(store.as_ref(), row.session).await?;
         let was_demo = session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);

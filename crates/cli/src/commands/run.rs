@@ -48,7 +48,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             (None, _) | (_, None) => None,
         };
         let place = match (&known, &finished) {
-            (Some(row), None) => session::in_session_folder(place, row, args.common.workspace.as_deref())?,
+            (Some(row), None) => session::in_named_session_folder(place, row, args.common.workspace.as_deref())?,
             (None, _) | (_, Some(_)) => place,
         };
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;

@@ -9,6 +9,8 @@ use windlass_vocab::{Record, SessionId};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::harmless_line;
+use crate::streams::print_notice;
 
 /// How many characters of a made-up key are random.
 const SUFFIX: usize = 12;
@@ -106,6 +108,22 @@ pub(crate) fn in_session_folder(
         // The session's folder was moved, or the session came from another machine.
         (Some(_), false) => Ok(place),
     }
+}
+
+/// Like [`in_session_folder`], and prints the session's folder where the command was typed in another one.
+pub(crate) fn in_named_session_folder(
+    place: PlaceSettings,
+    row: &SessionRow,
+    named: Option<&Path>,
+) -> Result<PlaceSettings, CommandError> {
+    let here = place.workspace.clone();
+    let place = in_session_folder(place, row, named)?;
+    if place.workspace != here {
+        let folder = place.workspace.display().to_string();
+        let text = format!("windlass: session `{}` works in {}", harmless_line(&row.key), harmless_line(&folder));
+        print_notice(&text);
+    }
+    Ok(place)
 }
 
 /// Whether the session has an open run.
