@@ -5,7 +5,8 @@ use windlass_vocab::QuestionOption;
 
 pub(super) const STOP_EXAMPLES: &str = "\
 Examples:
-  windlass stop notes      stop what session `notes` is doing in another terminal
+  windlass stop notes      stop what session `notes` is doing in another terminal, or give up its
+                           unfinished run where no process works on it any more
   windlass stop            the same for this folder's last session
 
 Messages that wait in the session are dropped, as /stop in its chat does. Where no run is open the

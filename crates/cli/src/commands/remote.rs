@@ -51,8 +51,10 @@ pub(super) async fn nobody_there(
     let row = store.row(row.session).await?.unwrap_or_else(|| row.clone());
     let key = &row.key;
     let text = if session::is_open(&row) {
-        let resume = command_for("resume", key, "", place);
-        format!("no process works on session `{key}` now; its run is not over, and `{resume}` goes on with it")
+        let (resume, stop) = (command_for("resume", key, "", place), command_for("stop", key, "", place));
+        format!(
+            "no process works on session `{key}` now; its run is not over: `{resume}` goes on with it, `{stop}` gives it up"
+        )
     } else {
         format!("session `{key}` has no open run")
     };

@@ -31,9 +31,10 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let key = quoted(&row.key);
         if session::is_open(&row) {
-            return Err(run_open(&key, &data));
+            let owner = store.is_claimed(row.session).await?;
+            return Err(if owner { run_elsewhere(&key, &data) } else { run_open(&key, &data) });
         }
-        let place = session::in_session_folder(place, &row, args.workspace.as_deref())?;
+        let place = session::in_named_session_folder(place, &row, args.workspace.as_deref())?;
         // Unreadable settings must not keep a person from restoring their files.
         let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
         let rules = settings.as_ref().map(|settings| Arc::new(permissions(&settings.permissions)));
@@ -51,7 +52,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
         let clock = test_hooks::clock();
         let report = match windlass_runtime::undo(&files, row.session, request, clock.as_ref()).await {
             Ok(report) => report,
-            Err(UndoError::Store(error)) => return Err(error.into()),
+            Err(UndoError::Store(error)) => return Err(CommandError::of_store(error, Some(&row.key))),
             Err(UndoError::RunOpen) => return Err(run_open(&key, &data)),
             Err(refused) => return Err(CommandError::new(exit(&refused), undone::refusal_text(&refused, "--force"))),
         };
@@ -64,10 +65,18 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
 
 fn run_open(key: &str, data: &str) -> CommandError {
     let text = format!(
-        "a run of session `{key}` is not over and may still change files: finish it with `windlass resume {key}{data}` \
-         (Ctrl-C stops it there), then undo"
+        "a run of session `{key}` is not over and may still change files: finish it with `windlass resume {key}{data}`, or \
+         give it up with `windlass stop {key}{data}`, then undo"
     );
     CommandError::new(Exit::Usage, text)
+}
+
+fn run_elsewhere(key: &str, data: &str) -> CommandError {
+    let text = format!(
+        "a run of session `{key}` is open in another process and may still change files: wait until it is done, or \
+         stop it with `windlass stop {key}{data}`, then undo"
+    );
+    CommandError::new(Exit::Store, text)
 }
 
 fn exit(error: &UndoError) -> Exit {

@@ -10,7 +10,7 @@ use windlass_testkit::{BodyPoint, FaultKind, Script, ScriptStep};
 
 use crate::support::glass::Glass;
 use crate::support::person::Attended;
-use crate::support::{Bench, ran};
+use crate::support::{Bench, ends_unread, ran};
 
 const RUN: [&str; 6] = ["run", "go", "--session", "s", "--preset", "default"];
 
@@ -288,9 +288,9 @@ fn a_command_does_not_outlive_the_process_it_was_meant_for() {
     assert_eq!(stopped.code, 1, "{}", stopped.stderr);
     assert!(stopped.stderr.contains("ended before it got this; nothing was done"), "{}", stopped.stderr);
     wait_for_commands(&bench, 0);
-    let told = bench.run(&["stop", "s"]);
+    let told = bench.run(&["answer", "s"]);
     assert_eq!(told.code, 2, "{}", told.stderr);
-    assert!(told.stderr.contains("its run is not over, and `windlass resume s --data-dir "), "{}", told.stderr);
+    assert!(told.stderr.contains("its run is not over: `windlass resume s --data-dir "), "{}", told.stderr);
     let followed = bench.run(&["follow", "s", "--until-end"]);
     assert_eq!(followed.code, 3, "{}", followed.stderr);
     assert!(followed.stderr.contains("no process works on session `s` now"), "{}", followed.stderr);
@@ -356,4 +356,57 @@ fn a_session_in_use_is_told_with_what_helps() {
     assert!(listed.contains("  running tools  ") && !listed.contains("tool_loop"), "{listed}");
     assert_eq!(bench.run(&["stop", "s"]).code, 0);
     assert_eq!(ran(child).code, 4);
+}
+
+// proves E1: following ends with its reader, also while nothing happens
+#[test]
+fn following_ends_when_its_reader_is_gone() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    for json in [&[][..], &["--json"]] {
+        let mut child = bench.spawn(&[&["follow", "s"], json].concat());
+        let mut reader = BufReader::new(child.stdout.take().expect("a pipe"));
+        reader.read_line(&mut String::new()).expect("a line");
+        drop(reader);
+        assert_eq!(ends_unread(&mut child), 0, "{json:?}");
+    }
+}
+
+// proves L8: a run that no process works on is given up in the journal, and nothing of it is resumed
+#[test]
+fn a_run_that_was_cut_short_is_stopped_where_nobody_works_on_it() {
+    let at_a_question = Bench::new(Script::of([ScriptStep::call("run_command", json!({"command": "touch ran"}))]));
+    let mut asked = Attended::start(&at_a_question, &RUN, &[]);
+    asked.question().expect("it asks");
+    asked.kill();
+    let at_the_model = Bench::new(Script::of([stalls()]));
+    let mut child = start(&at_the_model, &RUN);
+    child.kill().expect("killed");
+    child.wait().expect("waited");
+    for (bench, context) in [(at_a_question, "question"), (at_the_model, "model")] {
+        let requests = bench.server.count();
+        let stopped = bench.run(&["stop", "s"]);
+        assert_eq!((stopped.code, stopped.stdout.as_str()), (0, "stopped 1 run\n"), "{context}: {}", stopped.stderr);
+        let journal = bench.journal("s");
+        let end = journal.last().expect("a record");
+        assert_eq!((&end["kind"], &end["body"]["reason"]), (&json!("RunEnded"), &json!("cancelled")), "{context}");
+        assert_eq!((bench.server.count(), bench.read("ran"), bench.records("s", "RunResumed")), (requests, None, 0));
+        assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0, "{context}");
+        assert_eq!(bench.run(&["stop", "s"]).code, 2, "{context}: nothing is left to stop");
+        bench.assert_whole(context);
+    }
+}
+
+// proves W2: what can't be done while another process works on the session names the command that stops it
+#[test]
+fn a_session_in_use_is_neither_undone_nor_removed_and_the_stop_is_named() {
+    let bench = Bench::new(Script::of([stalls()]));
+    let mut child = start(&bench, &RUN);
+    for line in [&["undo", "s"][..], &["sessions", "rm", "s"]] {
+        let refused = bench.run(line);
+        assert_eq!(refused.code, 5, "{line:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains("`windlass stop s"), "{line:?}: {}", refused.stderr);
+    }
+    child.kill().expect("killed");
+    child.wait().expect("waited");
 }
