@@ -7,6 +7,7 @@ mod common;
 mod control;
 mod deadline;
 mod dialect;
+mod help;
 mod mcp;
 mod name;
 mod sandbox;
@@ -126,7 +127,7 @@ pub enum CliCommand {
     Resume(ResumeArgs),
     /// Try a failed run again, on the same history
     Retry(RetryArgs),
-    /// Stop the run of a session that is open elsewhere
+    /// Stop the run of a session that is open elsewhere, or was cut short
     #[command(after_help = control::STOP_EXAMPLES)]
     Stop(StopArgs),
     /// Answer what a session asks that is open elsewhere
@@ -320,11 +321,14 @@ pub enum SessionsCommand {
     },
     /// Go on without commits that are missing, from what is there
     AcceptLoss,
-    /// Delete a session
+    /// Delete a session; at a terminal it is asked first
     Rm {
         /// The session
         #[arg(value_parser = name)]
         key: String,
+        /// Delete it without asking
+        #[arg(long, short)]
+        yes: bool,
     },
 }
 

@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _};
 use windlass_setup::secrets::{KnownSecret, is_secret};
 
-use super::{Cli, sentence};
+use super::{Cli, help, sentence};
 use crate::error::CommandError;
 use crate::exit::Exit;
 
@@ -44,7 +44,8 @@ const NAMED: [(&str, &str); 6] = [
 
 /// Parses the process's arguments. Wrong usage is reported without the secrets in it, and ends the process.
 pub(crate) fn of_process(known: &[KnownSecret], scrub: impl Fn(&str) -> String) -> Result<Cli, CommandError> {
-    let parsed = Cli::command().try_get_matches().and_then(|mut matches| {
+    let line = help::as_flag(&Cli::command(), std::env::args_os().collect());
+    let parsed = Cli::command().try_get_matches_from(line).and_then(|mut matches| {
         let secret = secret_in(&matches, &|text| is_secret(known, text));
         Ok((Cli::from_arg_matches_mut(&mut matches)?, secret))
     });

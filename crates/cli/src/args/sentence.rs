@@ -24,8 +24,13 @@ pub(super) fn advice(error: &clap::Error, line: &[String]) -> Option<String> {
     if !sentence.contains(char::is_whitespace) {
         return Some(format!("{error}\nTo send it as a request, type: windlass run {shell_words}"));
     }
+    let near = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(near)) => near.first().map(|near| format!(" (did you mean `windlass {near}`?)")),
+        _ => None,
+    };
+    let near = near.unwrap_or_default();
     Some(format!(
-        "there is no command `{typed}`. To send it as a request, type:\n  windlass run {shell_words}\n\
+        "there is no command `{typed}`{near}. To send it as a request, type:\n  windlass run {shell_words}\n\
          `windlass` alone opens a chat; `windlass --help` lists the commands"
     ))
 }
@@ -52,6 +57,9 @@ mod tests {
             (&["say `hi` to $USER"], "\n  windlass run 'say `hi` to $USER'\n"),
             (&["rn"], "\nTo send it as a request, type: windlass run \"rn\""),
             (&["rn"], "unrecognized subcommand 'rn'"),
+            (&["session", "list"], "there is no command `session` (did you mean `windlass sessions`?). To send it"),
+            (&["runn", "hello", "there"], "there is no command `runn` (did you mean `windlass run`?). To send it"),
+            (&["fix", "the", "bug"], "there is no command `fix`. To send it"),
         ] {
             let text = advised(line).unwrap_or_else(|| panic!("no advice for {line:?}"));
             assert!(text.contains(command), "{text}");

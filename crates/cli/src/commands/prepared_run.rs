@@ -200,6 +200,6 @@ fn stream(end: &impl IsTerminal) -> StreamTarget {
 }
 
 /// A person can be asked if both standard input and standard error are terminals.
-fn attendance() -> Attendance {
+pub(super) fn attendance() -> Attendance {
     if io::stdin().is_terminal() && io::stderr().is_terminal() { Attendance::Attended } else { Attendance::Unattended }
 }

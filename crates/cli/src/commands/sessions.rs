@@ -13,13 +13,14 @@ use windlass_store::projections::audit;
 use windlass_store::{
     ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, append_audit, export, verify,
 };
-use windlass_vocab::SessionId;
+use windlass_vocab::{Attendance, SessionId};
 
 use super::block_on::block_on;
 use super::follow::still_waiting;
 use super::readable_store::open_to_show;
 use super::{prepared_run, salvage, session, timeline};
 use crate::args::SessionsCommand;
+use crate::consent;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{command_for, harmless_line, short_line};
@@ -48,7 +49,14 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
                 salvage::salvage(store.as_ref(), key, new_key.as_deref()).await
             }
             SessionsCommand::AcceptLoss => salvage::accept_loss(store.as_ref()).await,
-            SessionsCommand::Rm { key } => remove(store.as_ref(), &place.data_dir.value, key).await,
+            SessionsCommand::Rm { key, yes } => {
+                let row = session::by_key(store.as_ref(), key).await?;
+                if !*yes && prepared_run::attendance() == Attendance::Attended && !is_removal_agreed(&row)? {
+                    print_notice("windlass: nothing is removed");
+                    return Ok(Exit::Cancelled);
+                }
+                remove(store.as_ref(), &place.data_dir.value, &row).await
+            }
         }
     })
 }
@@ -253,8 +261,7 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
 }
 
 /// Removes a session; the audit lines of its calls are kept (T11).
-async fn remove(store: &dyn Store, data: &Path, key: &str) -> CommandResult {
-    let row = session::by_key(store, key).await?;
+async fn remove(store: &dyn Store, data: &Path, row: &SessionRow) -> CommandResult {
     match store.read(row.session, 0).await {
         Ok(records) => {
             let calls = audit(&records);
@@ -268,12 +275,28 @@ async fn remove(store: &dyn Store, data: &Path, key: &str) -> CommandResult {
         }
         Err(error) => return Err(error.into()),
     }
-    store.remove(row.session).await?;
+    store.remove(row.session).await.map_err(|error| CommandError::of_store(error, Some(&row.key)))?;
+    print(&format!("removed {}\n", description(row)))?;
+    Ok(Exit::Done)
+}
+
+/// `notes (3 runs): Summarise README.md`.
+fn description(row: &SessionRow) -> String {
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
     let about = if about.is_empty() { String::new() } else { format!(": {}", short_line(about, 60)) };
     let runs = if row.runs == 1 { "1 run".to_owned() } else { format!("{} runs", row.runs) };
-    print(&format!("removed {} ({runs}){about}\n", harmless_line(&row.key)))?;
-    Ok(Exit::Done)
+    format!("{} ({runs}){about}", harmless_line(&row.key))
+}
+
+/// Asks the person at the terminal whether to delete the session. The end of input is a no.
+fn is_removal_agreed(row: &SessionRow) -> Result<bool, CommandError> {
+    let question = format!("{}\ndelete it for good? [y] yes  [n] no: ", description(row));
+    let answer = consent::ask(&question, "y or n", |line| match line {
+        "y" | "yes" => Some(true),
+        "n" | "no" | "" => Some(false),
+        _ => None,
+    });
+    Ok(answer.map_err(|error| CommandError::output(&error))?.unwrap_or(false))
 }
 
 impl From<ExportError> for CommandError {

@@ -41,7 +41,7 @@ impl Person for TerminalPerson {
 }
 
 /// Asks until the answer is one of `letters`. Returns `None` at the end of input, which counts as no decision.
-fn ask<T>(question: &str, letters: &str, read: impl Fn(&str) -> Option<T>) -> io::Result<Option<T>> {
+pub(crate) fn ask<T>(question: &str, letters: &str, read: impl Fn(&str) -> Option<T>) -> io::Result<Option<T>> {
     let mut screen = io::stderr().lock();
     loop {
         write!(screen, "{question}")?;

@@ -6,6 +6,7 @@ use serde_json::json;
 use windlass_testkit::{FaultKind, Script, ScriptStep};
 use windlass_vocab::{Json, Record, Unknown};
 
+use crate::support::person::Attended;
 use crate::support::{Bench, Ran, journal, ran};
 
 fn bench() -> Bench {
@@ -225,4 +226,38 @@ fn the_calls_of_one_session_are_audited_by_its_key() {
     let one = bench.run(&["audit", "s", "--json"]);
     assert_eq!((all.lines().count(), one.stdout.lines().count()), (2, 1), "{}", one.stderr);
     assert_eq!(bench.run(&["audit", "--session", "s", "--json"]).stdout, one.stdout);
+}
+
+// proves X1: a session works in the folder it was begun in, and a command typed in another one reports that
+#[test]
+fn a_command_in_another_folder_says_where_the_session_works() {
+    let write = ScriptStep::call("write_file", json!({"path": "a", "content": "x"}));
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye."), write, ScriptStep::say("Written.")]));
+    let begun = bench.run(&["run", "go", "--session", "s"]);
+    assert!(begun.code == 0 && !begun.stderr.contains("works in"), "{}", begun.stderr);
+    let elsewhere = bench.dir.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("a folder");
+    let mut command = bench.command(&["run", "write it", "--session", "s"]);
+    let ran = ran(command.current_dir(&elsewhere).spawn().expect("the binary starts"));
+    assert_eq!((ran.code, bench.read("a").as_deref()), (0, Some("x")), "{}", ran.stderr);
+    let told = format!("session `s` works in {}\n", bench.workspace().canonicalize().expect("a folder").display());
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+}
+
+// proves J1: nothing is deleted at a terminal before a person agreed
+#[test]
+fn a_person_is_asked_before_a_session_is_deleted() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    for (answer, code, left) in [("n\n", 4, 1), ("\n", 4, 1), ("\u{4}", 4, 1), ("what\ny\n", 0, 0)] {
+        let mut person = Attended::start(&bench, &["sessions", "rm", "s"], &[]);
+        let asked = person.read_until("delete it for good?");
+        assert!(asked.contains("s (1 run): go"), "{asked}");
+        person.type_text(answer);
+        let ran = person.finish();
+        assert_eq!((ran.code, bench.keys().len()), (code, left), "{answer:?}: {}", ran.stderr);
+    }
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    let removed = Attended::start(&bench, &["sessions", "rm", "s", "--yes"], &[]).finish();
+    assert_eq!((removed.code, bench.keys().len()), (0, 0), "{}", removed.stderr);
 }
