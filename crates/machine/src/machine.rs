@@ -15,7 +15,7 @@ use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::evict::Eviction;
 use crate::fact::{CallResult, Fact, Input, RunSettings, VerifiedCall};
-use crate::retry::{next_attempt, with_retry_time};
+use crate::retry::{ending_failure, next_attempt};
 use crate::state::{DecidedState, State};
 use crate::{AttemptKey, elicit, prune, texts};
 
@@ -173,7 +173,7 @@ impl Draft<'_> {
             },
         };
         let ends = next == NextAttempt::End;
-        let (model, ending) = (run.model_of(attempt), with_retry_time(run, failure.clone(), self.at));
+        let (model, ending) = (run.model_of(attempt), ending_failure(run, attempt, failure.clone(), self.at));
         let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage };
         if mode == TurnMode::Summary {
             return self.summary_failed(failed);

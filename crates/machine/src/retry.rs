@@ -66,8 +66,17 @@ fn asks_too_much(run: &Run, failure: &Failure, at: Timestamp) -> bool {
     wait > limit || run.deadline.is_some_and(|deadline| at.plus_ms(wait) > deadline)
 }
 
-/// Returns the failure with which the run ends: its message includes when the server asks to come back.
-pub(crate) fn with_retry_time(run: &Run, failure: Failure, at: Timestamp) -> Failure {
+/// Returns the failure with which the run ends: its message includes when the server asks to come back, and that no
+/// model of a chain answered.
+pub(crate) fn ending_failure(run: &Run, attempt: &Attempt, failure: Failure, at: Timestamp) -> Failure {
+    let failure = with_retry_time(run, failure, at);
+    match run.started.chain.get(..=attempt.model) {
+        Some(tried @ [_, _, ..]) => Failure { message: texts::no_model_text(tried, &failure.message), ..failure },
+        Some(_) | None => failure,
+    }
+}
+
+fn with_retry_time(run: &Run, failure: Failure, at: Timestamp) -> Failure {
     let Some((limit, wait)) = run.policy().retry_after_limit_ms.zip(failure.retry_after_ms) else { return failure };
     let limit = (wait > limit).then_some(limit);
     Failure { message: texts::retry_later_text(&failure.message, wait, at.plus_ms(wait), limit), ..failure }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use windlass_vocab::{AnsweredBy, CallId, Ending, TextOrigin, Timestamp, ToolSpec, UndoStarted, Undoable, shown_path};
+use windlass_vocab::{
+    AnsweredBy, CallId, Ending, ModelName, TextOrigin, Timestamp, ToolSpec, UndoStarted, Undoable, shown_path,
+};
 
 pub(crate) const EMPTY: &str =
     "Your last reply was empty. Go on with the task: call a tool, or give your answer as text.";
@@ -71,6 +73,12 @@ pub(crate) fn recall_notice(tool: &str) -> String {
 
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";
+
+/// Returns the last words of a run whose models all failed, with the failure of the last one.
+pub(crate) fn no_model_text(tried: &[ModelName], last: &str) -> String {
+    let tried: Vec<&str> = tried.iter().map(ModelName::as_str).collect();
+    format!("None of the models answered ({}). The last failure: {last}", tried.join(", "))
+}
 
 /// Returns the failure message with the time the server asks to come back at, and with the limit on such waits where
 /// that limit is why the run does not wait.

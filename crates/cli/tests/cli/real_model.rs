@@ -69,6 +69,12 @@ fn assert_answered(bench: &Bench, key: &str, turns: usize) -> String {
     answer
 }
 
+/// Checks that a run ended with an answer: completed, or cut off by the length limit, as so small a model may go on for
+/// long.
+fn assert_ended(ran: &Ran) {
+    assert!(ran.code == 0 || (ran.code == 3 && ran.stderr.contains("length limit")), "{} {}", ran.code, ran.stderr);
+}
+
 // proves M1, M4 with a real server: found by itself, listed, streamed, whole, and its refusal understood
 #[test]
 fn a_real_model_is_found_and_answers_streamed_and_whole() {
@@ -85,7 +91,7 @@ fn a_real_model_is_found_and_answers_streamed_and_whole() {
     let mut found = command(&bench, &["run", QUESTION, "--session", "streamed", "--json"]);
     found.env("WINDLASS_TEST_OLLAMA", &url);
     let streamed = run(found);
-    assert_eq!(streamed.code, 0, "{}", streamed.stderr);
+    assert_ended(&streamed);
     let said = "smollm2 of the llama.cpp server on this machine is used";
     assert!(streamed.stderr.contains(said), "{}", streamed.stderr);
     assert_eq!(deltas(&streamed, "TextDelta"), assert_answered(&bench, "streamed", 1));
@@ -93,7 +99,8 @@ fn a_real_model_is_found_and_answers_streamed_and_whole() {
     let relay = Relay::to(model.authority());
     let line = ["run", QUESTION, "--session", "whole", "--base-url", relay.base_url(), "--model", LocalModel::ID];
     let whole = run(command(&bench, &line));
-    assert_eq!((whole.code, whole.stdout.trim_end()), (0, assert_answered(&bench, "whole", 1).trim_end()));
+    assert_ended(&whole);
+    assert_eq!(whole.stdout.trim_end(), assert_answered(&bench, "whole", 1).trim_end());
     let bodies = relay.bodies();
     let asked: Vec<_> = bodies.iter().map(|body| (body["stream"] == true, body["tools"].is_array())).collect();
     assert_eq!(asked, [(true, true), (false, true)], "a stream that was cut off, then the whole reply");
@@ -113,7 +120,7 @@ fn a_real_model_calls_a_tool_and_answers_after_its_result() {
     let (bench, url) = (bench(), model.base_url());
     let line = ["run", "List the folder.", "--session", "calls", "--base-url", &url, "--model", LocalModel::ID];
     let ran = run(command(&bench, &line));
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_ended(&ran);
     assert_eq!(ran.stdout.trim_end(), assert_answered(&bench, "calls", 2).trim_end());
     let journal = bench.journal("calls");
     assert_eq!((count(&journal, "CallRequested"), count(&journal, "CallFinished")), (1, 1), "{journal:?}");

@@ -143,7 +143,7 @@ fn fail(world: &mut World, failure: &Failure) -> NextAttempt {
 
 #[test]
 fn a_wait_beyond_the_limit_goes_to_the_next_model_else_ends_the_run_and_names_the_time() {
-    // proves M3
+    // proves M2, M3
     for name in PRESETS {
         let day = asks_to_wait(24 * 60 * MINUTE_MS);
         let mut world = at_its_first_attempt(policy(name), &["first", "second"]);
@@ -152,7 +152,8 @@ fn a_wait_beyond_the_limit_goes_to_the_next_model_else_ends_the_run_and_names_th
         let ended = world.finish();
         let back = world.now.plus_ms(24 * 60 * MINUTE_MS).to_string();
         let expected = format!(
-            "Slow down. It asks to come back in 24 h, at {} {} UTC; a run waits 10 min at most (retry_after_limit_ms).",
+            "None of the models answered (first, second). The last failure: Slow down. It asks to come back in 24 h, at \
+             {} {} UTC; a run waits 10 min at most (retry_after_limit_ms).",
             &back[..10],
             &back[11..16]
         );
