@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     AttemptFailed, Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId,
-    ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked,
-    QuestionId, QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason,
-    SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
+    ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
+    QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, SummaryTask,
+    Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
