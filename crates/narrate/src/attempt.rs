@@ -60,7 +60,7 @@ impl LastRetry {
 fn repeats_try(next: &NextAttempt) -> bool {
     match next {
         NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => true,
-        NextAttempt::Retry { .. } | NextAttempt::Model { .. } | NextAttempt::End => false,
+        NextAttempt::Retry { .. } | NextAttempt::Model { .. } | NextAttempt::PlainSummary | NextAttempt::End => false,
     }
 }
 
