@@ -33,7 +33,8 @@ impl Run {
             ..ContextBudget::default()
         };
         if let Some(window) = budget.window {
-            budget.reserve = self.reserve(model).min(window / 4);
+            // A small window needs its room for the conversation.
+            budget.reserve = self.reserve(model).min(window / 8);
             budget.safety = window / 32;
             budget.remaining = budget.reply_room().map(|room| room.saturating_sub(budget.reserve));
         }

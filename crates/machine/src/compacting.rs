@@ -3,7 +3,7 @@
 
 use windlass_vocab::{
     AttemptFailed, Compacted, CompactionMethod, ContextBudget, HistoryKeeping, ModelName, NextAttempt, NudgeCause,
-    SummaryTask, TurnMode, TurnStarted,
+    SummaryTask, ToolSource, TurnMode, TurnStarted,
 };
 
 use crate::blank::is_blank;
@@ -19,9 +19,6 @@ use crate::{plain_summary, texts};
 /// The most bytes of notes and of a summary; for a small window an eighth of it each.
 const NOTES: u64 = 6_000;
 const SUMMARY: u64 = 8_000;
-
-/// The tool that reads what is no longer sent.
-const RECALL: &str = "local.recall";
 
 impl Draft<'_> {
     /// Starts a turn, once the conversation fits.
@@ -146,9 +143,11 @@ impl Draft<'_> {
         summary: Option<String>,
     ) {
         let mut notes = transcript.notes.text(&transcript.plan, self.room(NOTES));
-        let offer = transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default();
-        if let Some(recall) = offer.iter().find(|spec| spec.name.as_str() == RECALL) {
-            notes.push_str(&texts::recall_notice(&recall.wire_name));
+        let offers = transcript.context.as_ref().is_some_and(|context| !context.offer.is_empty());
+        let built_in = self.run().is_some_and(|run| run.policy().tools.contains(&ToolSource::BuiltIn));
+        if offers && built_in {
+            // The driver offers it from the next turn on.
+            notes.push_str(texts::RECALL_NOTICE);
         }
         let new = Compacted::new(transcript.compactions + 1, method, transcript.number_of(cut));
         self.push(Compacted { summary, notes: Some(notes), ..new });
@@ -175,6 +174,15 @@ impl Draft<'_> {
             self.push_compacted(&transcript, cut, CompactionMethod::Summarised, Some(summary));
         }
         self.start_turn(then);
+    }
+
+    /// Sends again what the last compaction left out, from the next run on.
+    pub(crate) fn undo_compaction(&mut self) {
+        let transcript = &self.state.transcript;
+        if self.run().is_none() && self.control.undo.is_none() && transcript.can_restore() {
+            let epoch = transcript.compactions + 1;
+            self.push(Compacted::new(epoch, CompactionMethod::Restored, transcript.dropped));
+        }
     }
 
     /// Records the failure of a call that was to write a summary. When no model writes one, a plain one takes its place:

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    AttemptFailed, Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId,
-    ModelName, ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
+    Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
+    ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
     QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, SummaryTask,
     Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
@@ -160,31 +160,6 @@ impl Run {
     #[must_use]
     pub fn policy(&self) -> &Policy {
         &self.started.policy
-    }
-
-    /// Returns the model at this index of the chain.
-    #[must_use]
-    pub fn model(&self, place: usize) -> ModelName {
-        self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
-    }
-
-    /// Returns the model of an attempt.
-    pub(crate) fn model_of(&self, attempt: &Attempt) -> ModelName {
-        let chain = self.started.chain_of(attempt.mode.role());
-        chain.get(attempt.model).or_else(|| chain.last()).cloned().unwrap_or_default()
-    }
-
-    /// Returns how many turns count against the turn cap.
-    pub(crate) fn counted_turns(&self) -> u32 {
-        self.turn.0.saturating_sub(self.summaries)
-    }
-
-    /// Returns the model that is being called, or the first of the chain.
-    pub(crate) fn current_model(&self) -> ModelName {
-        match &self.phase {
-            Phase::Modelling(attempt) => self.model_of(attempt),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => self.model(0),
-        }
     }
 
     /// Whether prefix and offer must be collected before anything else.
@@ -373,29 +348,6 @@ impl Run {
             not_before: None,
             unpinned: false,
         });
-    }
-
-    fn attempt_failed(&mut self, failed: &AttemptFailed) {
-        self.usage += failed.usage.unwrap_or_default();
-        let Phase::Modelling(attempt) = &mut self.phase else { return };
-        attempt.number += 1;
-        attempt.not_before = None;
-        match &failed.next {
-            NextAttempt::Retry { at } => {
-                attempt.tries += 1;
-                attempt.whole = false;
-                attempt.not_before = Some(*at);
-            }
-            NextAttempt::Model { .. } => {
-                attempt.model += 1;
-                attempt.tries = 1;
-                attempt.whole = false;
-            }
-            NextAttempt::Whole => attempt.whole = true,
-            NextAttempt::Shorter => {}
-            NextAttempt::Dialect { .. } => attempt.unpinned = true,
-            NextAttempt::PlainSummary | NextAttempt::End => self.phase = Phase::Between,
-        }
     }
 
     fn request(&mut self, requested: &CallRequested) {

@@ -252,6 +252,8 @@ pub enum Fact {
         /// Paths that were left as they are, and why.
         left_alone: BTreeMap<String, String>,
     },
+    /// A person wants what the last compaction left out to be sent again.
+    CompactionUndone,
     /// The session was forked here; open work continues only in the original session.
     Forked,
 }

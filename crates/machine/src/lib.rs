@@ -29,6 +29,7 @@
 
 #![deny(missing_docs)]
 
+mod attempts;
 mod blank;
 mod budget;
 mod call;
@@ -36,7 +37,6 @@ mod calls;
 mod compacting;
 mod context;
 mod control;
-mod cost;
 mod counting;
 mod dialect;
 mod draft;

@@ -68,6 +68,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         Fact::FilesChanged(changed) => draft.files_changed(changed),
         Fact::Undo(asked) => draft.undo(*asked),
         Fact::Restored { undo, left_alone } => draft.restored(undo, left_alone),
+        Fact::CompactionUndone => draft.undo_compaction(),
         Fact::Forked => draft.fork(),
     }
     Some(draft)

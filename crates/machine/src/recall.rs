@@ -2,8 +2,8 @@
 //! reported.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunResumed, RunStarted,
-    StopBy, UndoStarted,
+    CallFinished, CallRequested, CompactionMethod, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunResumed,
+    RunStarted, StopBy, UndoStarted,
 };
 
 use crate::AttemptKey;
@@ -84,6 +84,7 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::UndoStarted(started) => Some(Fact::Undo(Box::new(checked_undo(started)))),
         Record::Undone(undone) => Some(Fact::Restored { undo: undone.undo, left_alone: undone.left_alone.clone() }),
         Record::CallStarted(started) => Some(Fact::CallAllowed { call: started.call }),
+        Record::Compacted(compacted) if compacted.method == CompactionMethod::Restored => Some(Fact::CompactionUndone),
         Record::TurnStarted(_)
         | Record::CallRequested(_)
         | Record::Nudged(_)

@@ -67,9 +67,7 @@ pub(crate) fn front(notes: Option<&str>, summary: Option<&str>) -> Option<String
     (!parts.is_empty()).then(|| format!("[The older part of this conversation is no longer sent. {text}]"))
 }
 
-pub(crate) fn recall_notice(tool: &str) -> String {
-    format!("\n\nThe tool `{tool}` reads what is no longer sent.")
-}
+pub(crate) const RECALL_NOTICE: &str = "\n\nThe tool `recall` reads what is no longer sent.";
 
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";

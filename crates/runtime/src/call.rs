@@ -11,6 +11,7 @@ use windlass_vocab::{
     SnapshotKind, ToolName, Wait,
 };
 
+use crate::earlier::SessionRecords;
 use crate::feed::Feed;
 use crate::services::Services;
 use crate::snapshot::SnapshotKeeper;
@@ -68,6 +69,14 @@ pub(crate) fn prepare(
         permissions: Arc::clone(&live.permissions),
         secrets: Arc::clone(&services.secrets),
     };
+    let earlier = SessionRecords {
+        store: Arc::clone(&services.store),
+        session: state.session,
+        offer: offer.clone(),
+        permissions: Arc::clone(&live.permissions),
+        secrets: Arc::clone(&services.secrets),
+        call: request.call,
+    };
     let context = CallContext {
         session: state.session,
         call: request.call,
@@ -76,6 +85,7 @@ pub(crate) fn prepare(
         progress: progress(&services.secrets, feed.clone(), request.call),
         waits: waits(feed.clone(), request.call),
         spilled: Arc::new(spilled),
+        earlier: Arc::new(earlier),
         ask: live.ask,
         files: FileRules::of(Arc::clone(&live.permissions)),
         resumed: live.resumed,

@@ -46,6 +46,14 @@ impl Driver {
                 self.announce();
                 let _ = reply.send(undone);
             }
+            DriverCommand::Compact { reply } => {
+                self.compact_wanted = true;
+                let _ = reply.send(());
+            }
+            DriverCommand::UndoCompaction { reply } => {
+                let taken = self.step(Fact::CompactionUndone).await?;
+                let _ = reply.send(taken);
+            }
             DriverCommand::SetTitle { title, reply } => {
                 self.step(Fact::Changed(SessionChanged { title: Some(title), ..SessionChanged::default() })).await?;
                 let _ = reply.send(());
@@ -72,7 +80,7 @@ impl Driver {
             server: None,
             models: self.agent.models.clone(),
             role_chains: self.agent.role_chains.clone(),
-            compact: false,
+            compact: self.compact_wanted,
         }
     }
 

@@ -19,6 +19,7 @@ mod commands;
 mod control;
 mod cut_call;
 mod driver;
+mod earlier;
 mod elicit;
 mod feed;
 mod files;

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use windlass_machine::Run;
 use windlass_tools::dialect::AcceptedForms;
-use windlass_tools::{Offer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice};
+use windlass_tools::{
+    Offer, RECALL, RecallOffer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
+};
 use windlass_vocab::{Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TurnId, Wait, WaitFor};
 
 use crate::feed::Feed;
@@ -40,8 +42,8 @@ pub(crate) enum ToolsKnown {
 
 impl Offering {
     /// Returns a new offer, for a run that is being pinned.
-    pub(crate) fn new(registry: &Registry, run: &Run) -> Self {
-        let selection = Selection::from(run.policy());
+    pub(crate) fn new(registry: &Registry, run: &Run, recall: RecallOffer) -> Self {
+        let selection = Selection::from(run.policy()).with_recall(recall);
         // Stages are read before the tools, so that a server that connects in between is checked once more.
         let on_its_way = |(server, stage)| Some((server, tools_known(&stage)?));
         let open: BTreeMap<_, _> = registry.stages(&selection).into_iter().filter_map(on_its_way).collect();
@@ -50,8 +52,8 @@ impl Offering {
     }
 
     /// Returns the offer that another process pinned for a run it left. The servers may have changed since.
-    pub(crate) fn resumed(registry: &Registry, run: &Run, context: &PinnedContext) -> Self {
-        let selection = Selection::from(run.policy());
+    pub(crate) fn resumed(registry: &Registry, run: &Run, context: &PinnedContext, recall: RecallOffer) -> Self {
+        let selection = Selection::from(run.policy()).with_recall(recall);
         let may_join = |(server, stage): (String, ServerStage)| {
             let known = match tools_known(&stage) {
                 Some(ToolsKnown::No) => ToolsKnown::No,
@@ -65,8 +67,25 @@ impl Offering {
         Self { run: run.id, selection, offer, open }
     }
 
-    /// Adds the tools of servers that connected since, and returns those servers; `None` where the offer is unchanged.
-    pub(crate) fn grow(&mut self, registry: &Registry) -> Option<BTreeSet<String>> {
+    /// Adds what may be offered by now: tools of servers that connected since, and the tool that reads what was left out
+    /// of the conversation. Returns those servers; `None` where the offer is unchanged.
+    pub(crate) fn grow(&mut self, registry: &Registry, recall: RecallOffer) -> Option<BTreeSet<String>> {
+        let joined = if self.open.is_empty() { None } else { self.join_servers(registry) };
+        // What is left out changes the start of the conversation: the cached prefix is lost anyway.
+        let is_offered = self.offer.specs().iter().any(|spec| spec.name.as_str() == RECALL);
+        if recall == RecallOffer::Absent || is_offered || self.offer.specs().is_empty() {
+            return joined;
+        }
+        self.selection = self.selection.clone().with_recall(recall);
+        let grown = registry.with_recall(&self.offer, &self.selection);
+        if grown.specs() == self.offer.specs() {
+            return joined;
+        }
+        self.offer = grown;
+        Some(joined.unwrap_or_default())
+    }
+
+    fn join_servers(&mut self, registry: &Registry) -> Option<BTreeSet<String>> {
         let stages = registry.stages(&self.selection);
         let settled = |server: &String| stages.get(server).is_none_or(|stage| stage.limit().is_none());
         let arrived: BTreeSet<String> = self.open.keys().filter(|server| settled(server)).cloned().collect();

@@ -192,6 +192,7 @@ impl SessionOpener<'_> {
             commands: receiver,
             waiting: VecDeque::new(),
             only_message: None,
+            compact_wanted: false,
             running_effects: RunningEffects::default(),
             registration: None,
         };

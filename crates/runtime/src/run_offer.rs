@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_machine::{Effect, Fact, Phase};
+use windlass_machine::{Effect, Fact, Phase, State};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::AcceptedForms;
-use windlass_tools::{Offer, Selection, ServerStage, is_of_server};
+use windlass_tools::{Offer, RecallOffer, Selection, ServerStage, is_of_server};
 use windlass_vocab::{Failure, PinnedContext, Reply, ToolName, TurnMode, Verdict};
 
 use crate::attempt;
@@ -27,11 +27,12 @@ impl Driver {
             Some(offering) if offering.run == run.id => offering.offer.clone(),
             Some(_) | None => {
                 registry.wake(&Selection::from(run.policy()));
+                let recall = recall_offer(&self.state);
                 let offering = match (&run.phase, &self.state.transcript.context) {
                     (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
-                        Offering::resumed(registry, run, context)
+                        Offering::resumed(registry, run, context, recall)
                     }
-                    (Phase::Pinning, _) | (_, None) => Offering::new(registry, run),
+                    (Phase::Pinning, _) | (_, None) => Offering::new(registry, run, recall),
                 };
                 self.running_effects.offering.insert(offering).offer.clone()
             }
@@ -68,6 +69,7 @@ impl Driver {
             return Box::pin(std::future::ready((context, None)));
         };
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
+        let recall = recall_offer(&self.state);
         let selection = Selection::from(run.policy());
         services.registry.wake(&selection);
         Box::pin(async move {
@@ -75,7 +77,7 @@ impl Driver {
             let awaited =
                 stages.filter(|(_, stage)| tools_known(stage) == Some(ToolsKnown::No)).map(|(server, _)| server);
             wait_before_first_turn(&services, &feed, &run, awaited.collect()).await;
-            let offering = Offering::new(&services.registry, &run);
+            let offering = Offering::new(&services.registry, &run, recall);
             (offering.context(gathering), Some(offering))
         })
     }
@@ -149,13 +151,16 @@ impl Driver {
     async fn grow_offer(&mut self) -> Result<(), StoreError> {
         let gathering = self.gathering();
         let Some(offering) = &mut self.running_effects.offering else { return Ok(()) };
-        if offering.open.is_empty() {
-            return Ok(());
-        }
-        let Some(joined) = offering.grow(&self.services.registry) else { return Ok(()) };
+        let recall = recall_offer(&self.state);
+        let Some(joined) = offering.grow(&self.services.registry, recall) else { return Ok(()) };
         let context = offering.context(gathering);
         self.step(Fact::OfferChanged { context, joined }).await.map(drop)
     }
+}
+
+/// The tool that reads the earlier part of a conversation is offered once something of it was left out.
+fn recall_offer(state: &State) -> RecallOffer {
+    if state.transcript.dropped > 0 { RecallOffer::Offered } else { RecallOffer::Absent }
 }
 
 /// Whether a reply may call a tool that it was not offered.

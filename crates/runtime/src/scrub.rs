@@ -57,6 +57,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::Resumed { .. }
         | Fact::CallAllowed { .. }
         | Fact::Stopped(_)
+        | Fact::CompactionUndone
         | Fact::Forked => {}
     }
 }

@@ -64,6 +64,8 @@ pub(crate) enum DriverCommand {
     Retry { reply: oneshot::Sender<Option<RunId>> },
     Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
     SetTitle { title: String, reply: oneshot::Sender<()> },
+    Compact { reply: oneshot::Sender<()> },
+    UndoCompaction { reply: oneshot::Sender<Acceptance> },
     Close,
 }
 
@@ -160,6 +162,16 @@ impl Session {
     pub async fn set_title(&self, title: impl Into<String>) -> Result<(), SessionClosed> {
         let title = title.into();
         self.ask(|reply| DriverCommand::SetTitle { title, reply }).await
+    }
+
+    /// Has the conversation so far summarised before the next run answers (C5). Nothing is stored before that run begins.
+    pub async fn compact(&self) -> Result<(), SessionClosed> {
+        self.ask(|reply| DriverCommand::Compact { reply }).await
+    }
+
+    /// Has what the last compaction left out sent again; `false` when there is nothing to undo, or a run is open.
+    pub async fn undo_compaction(&self) -> Result<bool, SessionClosed> {
+        Ok(self.ask(|reply| DriverCommand::UndoCompaction { reply }).await? == Acceptance::Yes)
     }
 
     /// Returns its current activity.

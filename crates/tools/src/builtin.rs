@@ -18,6 +18,7 @@ mod list_directory;
 mod move_file;
 mod read_file;
 mod read_skill;
+pub(crate) mod recall;
 #[cfg(feature = "commands")]
 mod run_command;
 mod search_files;
@@ -37,6 +38,7 @@ pub use ending::ending_tools;
 #[cfg(feature = "fetch")]
 pub use fetch_url::{FetchSettings, fetch_url};
 pub use read_skill::read_skill;
+pub use recall::RECALL;
 pub use tool_names::TOOL_NAMES;
 
 use crate::{Tool, Workspace};

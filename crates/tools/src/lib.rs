@@ -113,7 +113,7 @@ pub use ask_policy::AskPolicy;
 pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
 pub use builtin::{FetchSettings, fetch_url};
-pub use builtin::{TOOL_NAMES, ending_tools, file_tools, read_skill};
+pub use builtin::{RECALL, TOOL_NAMES, ending_tools, file_tools, read_skill};
 pub use call_permission::CallPermission;
 pub use cut::{CutInfo, cut};
 pub use file_beginning::{FileBeginning, FileBeginningError};
@@ -138,10 +138,13 @@ pub use sandbox::Sandbox;
 pub use sandbox_untried::SandboxUntried;
 pub use secret_env::{is_ordinary, is_secret_name, looks_like_key, passwords_in};
 pub use secrets::{SHORTEST_SECRET, Secrets, StreamScrubber, contains_placeholder};
-pub use selection::{CORE, Selection};
+pub use selection::{CORE, RecallOffer, Selection};
 pub use servers::{ServerStage, ToolServers, wait_for, with_wait_notice};
 pub use skill::{Skill, SkillOwner};
-pub use tool::{Ask, BoxFuture, CallContext, SpilledResult, SpilledResults, Tool, Verification, nobody_to_ask};
+pub use tool::{
+    Ask, BoxFuture, CallContext, EarlierConversation, FoundText, SpilledResult, SpilledResults, Tool, Verification,
+    nobody_to_ask,
+};
 pub use undo::{Checkpoint, Checkpoints, FileSnapshot, PlannedChange, SnapshotBounds, UnkeptFiles};
 pub use whole_file::{ReadableBy, write_whole};
 pub use windlass_vocab::shown_path;

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use windlass_vocab::{ToolName, ToolSpec};
 
 use crate::arguments::ArgumentSchema;
+use crate::builtin::recall::{RECALL, Recall};
 use crate::pinned::{LateTool, MissingTool, StaleTool};
-use crate::selection::{Placement, Selection};
+use crate::selection::{Placement, RecallOffer, Selection};
 use crate::servers::{WAIT_FOR_SERVERS, WaitForServers};
 use crate::{Offer, ServerStage, Tool, ToolServers};
 
@@ -173,6 +174,14 @@ impl Registry {
         offer.with_late(known.or_else(late))
     }
 
+    /// Returns the offer plus the tool that reads the earlier part of the conversation, if the selection has it.
+    #[must_use]
+    pub fn with_recall(&self, offer: &Offer, selection: &Selection) -> Offer {
+        let known = placed(&self.known(selection), selection, Placement::Offered);
+        let recall = known.into_iter().filter(|entry| entry.spec.name.as_str() == RECALL);
+        offer.with(recall, &self.hidden(selection))
+    }
+
     /// Returns the names of all servers, regardless of the selection.
     fn server_names(&self) -> BTreeSet<String> {
         self.servers.iter().flat_map(|servers| servers.names()).collect()
@@ -192,6 +201,10 @@ impl Registry {
 
     fn known(&self, selection: &Selection) -> BTreeMap<ToolName, Arc<RegisteredTool>> {
         let mut entries = self.entries.clone();
+        // A run without any other tool stays one without tools (L1).
+        if selection.recall() == RecallOffer::Offered && !(entries.is_empty() && self.servers.is_none()) {
+            entries.extend(entry(Arc::new(Recall::new())).map(|recall| (recall.spec.name.clone(), recall)));
+        }
         if let Some(servers) = self.wanted_servers(selection) {
             for entry in servers.tools().into_iter().filter_map(entry) {
                 entries.entry(entry.spec.name.clone()).or_insert(entry);

@@ -22,6 +22,17 @@ pub struct Selection {
     sources: BTreeSet<ToolSource>,
     tags: BTreeSet<String>,
     hidden: Vec<Rule>,
+    recall: RecallOffer,
+}
+
+/// Whether the tool that reads the earlier part of a conversation is offered: only where something was left out (C5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecallOffer {
+    /// Nothing was left out.
+    #[default]
+    Absent,
+    /// Something was left out.
+    Offered,
 }
 
 /// What a selection does with a tool.
@@ -35,7 +46,12 @@ pub(crate) enum Placement {
 impl From<&Policy> for Selection {
     fn from(policy: &Policy) -> Self {
         let rules = policy.hidden.iter().filter_map(|pattern| pattern.parse().ok());
-        Self { sources: policy.tools.clone(), tags: policy.tags.clone(), hidden: rules.collect() }
+        Self {
+            sources: policy.tools.clone(),
+            tags: policy.tags.clone(),
+            hidden: rules.collect(),
+            recall: RecallOffer::Absent,
+        }
     }
 }
 
@@ -46,6 +62,16 @@ impl FromIterator<ToolSource> for Selection {
 }
 
 impl Selection {
+    /// Returns this selection, with or without the tool that reads the earlier part of the conversation.
+    #[must_use]
+    pub fn with_recall(self, recall: RecallOffer) -> Self {
+        Self { recall, ..self }
+    }
+
+    pub(crate) fn recall(&self) -> RecallOffer {
+        self.recall
+    }
+
     pub(crate) fn placement(&self, spec: &ToolSpec) -> Placement {
         if !self.sources.contains(&source(spec)) {
             return Placement::Absent;

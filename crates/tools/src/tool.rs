@@ -46,6 +46,21 @@ pub trait SpilledResults: Send + Sync {
     fn read(&self, call: CallId) -> BoxFuture<'_, SpilledResult>;
 }
 
+/// What a search of the earlier conversation found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundText {
+    /// The passages, as text.
+    pub text: String,
+    /// The origin of one of them, if it is from outside.
+    pub origin: Option<TextOrigin>,
+}
+
+/// Searches the conversation, including the part that is no longer sent.
+pub trait EarlierConversation: Send + Sync {
+    /// Returns passages that contain these words, the best first.
+    fn search(&self, words: String) -> BoxFuture<'_, FoundText>;
+}
+
 /// The context of a call.
 #[derive(Clone)]
 pub struct CallContext {
@@ -63,6 +78,8 @@ pub struct CallContext {
     pub waits: Arc<dyn Fn(Wait) + Send + Sync>,
     /// Results of earlier calls, which can be read in parts.
     pub spilled: Arc<dyn SpilledResults>,
+    /// The conversation so far.
+    pub earlier: Arc<dyn EarlierConversation>,
     /// Asks the person while the call waits; dismisses at once if nobody is present.
     pub ask: Ask,
     /// Which files of the workspace the call must not read or change.
@@ -85,6 +102,7 @@ impl CallContext {
             progress: Arc::new(|_| {}),
             waits: Arc::new(|_| {}),
             spilled: Arc::new(NothingSpilled),
+            earlier: Arc::new(NothingSpilled),
             ask: nobody_to_ask(),
             files: FileRules::default(),
             resumed: None,
@@ -97,6 +115,12 @@ struct NothingSpilled;
 impl SpilledResults for NothingSpilled {
     fn read(&self, _: CallId) -> BoxFuture<'_, SpilledResult> {
         Box::pin(std::future::ready(SpilledResult::Absent))
+    }
+}
+
+impl EarlierConversation for NothingSpilled {
+    fn search(&self, _: String) -> BoxFuture<'_, FoundText> {
+        Box::pin(std::future::ready(FoundText::default()))
     }
 }
 

@@ -52,6 +52,8 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
         }
         SlashCommand::Cost => Ok(CommandFollowUp::Tell(cost::report(&talk.records().await?))),
         SlashCommand::Context => Ok(CommandFollowUp::Tell(context::report(&talk.records().await?))),
+        SlashCommand::Compact => compact(talk).await.map(CommandFollowUp::Tell),
+        SlashCommand::UndoCompaction => undo_compaction(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::Model(None) => Ok(CommandFollowUp::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
         SlashCommand::Model(Some(_)) if talk.prepared_run.setup.settings.endpoint.is_none() => {
             Ok(CommandFollowUp::Tell(NO_SERVER.into()))
@@ -90,6 +92,28 @@ pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError
         None => StopOutcome { runs: 0, dropped: 0 },
     };
     Ok(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))
+}
+
+/// Has the conversation summarised before the next message is answered: only a run can call a model.
+async fn compact(talk: &mut Conversation) -> Result<String, CommandError> {
+    if talk.row().await?.is_none() {
+        return Ok("there is nothing to summarise yet\n".into());
+    }
+    talk.open().await?.session.compact().await.map_err(FollowError::from)?;
+    Ok("the conversation so far is summarised before your next message is answered\n".into())
+}
+
+async fn undo_compaction(talk: &mut Conversation) -> Result<String, CommandError> {
+    if talk.row().await?.is_none() {
+        return Ok("nothing was left out yet\n".into());
+    }
+    let undone = talk.open().await?.session.undo_compaction().await.map_err(FollowError::from)?;
+    let told = if undone {
+        "what was left out is sent again with your next message, if it fits\n"
+    } else {
+        "nothing was left out, or it was taken back already\n"
+    };
+    Ok(told.into())
 }
 
 async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Result<String, CommandError> {

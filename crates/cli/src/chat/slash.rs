@@ -28,6 +28,8 @@ pub(crate) enum SlashCommand {
     Undo(Option<Undoable>, Force),
     Cost,
     Context,
+    Compact,
+    UndoCompaction,
     Thinking,
     Quit,
 }
@@ -70,6 +72,7 @@ table! {
     "/undo" "[ID] [force]" Idle "put files back as they were before the last call, or bring back an undo" => undo,
     "/cost" "" Always "tokens, and money where prices are known" => |_| Some(SlashCommand::Cost),
     "/context" "" Always "what fills the model's window" => |_| Some(SlashCommand::Context),
+    "/compact" "[undo]" Idle "summarise the conversation before the next answer, or take that back" => compact,
     "/thinking" "" Always "show thinking whole, or folded" => |_| Some(SlashCommand::Thinking),
     "/quit" "" Always "leave; everything is kept" => |_| Some(SlashCommand::Quit),
     "/exit" "" Always "the same" => |_| Some(SlashCommand::Quit),
@@ -79,6 +82,14 @@ fn fork(at: Option<&str>) -> Option<SlashCommand> {
     match at {
         None => Some(SlashCommand::Fork(None)),
         Some(at) => at.parse().ok().map(|at| SlashCommand::Fork(Some(at))),
+    }
+}
+
+fn compact(given: Option<&str>) -> Option<SlashCommand> {
+    match given {
+        None => Some(SlashCommand::Compact),
+        Some("undo") => Some(SlashCommand::UndoCompaction),
+        Some(_) => None,
     }
 }
 
@@ -217,7 +228,7 @@ mod tests {
             ("/Stopp", "did you mean /stop?"),
             ("/stop!", "did you mean /stop?"),
             (" /sesions notes", "did you mean /sessions?"),
-            ("/compact", "/help lists them"),
+            ("/weather", "/help lists them"),
             ("/tmp is full", "/help lists them"),
         ] {
             let ParsedInput::Invalid(text) = read(line) else { panic!("{line} is taken") };
@@ -249,6 +260,8 @@ mod tests {
             read("/model  big one "),
             ParsedInput::Command(SlashCommand::Model(Some("big one".into())), SlashTiming::Always)
         );
+        assert_eq!(read("/compact undo"), ParsedInput::Command(SlashCommand::UndoCompaction, SlashTiming::Idle));
+        assert!(matches!(read("/compact all"), ParsedInput::Invalid(_)));
         assert_eq!(read("/fork 12"), ParsedInput::Command(SlashCommand::Fork(Some(12)), SlashTiming::Idle));
         assert!(matches!(read("/fork twelve"), ParsedInput::Invalid(_)));
         let undo = |of: Option<&str>, force| {

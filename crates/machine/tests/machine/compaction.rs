@@ -362,6 +362,57 @@ fn what_a_person_asks_for_is_done_before_the_first_turn() {
     assert!(compacted.notes.as_deref().is_some_and(|notes| notes.contains("question 5")));
 }
 
+#[test]
+fn a_compaction_can_be_undone_until_the_next_one() {
+    // proves C5
+    for (history, summary) in [
+        (HistoryKeeping::Summarised, Move::Text("so far")),
+        (HistoryKeeping::Summarised, Move::Empty),
+        (HistoryKeeping::Pruned, Move::Empty),
+    ] {
+        let mut world = world(history, vec![Move::Text("an answer")]);
+        world.summary = summary;
+        for number in 0..6 {
+            world.say(&format!("question {number}"));
+            world.finish();
+        }
+        let before = world.state.transcript.history.clone();
+        assert!(world.put(Fact::CompactionUndone).is_empty(), "there is nothing to undo yet");
+        world.run_settings.compact = true;
+        world.say("the last question");
+        world.finish();
+        world.run_settings.compact = false;
+        assert!(world.state.transcript.history.len() < before.len());
+        assert_eq!(world.put(Fact::CompactionUndone).len(), 1);
+        let restored = &world.state.transcript.history;
+        assert_eq!(restored[..before.len()], before);
+        assert_eq!(restored.len(), before.len() + 2, "with the last question and its answer");
+        assert_eq!(world.fold(), world.state);
+        assert!(world.put(Fact::CompactionUndone).is_empty(), "once");
+        world.say("one more");
+        assert_eq!(world.finish().answer, "an answer");
+        let batches = world.journal.len() as u64;
+        assert_eq!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { batches });
+    }
+}
+
+#[test]
+fn results_that_were_shortened_are_whole_again_when_that_is_undone() {
+    // proves C5
+    let mut script: Vec<Move> = (0..90).map(|number| Move::Calls(vec![read(number, 1)])).collect();
+    script[60] = Move::Text("done");
+    let mut world = world(HistoryKeeping::Summarised, script);
+    world.say("go");
+    world.until_turn(1);
+    go(&mut world);
+    finish_call(&mut world, 9_000);
+    world.finish();
+    assert_eq!(methods(&world), [CompactionMethod::Shrunk]);
+    world.put(Fact::CompactionUndone);
+    assert_eq!(world.results()[0].1.len(), 9_000);
+    assert_eq!(world.fold(), world.state);
+}
+
 /// The bytes of a message, as a server would count them at least.
 fn bytes_of(message: &Message) -> usize {
     match message {

@@ -24,7 +24,7 @@ fn script(summary: ScriptStep) -> Script {
 fn world(summary: ScriptStep) -> World {
     let policy = Policy { history: HistoryKeeping::Summarised, ..preset("default").expect("a preset") };
     let mut world = World::new(policy, ScriptedModel::new(script(summary)), Attendance::Unattended);
-    world.window = Some(6_000);
+    world.window = Some(4_700);
     world
 }
 
@@ -87,6 +87,48 @@ async fn a_run_goes_on_with_a_plain_summary_where_the_model_writes_none() {
     assert_eq!(answers.collect::<Vec<_>>(), ["All done."]);
     let methods: Vec<_> = compactions(&world).into_iter().map(|(method, _)| method).collect();
     assert!(!methods.is_empty() && methods.iter().all(|method| *method == CompactionMethod::Plain), "{methods:?}");
+}
+
+// proves C5, T10: a cold resume after compaction
+#[tokio::test]
+async fn what_was_left_out_is_found_through_recall_by_another_process() {
+    let facts = [("harbour", "The harbour master is Ines Kvist."), ("door", "The door opens with 7314-blue.")];
+    let talk = |words: &str| Scene::when(words, [ScriptStep::say("Noted.")]);
+    let ask = |(word, _): &(&str, &str)| {
+        let call = ScriptStep::call("recall", json!({ "query": word }));
+        Scene::when(&format!("Question: {word}"), [call, ScriptStep::say("Found.")])
+    };
+    let mut script =
+        Script::default().scene(Scene::without_tools([ScriptStep::say("Nothing much.")]).then(AfterSteps::RepeatLast));
+    script = facts.iter().map(ask).fold(script, Script::scene);
+    script = script.scene(talk("Tell"));
+    let policy = Policy { history: HistoryKeeping::Summarised, ..preset("default").expect("a preset") };
+    let mut world = World::new(policy, ScriptedModel::new(script), Attendance::Unattended);
+    world.window = Some(4_700);
+    let mut number = 0;
+    let mut send = async |text: String| {
+        let session = world.open(&Bomb::at(None)).await.expect("opened");
+        number += 1;
+        session.send(format!("m{number}").into(), text).await.expect("sent");
+        session.settled().await;
+        session.close().await;
+    };
+    for (_, fact) in facts {
+        send(format!("Tell: {fact}")).await;
+    }
+    for _ in 0..14 {
+        send(format!("Tell: {}", "nothing ".repeat(400))).await;
+    }
+    assert!(!compactions(&world).is_empty(), "the facts are no longer sent");
+    for (word, fact) in facts {
+        send(format!("Question: {word}?")).await;
+        let found = world.records().into_iter().rev().find_map(|record| match record {
+            Record::CallFinished(finished) => Some(finished.text),
+            _ => None,
+        });
+        assert!(found.as_deref().is_some_and(|found| found.contains(fact)), "{word}: {found:?}");
+    }
+    assert_eq!(world.model.refused(), Vec::<String>::new());
 }
 
 /// Runs processes until one of them gets to the end; the first dies at `death`.

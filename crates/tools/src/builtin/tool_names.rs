@@ -10,6 +10,7 @@ pub const TOOL_NAMES: &[&str] = &[
     "move_file",
     "read_file",
     "read_skill",
+    "recall",
     "run_command",
     "search_files",
     "task_completion",

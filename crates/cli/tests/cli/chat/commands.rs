@@ -42,6 +42,7 @@ fn help_lists_every_command() {
   /undo [ID] [force]  put files back as they were before the last call, or bring back an undo
   /cost               tokens, and money where prices are known
   /context            what fills the model's window
+  /compact [undo]     summarise the conversation before the next answer, or take that back
   /thinking           show thinking whole, or folded
   /quit               leave; everything is kept
   /exit               the same
@@ -62,7 +63,7 @@ fn a_path_is_said_to_the_model_and_an_unknown_command_is_refused_unless_it_has_t
     let bench = Bench::new(Script::when("", [ScriptStep::say("Aye.")]));
     let mut glass = chat(&bench);
     say(&mut glass, "/hepl", "there is no command /hepl: did you mean /help?");
-    say(&mut glass, "/compact", "there is no command /compact: /help lists them");
+    say(&mut glass, "/weather", "there is no command /weather: /help lists them");
     assert_eq!(bench.server.count(), 0);
     say(&mut glass, "/etc/hosts says what?", "Aye.");
     assert_eq!(bench.last_request("user"), ["/etc/hosts says what?"]);
@@ -91,6 +92,7 @@ fn status_cost_and_sessions_say_what_is_known() {
     say(&mut glass, "/status", "idle; 1 runs so far, 0 messages waiting");
     say(&mut glass, "/cost", "session: 10 tokens in, 10 out, 1 model call");
     say(&mut glass, "/context", "conversation");
+    say(&mut glass, "/compact undo", "nothing was left out");
     say(&mut glass, "/sessions", "* k  idle");
     say(&mut glass, "/stop", "there is no run to stop");
     say(&mut glass, "/retry", "nothing to retry");

@@ -1,0 +1,61 @@
+//! The attempts of a turn: which model each calls, what it costs, and what a failed one leads to.
+
+use windlass_vocab::{AttemptFailed, ModelName, NanoMoney, NextAttempt, Usage};
+
+use crate::control::{Attempt, Phase, Run};
+
+impl Run {
+    /// Returns the model at this index of the chain.
+    #[must_use]
+    pub fn model(&self, place: usize) -> ModelName {
+        self.started.chain.get(place).or_else(|| self.started.chain.last()).cloned().unwrap_or_default()
+    }
+
+    /// Returns the model of an attempt.
+    pub(crate) fn model_of(&self, attempt: &Attempt) -> ModelName {
+        let chain = self.started.chain_of(attempt.mode.role());
+        chain.get(attempt.model).or_else(|| chain.last()).cloned().unwrap_or_default()
+    }
+
+    /// Returns how many turns count against the turn cap.
+    pub(crate) fn counted_turns(&self) -> u32 {
+        self.turn.0.saturating_sub(self.summaries)
+    }
+
+    /// Returns the model that is being called, or the first of the chain.
+    pub(crate) fn current_model(&self) -> ModelName {
+        match &self.phase {
+            Phase::Modelling(attempt) => self.model_of(attempt),
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => self.model(0),
+        }
+    }
+
+    /// Returns what a call of this model cost, where its prices are known (M7).
+    pub(crate) fn cost(&self, model: &ModelName, usage: &Usage) -> Option<NanoMoney> {
+        Some(self.started.model(model)?.prices?.cost_of_call(usage))
+    }
+
+    /// Applies the failure of an attempt: what follows it.
+    pub(crate) fn attempt_failed(&mut self, failed: &AttemptFailed) {
+        self.usage += failed.usage.unwrap_or_default();
+        let Phase::Modelling(attempt) = &mut self.phase else { return };
+        attempt.number += 1;
+        attempt.not_before = None;
+        match &failed.next {
+            NextAttempt::Retry { at } => {
+                attempt.tries += 1;
+                attempt.whole = false;
+                attempt.not_before = Some(*at);
+            }
+            NextAttempt::Model { .. } => {
+                attempt.model += 1;
+                attempt.tries = 1;
+                attempt.whole = false;
+            }
+            NextAttempt::Whole => attempt.whole = true,
+            NextAttempt::Shorter => {}
+            NextAttempt::Dialect { .. } => attempt.unpinned = true,
+            NextAttempt::PlainSummary | NextAttempt::End => self.phase = Phase::Between,
+        }
+    }
+}
