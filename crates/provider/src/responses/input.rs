@@ -55,20 +55,24 @@ enum Author {
     Other,
 }
 
-/// Writes a reply. Texts that stand together are one message.
+/// Writes a reply. Texts that stand together are one message. A call that no part names follows the parts: its result
+/// stands in the history, and a result without its call is refused.
 fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], author: Author) {
     let mut message = PendingMessage::default();
+    let mut unwritten: Vec<Option<&CallInHistory>> = calls.iter().map(Some).collect();
     for (place, part) in parts.iter().enumerate() {
         match part {
             Part::Text { text } if message.text.is_empty() => message.text = Cow::Borrowed(text),
             Part::Text { text } => message.text.to_mut().push_str(text),
             Part::Call { index } => {
                 message.write(out);
-                write_call(out, calls, *index);
+                if let Some(call) = unwritten.get_mut(*index as usize).and_then(Option::take) {
+                    write_call(out, call);
+                }
             }
             Part::Opaque { item } if author == Author::Same => match KeptItem::read(item) {
                 // Reasoning that led to nothing is refused.
-                Some(KeptItem::Reasoning(item)) if is_followed(&parts[place + 1..], calls) => {
+                Some(KeptItem::Reasoning(item)) if is_followed(&parts[place + 1..], &unwritten) => {
                     message.write(out);
                     separate(out);
                     write(out, item);
@@ -83,15 +87,15 @@ fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], auth
         }
     }
     message.write(out);
+    for call in unwritten.into_iter().flatten() {
+        write_call(out, call);
+    }
 }
 
-/// Whether any of `parts` is written as an item of its own.
-fn is_followed(parts: &[Part], calls: &[CallInHistory]) -> bool {
-    parts.iter().any(|part| match part {
-        Part::Text { text } => !text.is_empty(),
-        Part::Call { index } => (*index as usize) < calls.len(),
-        Part::Thinking { .. } | Part::Opaque { .. } => false,
-    })
+/// Whether an item follows that is written for `parts`, or for a call that no part before them names.
+fn is_followed(parts: &[Part], unwritten: &[Option<&CallInHistory>]) -> bool {
+    let has_text = |part: &Part| matches!(part, Part::Text { text } if !text.is_empty());
+    parts.iter().any(has_text) || unwritten.iter().any(Option::is_some)
 }
 
 /// The text of a reply that has not been written yet.
@@ -117,8 +121,7 @@ impl PendingMessage<'_> {
     }
 }
 
-fn write_call(out: &mut BytesMut, calls: &[CallInHistory], index: u32) {
-    let Some(call) = calls.get(index as usize) else { return };
+fn write_call(out: &mut BytesMut, call: &CallInHistory) {
     separate(out);
     write_string(out, r#"{"type":"function_call","call_id":"#, &wire_id(call.call, call.provider_id.as_deref()));
     write_string(out, r#","name":"#, &wire_name(&call.name));

@@ -237,3 +237,24 @@ fn the_schema_of_an_output_is_the_format_of_the_text_and_leaves_the_stable_bytes
     let stable = |request| encode(&config("gpt-4o"), request, &mut Segments::default()).unwrap().stable;
     assert_eq!(stable(&plain), stable(&typed));
 }
+
+// proves J10: a result whose call is missing is refused, whatever the parts of the reply say
+#[test]
+fn every_call_is_written_once_whether_parts_name_it_or_not() {
+    let context = context(vec![read_file()]);
+    for parts in [
+        vec![reasoning("rs_1"), Part::Text { text: "I look.".into() }],
+        vec![reasoning("rs_1")],
+        vec![reasoning("rs_1"), Part::Call { index: 0 }, Part::Call { index: 0 }, Part::Call { index: 7 }],
+    ] {
+        let mut history = reasoned("scripted");
+        let Message::Assistant { parts: old, model, .. } = &mut history[1] else { unreachable!() };
+        *old = parts;
+        *model = request(&context, &[]).model.clone();
+        let body = json_of(&config("gpt-5"), &request(&context, &history));
+        let kinds: Vec<&str> =
+            body["input"].as_array().unwrap().iter().filter_map(|item| item["type"].as_str()).collect();
+        let kinds: Vec<&str> = kinds.into_iter().filter(|kind| *kind != "message").collect();
+        assert_eq!(kinds, ["reasoning", "function_call", "function_call_output"], "{body}");
+    }
+}
