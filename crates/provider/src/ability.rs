@@ -43,7 +43,7 @@ impl Ability {
 }
 
 /// A protocol for model calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WireKind {
     /// OpenAI Chat Completions, which most servers speak.
     Chat,

@@ -54,6 +54,11 @@ pub enum FaultKind {
     Garbage,
     /// A web page, with status 200.
     Html,
+    /// The reply as written, under this content type.
+    ContentType {
+        /// The value of the header.
+        value: String,
+    },
     /// An event stream with status 200 that contains an error object.
     ErrorObject {
         /// Where in the body.
@@ -61,7 +66,8 @@ pub enum FaultKind {
         /// The error message.
         message: String,
     },
-    /// A stream that ends without `[DONE]`.
+    /// A stream that ends without its last event. In Chat Completions that is `[DONE]`, which a client can do without;
+    /// on the other wires it is what completes the reply.
     MissingDone,
     /// The reply as written, in writes that end exactly at these byte offsets of the body.
     Split {
@@ -85,6 +91,11 @@ pub enum BodyPoint {
     Bytes(usize),
     /// After this many events of the stream; a reply that is not streamed is one event.
     Events(usize),
+    /// After this many pieces of the reply: fragments of text, of reasoning or of a call. On every wire the client then
+    /// has seen as much.
+    Pieces(usize),
+    /// After this many pieces and half of the event with the next one.
+    HalfPiece(usize),
 }
 
 impl FaultKind {

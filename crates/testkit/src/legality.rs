@@ -1,82 +1,62 @@
 //! Checks that every server would accept a request (J10): each call is answered by exactly one result
 //! right after it, in call order, there is no result without its call, and the start is legal.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
+use windlass_provider::WireKind;
 use windlass_vocab::Message;
+
+use crate::request::{RequestMessage, SAYS_NOTHING, read_request};
 
 /// Checks the body of a Chat Completions request; the error says what is wrong and where.
 pub fn legality(request: &Value) -> Result<(), String> {
-    let messages = request["messages"].as_array().ok_or("`messages` is missing or is no list")?;
-    let turns =
-        messages.iter().enumerate().map(|(at, message)| entry(message).map_err(|what| format!("message {at}: {what}")));
-    check(turns.collect::<Result<Vec<_>, _>>()?)?;
-    let tools = &request["tools"];
-    if tools.as_array().is_some_and(Vec::is_empty) {
-        return Err("`tools` is empty; it must be left out".to_owned());
-    }
-    if tools.is_null() && !request["tool_choice"].is_null() {
-        return Err("`tool_choice` is given without `tools`".to_owned());
-    }
-    Ok(())
+    wire_legality(WireKind::Chat, request)
+}
+
+/// Checks the body of a request on this wire; the error says what is wrong and where.
+pub fn wire_legality(wire: WireKind, request: &Value) -> Result<(), String> {
+    order_legality(&read_request(wire, request)?.messages)
 }
 
 /// Checks a history before it is serialized for any API.
 pub fn history_legality(history: &[Message]) -> Result<(), String> {
-    check(
-        history
-            .iter()
-            .map(|message| match message {
-                Message::User { .. } => Ok(OrderedMessage::User),
-                Message::Assistant { parts, calls, .. } if parts.is_empty() && calls.is_empty() => {
-                    Err(SAYS_NOTHING.to_owned())
-                }
-                Message::Assistant { calls, .. } => {
-                    Ok(OrderedMessage::Assistant(calls.iter().map(|call| call.call.to_string()).collect()))
-                }
-                Message::Tool { call, .. } => Ok(OrderedMessage::Tool(call.to_string())),
-            })
-            .collect::<Result<Vec<_>, _>>()?,
-    )
+    let messages = history.iter().map(|message| match message {
+        Message::User { text } => Ok(RequestMessage::User(text.clone())),
+        Message::Assistant { parts, calls, .. } if parts.is_empty() && calls.is_empty() => Err(SAYS_NOTHING.to_owned()),
+        Message::Assistant { calls, .. } => {
+            Ok(RequestMessage::Reply { calls: calls.iter().map(|call| call.call.to_string()).collect() })
+        }
+        Message::Tool { call, .. } => Ok(RequestMessage::Result(call.to_string())),
+    });
+    order_legality(&messages.collect::<Result<Vec<_>, _>>()?)
 }
 
-const SAYS_NOTHING: &str = "an assistant message has neither content nor calls";
-
-/// A message, reduced to what matters for the order.
-enum OrderedMessage {
-    System,
-    User,
-    Assistant(Vec<String>),
-    Tool(String),
-}
-
-fn check(entries: Vec<OrderedMessage>) -> Result<(), String> {
-    let mut owed = Vec::new().into_iter();
+/// Checks the order of the messages of a request.
+pub(crate) fn order_legality(messages: &[RequestMessage]) -> Result<(), String> {
+    let mut owed = [].iter();
     let mut begun = ConversationStart::Nothing;
-    for (at, entry) in entries.into_iter().enumerate() {
+    for (at, message) in messages.iter().enumerate() {
         let fail = |what: String| Err(format!("message {at}: {what}"));
-        let next: Option<String> = match entry {
-            OrderedMessage::Tool(id) => match owed.next() {
+        let next: Option<&String> = match message {
+            RequestMessage::Result(id) => match owed.next() {
                 Some(expected) if expected == id => continue,
                 Some(expected) => return fail(format!("a result for `{id}` where one for `{expected}` is due")),
                 None => return fail(format!("a result for `{id}`, which no call just before it asked for")),
             },
-            OrderedMessage::System | OrderedMessage::User | OrderedMessage::Assistant(_) => owed.next(),
+            RequestMessage::System | RequestMessage::User(_) | RequestMessage::Reply { .. } => owed.next(),
         };
         if let Some(id) = next {
             return fail(format!("call `{id}` has no result"));
         }
-        match (entry, begun) {
-            (OrderedMessage::System, ConversationStart::Conversation) => {
+        match (message, begun) {
+            (RequestMessage::System, ConversationStart::Conversation) => {
                 return fail("a system message in mid-conversation".to_owned());
             }
-            (OrderedMessage::Assistant(_), ConversationStart::Nothing) => {
+            (RequestMessage::Reply { .. }, ConversationStart::Nothing) => {
                 return fail("the assistant speaks before any user".to_owned());
             }
-            (OrderedMessage::Assistant(calls), ConversationStart::Conversation) => owed = calls.into_iter(),
-            (OrderedMessage::User, _) => begun = ConversationStart::Conversation,
-            (OrderedMessage::System, ConversationStart::Nothing) | (OrderedMessage::Tool(_), _) => {}
+            (RequestMessage::Reply { calls }, ConversationStart::Conversation) => owed = calls.iter(),
+            (RequestMessage::User(_), _) => begun = ConversationStart::Conversation,
+            (RequestMessage::System, ConversationStart::Nothing) | (RequestMessage::Result(_), _) => {}
         }
     }
     if let Some(id) = owed.next() {
@@ -93,62 +73,6 @@ fn check(entries: Vec<OrderedMessage>) -> Result<(), String> {
 enum ConversationStart {
     Nothing,
     Conversation,
-}
-
-fn entry(message: &Value) -> Result<OrderedMessage, String> {
-    let content = &message["content"];
-    let said = content.is_string() || content.as_array().is_some_and(|parts| !parts.is_empty());
-    match message["role"].as_str() {
-        Some("system" | "developer") if said => Ok(OrderedMessage::System),
-        Some("user") if said => Ok(OrderedMessage::User),
-        Some("tool") if said => match message["tool_call_id"].as_str() {
-            Some(id) if !id.is_empty() => Ok(OrderedMessage::Tool(id.to_owned())),
-            _ => Err("a result without `tool_call_id`".to_owned()),
-        },
-        Some("assistant") => {
-            let calls = call_ids(&message["tool_calls"])?;
-            let speaks = content.as_str().is_some_and(|text| !text.is_empty()) || content.is_array() && said;
-            if calls.is_empty() && !speaks {
-                Err(SAYS_NOTHING.to_owned())
-            } else {
-                Ok(OrderedMessage::Assistant(calls))
-            }
-        }
-        Some(role @ ("system" | "developer" | "user" | "tool")) => Err(format!("a {role} message without content")),
-        Some(role) => Err(format!("unknown role `{role}`")),
-        None => Err("`role` is missing".to_owned()),
-    }
-}
-
-/// The ids of the calls of one message, after checking that each call is well-formed.
-fn call_ids(calls: &Value) -> Result<Vec<String>, String> {
-    let calls = match calls {
-        Value::Null => return Ok(Vec::new()),
-        Value::Array(calls) if !calls.is_empty() => calls,
-        Value::Array(_) => return Err("`tool_calls` is empty; it must be left out".to_owned()),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
-            return Err("`tool_calls` is no list".to_owned());
-        }
-    };
-    let mut seen = HashSet::new();
-    calls
-        .iter()
-        .map(|call| {
-            let id = call["id"].as_str().filter(|id| !id.is_empty()).ok_or("a call without `id`")?;
-            if !seen.insert(id) {
-                return Err(format!("two calls have the id `{id}`"));
-            }
-            let function = &call["function"];
-            if call["type"] != "function" || function["name"].as_str().is_none_or(str::is_empty) {
-                return Err(format!("call `{id}` names no function"));
-            }
-            let arguments = function["arguments"].as_str().map(serde_json::from_str::<Value>);
-            match arguments {
-                Some(Ok(Value::Object(_))) => Ok(id.to_owned()),
-                _ => Err(format!("the arguments of call `{id}` are no JSON object in a string")),
-            }
-        })
-        .collect()
 }
 
 #[cfg(test)]

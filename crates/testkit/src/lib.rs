@@ -1,7 +1,7 @@
 //! Test doubles for the services that Windlass uses: a model and its tools, both scripted.
 //!
-//! A [`Script`] defines the model's replies. [`ModelServer`] plays it over HTTP as an OpenAI Chat
-//! Completions server, for the real client and the real binary; [`ScriptedModel`] plays it in
+//! A [`Script`] defines the model's replies. [`ModelServer`] plays it over HTTP as a server of OpenAI Chat
+//! Completions, Anthropic Messages and OpenAI Responses, for the real client and the real binary; [`ScriptedModel`] plays it in
 //! process. Both choose the reply by the conversation that the request carries and never by the
 //! order of arrival, so that a client that was killed gets the same reply when it asks again.
 //!
@@ -24,6 +24,8 @@ mod model;
 mod packages;
 mod plan;
 mod position;
+mod recorded_request;
+mod request;
 mod script;
 mod sdk_judge;
 mod server;
@@ -36,17 +38,18 @@ mod ways_to_die;
 mod wire;
 
 pub use fault::{BodyPoint, FaultKind, ScriptedFault};
-pub use legality::{history_legality, legality};
+pub use legality::{history_legality, legality, wire_legality};
 pub use local_model::{ChatTemplate, LocalModel};
 pub use model::{HeardRequest, ScriptedModel};
 pub use packages::{Packages, node};
 pub use position::conversation;
+pub use recorded_request::RecordedRequest;
 pub use script::{
     AfterSteps, CountFrom, Inspection, ReplyPace, Scene, SceneCondition, Script, ScriptStep, ScriptedCall, TokenCounts,
     ToolCalling, WriteSplit,
 };
 pub use sdk_judge::{SdkAnswer, SdkJudge, SdkWire};
-pub use server::{ModelServer, RecordedRequest, ServerOptions};
+pub use server::{ModelServer, ServerOptions};
 pub use skip::skip;
 #[cfg(target_os = "linux")]
 pub use small_disk::small_disk;

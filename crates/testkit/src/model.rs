@@ -122,7 +122,7 @@ impl AttemptPlan {
         let mut act = Self::undisturbed(cue, pace, request.delivery);
         let Some(fault) = cue.fault else { return act };
         match fault {
-            FaultKind::MissingDone | FaultKind::Split { .. } => act,
+            FaultKind::MissingDone | FaultKind::Split { .. } | FaultKind::ContentType { .. } => act,
             FaultKind::Delay { ms } => Self { wait: Duration::from_millis(*ms), ..act },
             FaultKind::Status { code, body, retry_after } => {
                 Self::failed(refusal(*code, body.as_deref().unwrap_or_default(), retry_after.as_deref()))
@@ -163,7 +163,7 @@ impl AttemptPlan {
     /// a point given in bytes, it only matters whether it is the very start.
     fn broken(mut self, after: BodyPoint, what: &str) -> Self {
         let kept = match after {
-            BodyPoint::Events(events) => events,
+            BodyPoint::Events(pieces) | BodyPoint::Pieces(pieces) | BodyPoint::HalfPiece(pieces) => pieces,
             BodyPoint::Bytes(0) => 0,
             BodyPoint::Bytes(_) => 1,
         };
@@ -216,7 +216,13 @@ fn reply(cue: &Cue<'_>) -> Reply {
     }
     Reply {
         stop: stop(wire::finish(step)),
-        usage: Some(Usage { input: tokens.prompt, output: tokens.completion, calls: 1, ..Usage::default() }),
+        usage: Some(Usage {
+            input: tokens.prompt,
+            output: tokens.completion,
+            cached: tokens.cached,
+            calls: 1,
+            ..Usage::default()
+        }),
         model: Some(wire::MODEL.to_owned()),
         ..reply
     }

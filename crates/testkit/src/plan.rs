@@ -1,6 +1,8 @@
 //! An answer as bytes to write: in which writes, with which pauses, and how it ends. Pure, so that
 //! faults can be tested byte by byte and an answer without faults is rendered only once.
 
+use windlass_provider::WireKind;
+
 use crate::fault::{BodyPoint, FaultKind};
 use crate::script::{ReplyPace, WriteSplit};
 use crate::stage::Cue;
@@ -47,7 +49,8 @@ enum Framing {
 
 /// A body divided for writing.
 struct PlannedBody {
-    content_type: &'static str,
+    wire: WireKind,
+    content_type: String,
     framing: Framing,
     /// The events of a stream; a reply that is not streamed is one event.
     events: Vec<Vec<u8>>,
@@ -60,25 +63,27 @@ const GARBAGE: &[u8] = b"data: \x00\xff\xfe{]]:: \xc3\x28 not json, not a stream
 
 impl Plan {
     /// The answer for a cue, including its fault.
-    pub(crate) fn of(cue: &Cue<'_>, pace: &ReplyPace, asked: AnswerDelivery) -> Self {
-        let body = match asked {
-            AnswerDelivery::Streamed => {
-                PlannedBody { content_type: STREAM, framing: Framing::Chunked, events: wire::events(cue, pace) }
-            }
-            AnswerDelivery::Whole => {
-                PlannedBody { content_type: JSON, framing: Framing::Length, events: vec![wire::whole(cue)] }
-            }
+    pub(crate) fn of(wire: WireKind, cue: &Cue<'_>, pace: &ReplyPace, asked: AnswerDelivery) -> Self {
+        let (content_type, framing, events) = match asked {
+            AnswerDelivery::Streamed => (STREAM, Framing::Chunked, wire::events(wire, cue, pace)),
+            AnswerDelivery::Whole => (JSON, Framing::Length, vec![wire::whole(wire, cue)]),
         };
+        let body = PlannedBody { wire, content_type: content_type.to_owned(), framing, events };
         let Some(fault) = cue.fault else {
             return body.plan(pace, pace.writes);
         };
         match fault {
-            FaultKind::Status { code, body, retry_after } => status(*code, body.as_deref(), retry_after.as_deref()),
+            FaultKind::Status { code, body, retry_after } => {
+                status(wire, *code, body.as_deref(), retry_after.as_deref())
+            }
             FaultKind::Delay { ms } => Self { wait_ms: *ms, ..body.plan(pace, pace.writes) },
             FaultKind::Cut { after } => body.stopped(pace, *after, PlanEnd::Close),
             FaultKind::Idle { after } => body.stopped(pace, *after, PlanEnd::Hold),
             FaultKind::Garbage => body.replaced(GARBAGE.to_vec()).plan(pace, pace.writes),
             FaultKind::Html => Self::answer(200, "text/html", HTML.to_vec()),
+            FaultKind::ContentType { value } => {
+                PlannedBody { content_type: value.clone(), ..body }.plan(pace, pace.writes)
+            }
             FaultKind::ErrorObject { after, message } => body.broken_off(*after, message).plan(pace, pace.writes),
             FaultKind::MissingDone => body.without_done().plan(pace, pace.writes),
             FaultKind::Split { at } => body.split(pace, at),
@@ -95,8 +100,8 @@ impl Plan {
     }
 
     /// An error object in one write.
-    pub(crate) fn error(code: u16, message: &str) -> Self {
-        Self::answer(code, JSON, wire::error(message, "invalid_request_error").to_string().into_bytes())
+    pub(crate) fn error(wire: WireKind, code: u16, message: &str) -> Self {
+        Self::answer(code, JSON, wire::error(wire, code, message).to_string().into_bytes())
     }
 
     fn with_headers(code: u16, content_type: &str, headers: &str, body: Vec<u8>) -> Self {
@@ -106,9 +111,9 @@ impl Plan {
     }
 }
 
-fn status(code: u16, body: Option<&str>, retry_after: Option<&str>) -> Plan {
-    let body =
-        body.map_or_else(|| wire::error(&format!("scripted status {code}"), "scripted").to_string(), str::to_owned);
+fn status(wire: WireKind, code: u16, body: Option<&str>, retry_after: Option<&str>) -> Plan {
+    let default = || wire::error(wire, code, &format!("scripted status {code}")).to_string();
+    let body = body.map_or_else(default, str::to_owned);
     let header = retry_after.map(|value| format!("retry-after: {value}\r\n")).unwrap_or_default();
     Plan::with_headers(code, JSON, &header, body.into_bytes())
 }
@@ -155,7 +160,10 @@ impl PlannedBody {
     /// The events up to a point, then an error object; a reply that is not streamed is replaced by it.
     fn broken_off(mut self, after: BodyPoint, message: &str) -> Self {
         match self.framing {
-            Framing::Length => self.replaced(wire::error(message, "server_error").to_string().into_bytes()),
+            Framing::Length => {
+                let error = wire::error(self.wire, 500, message).to_string().into_bytes();
+                self.replaced(error)
+            }
             Framing::Chunked => {
                 let mut kept = 0;
                 let limit = self.offset(after);
@@ -163,22 +171,42 @@ impl PlannedBody {
                     kept += event.len();
                     kept <= limit
                 });
-                self.events.push(wire::error_event(message));
+                self.events.push(wire::error_event(self.wire, message));
                 self
             }
         }
     }
 
     fn without_done(mut self) -> Self {
-        self.events.retain(|event| event != wire::DONE);
+        self.events.retain(|event| !wire::is_end(self.wire, event));
         self
     }
 
     fn offset(&self, point: BodyPoint) -> usize {
         match point {
             BodyPoint::Bytes(bytes) => bytes,
-            BodyPoint::Events(events) => self.events.iter().take(events).map(Vec::len).sum(),
+            BodyPoint::Events(events) => self.length(events),
+            BodyPoint::Pieces(pieces) => self.length(self.events_with(pieces)),
+            BodyPoint::HalfPiece(pieces) => {
+                let next = self.events_with(pieces + 1).saturating_sub(1);
+                self.length(next) + self.events.get(next).map_or(0, Vec::len) / 2
+            }
         }
+    }
+
+    /// The bytes of the first events.
+    fn length(&self, events: usize) -> usize {
+        self.events.iter().take(events).map(Vec::len).sum()
+    }
+
+    /// How many events it takes until so many pieces are there. A reply that is not streamed is one piece.
+    fn events_with(&self, pieces: usize) -> usize {
+        let has_piece = |event: &Vec<u8>| match self.framing {
+            Framing::Length => true,
+            Framing::Chunked => wire::has_piece(self.wire, event),
+        };
+        let places = self.events.iter().enumerate().filter(|(_, event)| has_piece(event)).map(|(place, _)| place + 1);
+        std::iter::once(0).chain(places).nth(pieces).unwrap_or(self.events.len())
     }
 
     /// Adds head and framing to the pieces. The head goes with the first piece, the end with the last.
@@ -187,7 +215,7 @@ impl PlannedBody {
             Framing::Length => format!("content-length: {}\r\n", self.events.iter().map(Vec::len).sum::<usize>()),
             Framing::Chunked => "transfer-encoding: chunked\r\n".to_owned(),
         };
-        let mut writes = vec![head(200, self.content_type, &framing)];
+        let mut writes = vec![head(200, &self.content_type, &framing)];
         for (at, piece) in pieces.into_iter().filter(|piece| !piece.is_empty()).enumerate() {
             let write = match self.framing {
                 Framing::Length => piece,
@@ -214,95 +242,4 @@ pub(crate) fn chunk(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{AnswerDelivery, Plan, PlanEnd};
-    use crate::fault::{BodyPoint, FaultKind};
-    use crate::script::{ReplyPace, ScriptStep, WriteSplit};
-    use crate::stage::Cue;
-
-    fn plan(fault: Option<&FaultKind>, writes: WriteSplit, asked: AnswerDelivery) -> Plan {
-        let step = ScriptStep::say("hello there");
-        let pace = ReplyPace { writes, delta_chars: 4, ..ReplyPace::default() };
-        Plan::of(&Cue { scene: 0, number: 0, step: &step, fault }, &pace, asked)
-    }
-
-    /// The body without head and framing.
-    fn body(plan: &Plan) -> Vec<u8> {
-        let bytes = plan.writes.concat();
-        let at = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4;
-        if !bytes[..at].windows(7).any(|word| word == b"chunked") {
-            return bytes[at..].to_vec();
-        }
-        let (mut rest, mut body) = (&bytes[at..], Vec::new());
-        while let Some(line) = rest.windows(2).position(|two| two == b"\r\n") {
-            let size = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap(), 16).unwrap();
-            body.extend(&rest[line + 2..line + 2 + size]);
-            rest = &rest[line + 4 + size..];
-        }
-        body
-    }
-
-    #[test]
-    fn every_division_into_writes_carries_the_same_body() {
-        let whole = plan(None, WriteSplit::Whole, AnswerDelivery::Streamed);
-        assert_eq!(whole.writes.len(), 1);
-        assert!(body(&whole).ends_with(b"data: [DONE]\n\n"));
-        for writes in [WriteSplit::Events, WriteSplit::Bytes(1), WriteSplit::Bytes(7), WriteSplit::Bytes(0)] {
-            let divided = plan(None, writes, AnswerDelivery::Streamed);
-            assert!(divided.writes.len() > 3);
-            assert_eq!(body(&divided), body(&whole));
-        }
-    }
-
-    #[test]
-    fn a_cut_at_each_byte_leaves_exactly_that_much() {
-        let whole = body(&plan(None, WriteSplit::Whole, AnswerDelivery::Streamed));
-        for at in 0..=whole.len() {
-            let cut = plan(
-                Some(&FaultKind::Cut { after: BodyPoint::Bytes(at) }),
-                WriteSplit::Whole,
-                AnswerDelivery::Streamed,
-            );
-            assert_eq!((body(&cut).as_slice(), cut.end), (&whole[..at], PlanEnd::Close));
-        }
-    }
-
-    #[test]
-    fn a_split_at_each_byte_changes_nothing_but_the_writes() {
-        let whole = body(&plan(None, WriteSplit::Whole, AnswerDelivery::Streamed));
-        for at in 1..whole.len() {
-            let split = plan(Some(&FaultKind::Split { at: vec![at] }), WriteSplit::Whole, AnswerDelivery::Streamed);
-            assert_eq!((split.writes.len(), body(&split)), (2, whole.clone()));
-        }
-    }
-
-    #[test]
-    fn an_idle_stream_keeps_its_events_and_is_held() {
-        let idle =
-            plan(Some(&FaultKind::Idle { after: BodyPoint::Events(2) }), WriteSplit::Whole, AnswerDelivery::Streamed);
-        assert_eq!(idle.end, PlanEnd::Hold);
-        assert_eq!(String::from_utf8(body(&idle)).unwrap().matches("data: ").count(), 2);
-    }
-
-    #[test]
-    fn an_error_object_follows_the_events_before_it() {
-        let fault = FaultKind::ErrorObject { after: BodyPoint::Events(1), message: "overloaded".into() };
-        let text = String::from_utf8(body(&plan(Some(&fault), WriteSplit::Whole, AnswerDelivery::Streamed))).unwrap();
-        assert_eq!(text.matches("data: ").count(), 2);
-        assert!(text.contains("overloaded") && !text.contains("[DONE]"));
-    }
-
-    #[test]
-    fn the_other_faults_are_what_they_say() {
-        let of = |fault: &FaultKind| plan(Some(fault), WriteSplit::Whole, AnswerDelivery::Streamed);
-        assert!(!body(&of(&FaultKind::MissingDone)).ends_with(b"[DONE]\n\n"));
-        assert!(body(&of(&FaultKind::Html)).starts_with(b"<!doctype"));
-        assert!(std::str::from_utf8(&body(&of(&FaultKind::Garbage))).is_err());
-        assert_eq!(of(&FaultKind::EndlessLine { bytes: 9 }).end, PlanEnd::Flood(9));
-        assert_eq!(of(&FaultKind::Refuse).writes, Vec::<Vec<u8>>::new());
-        assert_eq!(of(&FaultKind::Delay { ms: 9 }).wait_ms, 9);
-        let busy = FaultKind::Status { code: 429, body: None, retry_after: Some("7".into()) };
-        let bytes = String::from_utf8(of(&busy).writes.concat()).unwrap();
-        assert!(bytes.starts_with("HTTP/1.1 429 ") && bytes.contains("\r\nretry-after: 7\r\n"), "{bytes}");
-    }
-}
+mod tests;

@@ -1,8 +1,10 @@
 //! The position of a conversation in a script, derived from the messages of a request.
 
 use serde_json::Value;
+use windlass_provider::WireKind;
 use windlass_vocab::Message;
 
+use crate::request::{ReadRequest, RequestMessage};
 use crate::script::ToolCalling;
 
 /// The start of the only message that is not part of the conversation: the lines for this turn only.
@@ -13,7 +15,7 @@ const REMINDER: &str = "<reminder>";
 pub fn conversation(body: &Value) -> &[Value] {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     match messages.split_last() {
-        Some((tail, rest)) if tail["role"] == "user" && text_of(&tail["content"]).starts_with(REMINDER) => rest,
+        Some((tail, rest)) if tail["role"] == "user" && tail["content"].as_str().is_some_and(|text| text.starts_with(REMINDER)) => rest,
         _ => messages,
     }
 }
@@ -49,37 +51,32 @@ impl ReplyCount {
     }
 }
 
-/// The relevant part of one message.
-enum SaidMessage<'a> {
-    User(String),
-    Reply { first_call: Option<&'a str> },
-    Other,
-}
-
 impl ScriptPosition {
-    /// Reads it from the body of a Chat Completions request.
-    pub(crate) fn of_request(body: &Value) -> Self {
-        let conversation = conversation(body);
-        let offered = body["tools"].as_array().is_some_and(|tools| !tools.is_empty()) && body["tool_choice"] != "none";
-        Self::fold(
-            conversation.iter().map(said_on_the_wire),
-            if offered { ToolCalling::Offered } else { ToolCalling::Withheld },
-        )
+    /// Reads it from a request.
+    pub(crate) fn of_request(request: &ReadRequest) -> Self {
+        let conversation = match request.messages.split_last() {
+            Some((RequestMessage::User(text), rest)) if text.starts_with(REMINDER) => rest,
+            Some(_) | None => &request.messages,
+        };
+        Self::fold(conversation, request.tools)
     }
 
     /// Reads it from a history.
     pub(crate) fn of_history(history: &[Message], tools: ToolCalling) -> Self {
-        let said = history.iter().map(|message| match message {
-            Message::User { text } => SaidMessage::User(text.clone()),
-            Message::Assistant { calls, .. } => {
-                SaidMessage::Reply { first_call: calls.first().and_then(|call| call.provider_id.as_deref()) }
-            }
-            Message::Tool { .. } => SaidMessage::Other,
-        });
-        Self::fold(said, tools)
+        let messages: Vec<RequestMessage> = history
+            .iter()
+            .map(|message| match message {
+                Message::User { text } => RequestMessage::User(text.clone()),
+                Message::Assistant { calls, .. } => {
+                    RequestMessage::Reply { calls: calls.iter().filter_map(|call| call.provider_id.clone()).collect() }
+                }
+                Message::Tool { call, .. } => RequestMessage::Result(call.to_string()),
+            })
+            .collect();
+        Self::fold(&messages, tools)
     }
 
-    fn fold<'a>(said: impl Iterator<Item = SaidMessage<'a>>, tools: ToolCalling) -> Self {
+    fn fold(messages: &[RequestMessage], tools: ToolCalling) -> Self {
         let start = Self {
             users: 0,
             last_user: String::new(),
@@ -87,45 +84,34 @@ impl ScriptPosition {
             whole: ReplyCount::default(),
             tools,
         };
-        said.fold(start, |mut position, said| {
-            match said {
-                SaidMessage::User(text) => {
+        messages.iter().fold(start, |mut position, message| {
+            match message {
+                RequestMessage::User(text) => {
                     position.users += 1;
-                    position.last_user = text;
+                    position.last_user.clone_from(text);
                     position.since_user = ReplyCount::default();
                 }
-                SaidMessage::Reply { first_call } => {
+                RequestMessage::Reply { calls } => {
+                    let first_call = calls.first().map(String::as_str);
                     position.since_user.add(first_call);
                     position.whole.add(first_call);
                 }
-                SaidMessage::Other => {}
+                RequestMessage::System | RequestMessage::Result(_) => {}
             }
             position
         })
     }
 }
 
-fn said_on_the_wire(message: &Value) -> SaidMessage<'_> {
-    match message["role"].as_str() {
-        Some("user") => SaidMessage::User(text_of(&message["content"])),
-        Some("assistant") => SaidMessage::Reply { first_call: message["tool_calls"][0]["id"].as_str() },
-        _ => SaidMessage::Other,
-    }
-}
-
-/// The text of a `content`, which is a string or a list of parts.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
-    }
-}
-
 /// How many replies a request carries, counted without parsing it. A quote inside a JSON string is
-/// escaped, so these bytes can only be the role of a message.
-pub(crate) fn count_replies(body: &[u8]) -> usize {
-    memchr::memmem::find_iter(body, br#""role":"assistant""#).count()
+/// escaped, so these bytes can only be the role of a message, or the type of an item. In Responses, where a reply has
+/// several items, each reply must have one call.
+pub(crate) fn count_replies(wire: WireKind, body: &[u8]) -> usize {
+    let sign: &[u8] = match wire {
+        WireKind::Chat | WireKind::Messages => br#""role":"assistant""#,
+        WireKind::Responses => br#""type":"function_call","#,
+    };
+    memchr::memmem::find_iter(body, sign).count()
 }
 
 /// Whether a request asks for a stream, found without parsing it.
@@ -137,20 +123,24 @@ pub(crate) fn asks_for_stream(body: &[u8]) -> bool {
 mod tests {
     use serde_json::json;
 
+    use windlass_provider::WireKind;
+
     use super::{ScriptPosition, asks_for_stream, count_replies};
+    use crate::request::read_request;
     use crate::script::ToolCalling;
 
     #[test]
     fn replies_are_counted_from_the_last_user_message_and_from_the_start() {
+        let call = json!({"id": "x", "type": "function", "function": {"name": "t", "arguments": "{}"}});
         let body = json!({"messages": [
             {"role": "system", "content": "be good"},
             {"role": "user", "content": "first"},
             {"role": "assistant", "content": "one"},
             {"role": "user", "content": [{"type": "text", "text": "sec"}, {"type": "text", "text": "ond"}]},
-            {"role": "assistant", "content": null, "tool_calls": [{"id": "x"}]},
+            {"role": "assistant", "content": null, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": "x", "content": "…"},
         ]});
-        let position = ScriptPosition::of_request(&body);
+        let position = ScriptPosition::of_request(&read_request(WireKind::Chat, &body).unwrap());
         assert_eq!((position.users, position.last_user.as_str()), (2, "second"));
         assert_eq!((position.since_user.count, position.whole.count), (1, 2));
         assert_eq!(position.whole.last_call.as_deref(), Some("x"));
@@ -164,7 +154,7 @@ mod tests {
             {"role": "assistant", "content": "going"},
             {"role": "user", "content": "<reminder>it is Monday</reminder>"},
         ], "tools": [{}], "tool_choice": "auto"});
-        let position = ScriptPosition::of_request(&body);
+        let position = ScriptPosition::of_request(&read_request(WireKind::Chat, &body).unwrap());
         assert_eq!((position.users, position.since_user.count), (1, 1));
         assert_eq!(position.tools, ToolCalling::Offered);
     }
@@ -177,7 +167,9 @@ mod tests {
             {"content": "b", "role": "assistant"},
         ]})
         .to_string();
-        assert_eq!(count_replies(body.as_bytes()), 2);
+        assert_eq!(count_replies(WireKind::Chat, body.as_bytes()), 2);
+        let items = br#"{"input":[{"type":"function_call","call_id":"a"},{"type":"function_call_output"}]}"#;
+        assert_eq!(count_replies(WireKind::Responses, items), 1);
         assert!(!asks_for_stream(body.as_bytes()));
         assert!(asks_for_stream(br#"{"stream":true}"#));
     }

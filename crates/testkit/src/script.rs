@@ -157,11 +157,17 @@ pub struct TokenCounts {
     pub prompt: u64,
     /// Tokens of the reply.
     pub completion: u64,
+    /// How many of the request's tokens were read from the cache.
+    #[serde(default)]
+    pub cached: u64,
+    /// How many of the request's tokens were written to the cache. Chat Completions does not report them.
+    #[serde(default)]
+    pub cache_written: u64,
 }
 
 impl Default for TokenCounts {
     fn default() -> Self {
-        Self { prompt: 10, completion: 10 }
+        Self { prompt: 10, completion: 10, cached: 0, cache_written: 0 }
     }
 }
 
@@ -356,7 +362,14 @@ impl ScriptStep {
     /// This step with its token usage.
     #[must_use]
     pub fn usage(mut self, prompt: u64, completion: u64) -> Self {
-        self.usage = Some(TokenCounts { prompt, completion });
+        self.usage = Some(TokenCounts { prompt, completion, ..TokenCounts::default() });
+        self
+    }
+
+    /// This step with so many of its request's tokens read from the cache, and written to it.
+    #[must_use]
+    pub fn cache(mut self, cached: u64, cache_written: u64) -> Self {
+        self.usage = Some(TokenCounts { cached, cache_written, ..self.usage.unwrap_or_default() });
         self
     }
 

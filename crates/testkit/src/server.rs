@@ -1,4 +1,4 @@
-//! Plays a script over HTTP, as an OpenAI Chat Completions server.
+//! Plays a script over HTTP, as a server of every wire: the path of a request says which one is spoken.
 //!
 //! The server has its own thread and sends bytes that it rendered once, so that neither the client's
 //! runtime nor its clock affects it. Dropping the handle stops it and closes every connection.
@@ -13,24 +13,25 @@
 //! ```
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::oneshot;
+use windlass_provider::WireKind;
 
 use crate::http::HttpRequest;
-use crate::legality::legality;
+use crate::legality::order_legality;
 use crate::plan::{AnswerDelivery, Plan, PlanEnd, chunk};
 use crate::position::{ScriptPosition, asks_for_stream, count_replies};
+use crate::recorded_request::{RecordedRequest, ServerLog};
+use crate::request::{message_list, read_request};
 use crate::script::{Inspection, ReplyPace, Script, ScriptStep};
 use crate::stage::{Cue, ScriptPlayer};
 use crate::wire;
@@ -56,46 +57,21 @@ pub struct ServerOptions {
     pub log: Option<PathBuf>,
 }
 
-/// A request that the server received.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RecordedRequest {
-    /// Its number, from 1, in order of arrival.
-    pub n: usize,
-    /// The method.
-    pub method: String,
-    /// The path.
-    pub path: String,
-    /// The headers, names in lower case.
-    #[serde(skip)]
-    pub headers: Vec<(String, String)>,
-    /// The scene that answered it, from 0.
-    pub scene: Option<usize>,
-    /// The number of the reply in that scene, from 0.
-    pub step: Option<usize>,
-    /// Whether a fault affected it.
-    pub faulty: bool,
-    /// Why it was refused: what is illegal about it, or why the script has no reply.
-    pub refused: Option<String>,
-    /// How many messages it carries.
-    pub messages: usize,
-    /// The body; a string if it is not JSON.
-    pub body: Value,
-}
-
 /// The state that all connections share.
 #[derive(Debug)]
 struct ModelServerState {
     stage: ScriptPlayer,
     seen: Mutex<ServerLog>,
-    ready: Mutex<HashMap<(usize, usize, AnswerDelivery), Arc<Plan>>>,
+    ready: Mutex<HashMap<PlanKey, Arc<Plan>>>,
 }
 
-#[derive(Debug, Default)]
-struct ServerLog {
-    count: usize,
-    kept: Vec<RecordedRequest>,
-    refused: Vec<String>,
-    log: Option<File>,
+/// What an answer without faults depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct PlanKey {
+    wire: WireKind,
+    scene: usize,
+    number: usize,
+    asked: AnswerDelivery,
 }
 
 impl ModelServer {
@@ -106,8 +82,7 @@ impl ModelServer {
 
     /// Plays `script` with these options.
     pub fn with(script: Script, options: &ServerOptions) -> io::Result<Self> {
-        let log = options.log.as_ref().map(|path| File::options().create(true).append(true).open(path)).transpose()?;
-        let seen = Mutex::new(ServerLog { log, ..ServerLog::default() });
+        let seen = Mutex::new(ServerLog::open(options.log.as_deref())?);
         let state = Arc::new(ModelServerState { stage: ScriptPlayer::new(script), seen, ready: Mutex::default() });
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = mpsc::channel();
@@ -233,15 +208,15 @@ impl ModelServerState {
     }
 
     fn answer(&self, request: HttpRequest) -> Arc<Plan> {
-        let chat = request.method == "POST" && request.path.ends_with("/chat/completions");
-        if chat && self.stage.script.inspection == Inspection::Quick {
-            return self.answer_quickly(&request.body);
+        let wire = wire::wire_of(&request.method, &request.path);
+        if let (Some(wire), Inspection::Quick) = (wire, self.stage.script.inspection) {
+            return self.answer_quickly(wire, &request.body);
         }
         let body = serde_json::from_slice(&request.body)
             .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&request.body).into_owned()));
         let mut record = RecordedRequest {
             n: 0,
-            messages: body["messages"].as_array().map_or(0, Vec::len),
+            messages: wire.and_then(|wire| message_list(wire, &body).as_array()).map_or(0, Vec::len),
             method: request.method,
             path: request.path,
             headers: request.headers,
@@ -250,42 +225,48 @@ impl ModelServerState {
             faulty: false,
             refused: None,
             body,
+            raw: request.body,
         };
-        let plan = if chat { self.answer_chat(&mut record) } else { elsewhere(&record) };
-        self.keep(record);
+        let plan = match wire {
+            Some(wire) => self.answer_call(wire, &mut record),
+            None => elsewhere(&record),
+        };
+        lock(&self.seen).keep(record);
         plan
     }
 
-    fn answer_chat(&self, record: &mut RecordedRequest) -> Arc<Plan> {
+    fn answer_call(&self, wire: WireKind, record: &mut RecordedRequest) -> Arc<Plan> {
         let asked = if record.body["stream"] == true { AnswerDelivery::Streamed } else { AnswerDelivery::Whole };
-        let cue = legality(&record.body)
+        let read = read_request(wire, &record.body);
+        let cue = read
+            .and_then(|request| order_legality(&request.messages).map(|()| request))
             .map_err(|what| format!("illegal request: {what}"))
-            .and_then(|()| self.stage.cue(&ScriptPosition::of_request(&record.body)));
+            .and_then(|request| self.stage.cue(&ScriptPosition::of_request(&request)));
         match cue {
             Ok(cue) => {
                 record.scene = Some(cue.scene);
                 record.step = Some(cue.number);
                 record.faulty = cue.fault.is_some();
-                match cut_at_stop(cue.step, &record.body["stop"]) {
-                    Some(step) => Arc::new(Plan::of(&Cue { step: &step, ..cue }, self.pace(cue.step), asked)),
-                    None => self.ready(&cue, asked),
+                match cut_at_stop(cue.step, &wire::stop_sequences(wire, &record.body)) {
+                    Some(step) => Arc::new(Plan::of(wire, &Cue { step: &step, ..cue }, self.pace(cue.step), asked)),
+                    None => self.ready(wire, &cue, asked),
                 }
             }
             Err(why) => {
-                let plan = Plan::error(400, &why);
+                let plan = Plan::error(wire, 400, &why);
                 record.refused = Some(why);
                 Arc::new(plan)
             }
         }
     }
 
-    fn answer_quickly(&self, body: &[u8]) -> Arc<Plan> {
+    fn answer_quickly(&self, wire: WireKind, body: &[u8]) -> Arc<Plan> {
         let asked = if asks_for_stream(body) { AnswerDelivery::Streamed } else { AnswerDelivery::Whole };
         lock(&self.seen).count += 1;
-        match self.stage.numbered(0, count_replies(body)) {
-            Ok(cue) => self.ready(&cue, asked),
+        match self.stage.numbered(0, count_replies(wire, body)) {
+            Ok(cue) => self.ready(wire, &cue, asked),
             Err(why) => {
-                let plan = Plan::error(400, &why);
+                let plan = Plan::error(wire, 400, &why);
                 lock(&self.seen).refused.push(why);
                 Arc::new(plan)
             }
@@ -293,54 +274,37 @@ impl ModelServerState {
     }
 
     /// The plan for a cue: cached if it has no fault.
-    fn ready(&self, cue: &Cue<'_>, asked: AnswerDelivery) -> Arc<Plan> {
+    fn ready(&self, wire: WireKind, cue: &Cue<'_>, asked: AnswerDelivery) -> Arc<Plan> {
         let pace = self.pace(cue.step);
         if cue.fault.is_some() {
-            return Arc::new(Plan::of(cue, pace, asked));
+            return Arc::new(Plan::of(wire, cue, pace, asked));
         }
+        let key = PlanKey { wire, scene: cue.scene, number: cue.number, asked };
         let mut ready = lock(&self.ready);
-        let plan = ready.entry((cue.scene, cue.number, asked)).or_insert_with(|| Arc::new(Plan::of(cue, pace, asked)));
-        Arc::clone(plan)
+        Arc::clone(ready.entry(key).or_insert_with(|| Arc::new(Plan::of(wire, cue, pace, asked))))
     }
 
     fn pace<'a>(&'a self, step: &'a ScriptStep) -> &'a ReplyPace {
         step.pace.as_ref().unwrap_or(&self.stage.script.pace)
     }
-
-    fn keep(&self, mut record: RecordedRequest) {
-        let mut seen = lock(&self.seen);
-        seen.count += 1;
-        record.n = seen.count;
-        seen.refused.extend(record.refused.clone());
-        match &mut seen.log {
-            Some(log) => {
-                if let Ok(mut line) = serde_json::to_vec(&record) {
-                    line.push(b'\n');
-                    let _ = log.write_all(&line);
-                }
-            }
-            None => seen.kept.push(record),
-        }
-    }
 }
 
 /// The step cut before the first stop sequence of the request, as a server does. `None` if it contains none.
-fn cut_at_stop(step: &ScriptStep, stop: &Value) -> Option<ScriptStep> {
-    let sequences = stop.as_array()?.iter().filter_map(Value::as_str);
-    let end = sequences.filter_map(|sequence| step.text.find(sequence)).min()?;
+fn cut_at_stop(step: &ScriptStep, sequences: &[&str]) -> Option<ScriptStep> {
+    let end = sequences.iter().filter_map(|sequence| step.text.find(sequence)).min()?;
     Some(ScriptStep { text: step.text[..end].to_owned(), ..step.clone() })
 }
 
-/// Answers requests that are not chat completions: the list of models, or an error.
+/// Answers requests that are no model calls: the list of models, or an error.
 fn elsewhere(record: &RecordedRequest) -> Arc<Plan> {
-    Arc::new(if record.method == "GET" && record.path.ends_with("/models") {
+    Arc::new(if record.method == "GET" && record.path.split('?').next().is_some_and(|path| path.ends_with("/models")) {
         let list = json!({"object": "list", "data": [{"id": wire::MODEL, "object": "model", "created": 0, "owned_by": "windlass"}]});
         Plan::answer(200, "application/json", list.to_string().into_bytes())
     } else if record.method == "GET" && record.path == "/" {
         // By this answer the client recognizes a server on the person's own machine.
         Plan::answer(200, "text/plain; charset=utf-8", b"Ollama is running".to_vec())
     } else {
-        Plan::error(404, &format!("the scripted server has nothing at {}", record.path))
+        Plan::error(WireKind::Chat, 404, &format!("the scripted server has nothing at {}", record.path))
     })
 }
 

@@ -1,6 +1,11 @@
-//! Renders a step as an OpenAI Chat Completions server would: whole, or as the events of a stream.
+//! Renders a step as a server of any wire would: whole, or as the events of a stream. A wire is a file beside this one.
 
-use serde_json::{Value, json};
+mod chat;
+mod messages;
+mod responses;
+
+use serde_json::Value;
+use windlass_provider::WireKind;
 
 use crate::script::{ReplyPace, ScriptStep, ScriptedCall};
 use crate::stage::{Cue, call_id};
@@ -8,67 +13,78 @@ use crate::stage::{Cue, call_id};
 /// The model name that the server reports.
 pub(crate) const MODEL: &str = "scripted";
 
-/// The end of a stream.
-pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
-
-/// The reply in one body.
-pub(crate) fn whole(cue: &Cue<'_>) -> Vec<u8> {
-    let step = cue.step;
-    let mut message = json!({"role": "assistant", "content": content(cue)});
-    if !step.thinking.is_empty() {
-        message["reasoning_content"] = json!(step.thinking);
-    }
-    if !step.calls.is_empty() {
-        message["tool_calls"] =
-            step.calls.iter().enumerate().map(|(index, call)| whole_call(cue, index, call)).collect();
-    }
-    let choice = json!({"index": 0, "message": message, "finish_reason": finish(step)});
-    json!({
-        "id": format!("chatcmpl-{}-{}", cue.scene, cue.number),
-        "object": "chat.completion",
-        "created": 0,
-        "model": MODEL,
-        "choices": [choice],
-        "usage": usage(step),
-    })
-    .to_string()
-    .into_bytes()
+/// The wire of a request to this path; `None` if it is no model call.
+pub(crate) fn wire_of(method: &str, path: &str) -> Option<WireKind> {
+    let of_path =
+        [("/chat/completions", WireKind::Chat), ("/messages", WireKind::Messages), ("/responses", WireKind::Responses)];
+    let path = path.split('?').next().unwrap_or_default();
+    of_path.into_iter().find(|(end, _)| method == "POST" && path.ends_with(end)).map(|(_, wire)| wire)
 }
 
-/// The reply as events, each with its blank line, `[DONE]` last.
-pub(crate) fn events(cue: &Cue<'_>, pace: &ReplyPace) -> Vec<Vec<u8>> {
-    let step = cue.step;
-    let mut deltas = vec![json!({"role": "assistant", "content": ""})];
-    deltas.extend(fragments(&step.thinking, pace).map(|text| json!({"reasoning_content": text})));
-    deltas.extend(fragments(&text(cue), pace).map(|text| json!({"content": text})));
-    for (index, call) in step.calls.iter().enumerate() {
-        let mut first = json!({"index": index, "type": "function", "function": {"name": call.name, "arguments": ""}});
-        if let Some(id) = id(cue, index, call) {
-            first["id"] = json!(id);
-        }
-        deltas.push(json!({"tool_calls": [first]}));
-        let rest = arguments(cue, call);
-        deltas.extend(
-            fragments(&rest, pace)
-                .map(|text| json!({"tool_calls": [{"index": index, "function": {"arguments": text}}]})),
-        );
+/// The reply in one body.
+pub(crate) fn whole(wire: WireKind, cue: &Cue<'_>) -> Vec<u8> {
+    match wire {
+        WireKind::Chat => chat::whole(cue),
+        WireKind::Messages => messages::whole(cue),
+        WireKind::Responses => responses::whole(cue),
     }
-    let chunks = deltas.into_iter().map(|delta| json!([{"index": 0, "delta": delta, "finish_reason": null}]));
-    let last = json!([{"index": 0, "delta": {}, "finish_reason": finish(step)}]);
-    let mut events: Vec<_> = chunks.chain([last]).map(|choices| chunk(cue, &choices, &Value::Null)).collect();
-    events.push(chunk(cue, &json!([]), &usage(step)));
-    events.push(DONE.to_vec());
-    events
+}
+
+/// The reply as events, each with its blank line.
+pub(crate) fn events(wire: WireKind, cue: &Cue<'_>, pace: &ReplyPace) -> Vec<Vec<u8>> {
+    match wire {
+        WireKind::Chat => chat::events(cue, pace),
+        WireKind::Messages => messages::events(cue, pace),
+        WireKind::Responses => responses::events(cue, pace),
+    }
 }
 
 /// The event of an error in mid-stream.
-pub(crate) fn error_event(message: &str) -> Vec<u8> {
-    event(&error(message, "server_error"))
+pub(crate) fn error_event(wire: WireKind, message: &str) -> Vec<u8> {
+    match wire {
+        WireKind::Chat => chat::error_event(message),
+        WireKind::Messages => messages::error_event(message),
+        WireKind::Responses => responses::error_event(message),
+    }
 }
 
-/// An error object.
-pub(crate) fn error(message: &str, kind: &str) -> Value {
-    json!({"error": {"message": message, "type": kind, "param": null, "code": null}})
+/// An error object; `status` is that of the answer.
+pub(crate) fn error(wire: WireKind, status: u16, message: &str) -> Value {
+    match wire {
+        WireKind::Chat | WireKind::Responses => {
+            let kind = if status == 400 { "invalid_request_error" } else { "server_error" };
+            chat::error(message, kind)
+        }
+        WireKind::Messages => messages::error(message, messages::error_kind(status)),
+    }
+}
+
+/// Whether an event is the last of a stream.
+pub(crate) fn is_end(wire: WireKind, event: &[u8]) -> bool {
+    match wire {
+        WireKind::Chat => chat::is_end(event),
+        WireKind::Messages => event.starts_with(b"event: message_stop\n"),
+        WireKind::Responses => responses::is_end(event),
+    }
+}
+
+/// Whether an event has a piece of the reply: text, reasoning, or a part of a call.
+pub(crate) fn has_piece(wire: WireKind, event: &[u8]) -> bool {
+    match wire {
+        WireKind::Chat => chat::has_piece(event),
+        WireKind::Messages => event.starts_with(b"event: content_block_delta\n"),
+        WireKind::Responses => responses::has_piece(event),
+    }
+}
+
+/// The stop sequences of a request; Responses has none.
+pub(crate) fn stop_sequences(wire: WireKind, body: &Value) -> Vec<&str> {
+    let sequences = match wire {
+        WireKind::Chat => &body["stop"],
+        WireKind::Messages => &body["stop_sequences"],
+        WireKind::Responses => &Value::Null,
+    };
+    sequences.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// The text of the reply.
@@ -93,10 +109,15 @@ pub(crate) fn id(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Option<Str
     (!id.is_empty()).then_some(id)
 }
 
-/// The `finish_reason` of the step.
+/// The `finish_reason` of the step, in the words of Chat Completions.
 pub(crate) fn finish(step: &ScriptStep) -> &str {
     let natural = if step.calls.is_empty() { "stop" } else { "tool_calls" };
     step.finish.as_deref().unwrap_or(natural)
+}
+
+/// What only the model that reasoned can read of its reasoning: it names the step.
+pub(crate) fn sealed_reasoning(cue: &Cue<'_>) -> String {
+    format!("sealed-{}-{}", cue.scene, cue.number)
 }
 
 /// Splits text into pieces of `delta_chars` characters.
@@ -115,93 +136,29 @@ fn numbered(cue: &Cue<'_>, text: &str) -> String {
     text.replace("$STEP", &(cue.number + 1).to_string())
 }
 
-fn content(cue: &Cue<'_>) -> Value {
-    let text = text(cue);
-    if text.is_empty() && !cue.step.calls.is_empty() { Value::Null } else { Value::String(text) }
-}
-
-fn whole_call(cue: &Cue<'_>, index: usize, call: &ScriptedCall) -> Value {
-    let function = json!({"name": call.name, "arguments": arguments(cue, call)});
-    match id(cue, index, call) {
-        Some(id) => json!({"id": id, "type": "function", "function": function}),
-        None => json!({"type": "function", "function": function}),
-    }
-}
-
-fn usage(step: &ScriptStep) -> Value {
-    let tokens = step.usage.unwrap_or_default();
-    json!({
-        "prompt_tokens": tokens.prompt,
-        "completion_tokens": tokens.completion,
-        "total_tokens": tokens.prompt + tokens.completion,
-    })
-}
-
-fn chunk(cue: &Cue<'_>, choices: &Value, usage: &Value) -> Vec<u8> {
-    event(&json!({
-        "id": format!("chatcmpl-{}-{}", cue.scene, cue.number),
-        "object": "chat.completion.chunk",
-        "created": 0,
-        "model": MODEL,
-        "choices": choices,
-        "usage": usage,
-    }))
-}
-
-fn event(value: &Value) -> Vec<u8> {
-    format!("data: {value}\n\n").into_bytes()
+/// An event with its name, as the wires other than Chat Completions write it: the name stands in the data as well.
+fn named_event(value: &Value) -> Vec<u8> {
+    format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default()).into_bytes()
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use windlass_provider::WireKind;
 
-    use super::{events, fragments, whole};
-    use crate::script::{ReplyPace, ScriptStep};
-    use crate::stage::Cue;
-
-    fn cue(step: &ScriptStep) -> Cue<'_> {
-        Cue { scene: 0, number: 3, step, fault: None }
-    }
-
-    fn decoded(events: &[Vec<u8>]) -> Vec<Value> {
-        let texts = events.iter().map(|event| std::str::from_utf8(event).unwrap().trim().trim_start_matches("data: "));
-        texts.filter(|text| *text != "[DONE]").map(|text| serde_json::from_str(text).unwrap()).collect()
-    }
+    use super::{fragments, wire_of};
+    use crate::script::ReplyPace;
 
     #[test]
-    fn a_whole_reply_carries_text_reasoning_calls_and_cost() {
-        let step = ScriptStep::say("try $STEP").thinking("hm").and_call("t", json!({"n": "$STEP"})).usage(5, 7);
-        let body: Value = serde_json::from_slice(&whole(&cue(&step))).unwrap();
-        let message = &body["choices"][0]["message"];
-        assert_eq!(message["content"], "try 4");
-        assert_eq!(message["reasoning_content"], "hm");
-        assert_eq!(message["tool_calls"][0]["id"], "call_0_3_0");
-        assert_eq!(message["tool_calls"][0]["function"]["arguments"], r#"{"n":"4"}"#);
-        assert_eq!(body["choices"][0]["finish_reason"], "tool_calls");
-        assert_eq!(body["usage"]["total_tokens"], 12);
-    }
-
-    #[test]
-    fn a_stream_adds_up_to_the_same_reply() {
-        let step = ScriptStep::say("one two three").and_call("t", json!({"path": "a/long/enough/path"}));
-        let pace = ReplyPace { delta_chars: 5, ..ReplyPace::default() };
-        let chunks = decoded(&events(&cue(&step), &pace));
-        let deltas: Vec<&Value> = chunks.iter().map(|chunk| &chunk["choices"][0]["delta"]).collect();
-        let text: String = deltas.iter().filter_map(|delta| delta["content"].as_str()).collect();
-        let arguments: String =
-            deltas.iter().filter_map(|delta| delta["tool_calls"][0]["function"]["arguments"].as_str()).collect();
-        assert_eq!(text, "one two three");
-        assert_eq!(arguments, r#"{"path":"a/long/enough/path"}"#);
-        assert_eq!(chunks[chunks.len() - 2]["choices"][0]["finish_reason"], "tool_calls");
-        assert_eq!(chunks[chunks.len() - 1]["choices"], json!([]));
-    }
-
-    #[test]
-    fn arguments_given_as_a_string_are_sent_as_they_stand() {
-        let step = ScriptStep::call("t", json!("{\"broken\": "));
-        let body: Value = serde_json::from_slice(&whole(&cue(&step))).unwrap();
-        assert_eq!(body["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"], "{\"broken\": ");
+    fn the_path_says_which_wire_is_spoken() {
+        for (method, path, wire) in [
+            ("POST", "/v1/chat/completions", Some(WireKind::Chat)),
+            ("POST", "/v1/messages?beta=true", Some(WireKind::Messages)),
+            ("POST", "/v1/responses", Some(WireKind::Responses)),
+            ("POST", "/v1/messages/count_tokens", None),
+            ("GET", "/v1/responses", None),
+        ] {
+            assert_eq!(wire_of(method, path), wire, "{method} {path}");
+        }
     }
 
     #[test]

@@ -2,13 +2,32 @@
 
 use crate::common::{ask, context, continued, request, user};
 use serde_json::json;
-use windlass_provider::{Delivery, HttpClient, HttpConfig, HttpModel, ModelConfig, ModelRequest};
+use windlass_provider::{Delivery, HttpClient, HttpConfig, HttpModel, ModelConfig, ModelRequest, WireKind};
 use windlass_testkit::{BodyPoint, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, ScriptedModel, WriteSplit};
-use windlass_vocab::Failure;
+use windlass_vocab::{Failure, Part, Reply};
 
-fn client(server: &ModelServer) -> HttpModel {
+const WIRES: [WireKind; 3] = [WireKind::Chat, WireKind::Messages, WireKind::Responses];
+
+fn client(wire: WireKind, server: &ModelServer) -> HttpModel {
     let http = HttpClient::new(HttpConfig::default()).unwrap();
-    HttpModel::new(ModelConfig::chat(server.base_url(), "scripted"), &http).unwrap()
+    let config = match wire {
+        WireKind::Chat => ModelConfig::chat(server.base_url(), "scripted"),
+        WireKind::Messages => ModelConfig::messages(server.base_url(), "scripted"),
+        WireKind::Responses => ModelConfig::responses(server.base_url(), "scripted"),
+    };
+    HttpModel::new(config, &http).unwrap()
+}
+
+/// The reply without what only a wire's own server makes of it: seals of reasoning.
+fn unsealed(reply: Result<Reply, Failure>) -> Result<Reply, Failure> {
+    let mut reply = reply?;
+    reply.parts.retain(|part| !matches!(part, Part::Opaque { .. }));
+    for part in &mut reply.parts {
+        if let Part::Thinking { signature, .. } = part {
+            *signature = None;
+        }
+    }
+    Ok(reply)
 }
 
 fn steps() -> Vec<ScriptStep> {
@@ -24,20 +43,26 @@ async fn a_conversation_is_the_same_over_the_wire_and_in_process() {
     // proves M1
     for delivery in [Delivery::Streamed, Delivery::Whole] {
         for writes in [WriteSplit::Whole, WriteSplit::Events, WriteSplit::Bytes(7)] {
-            let script = Script::of(steps()).pace(ReplyPace { writes, ..ReplyPace::default() });
-            let server = ModelServer::start(script.clone()).unwrap();
-            let (near, far, context) = (ScriptedModel::new(script), client(&server), context());
-            let mut history = vec![user("go")];
-            for turn in 1..=3 {
-                let request = ModelRequest { delivery, tail: "it is late", ..request(&context, &history) };
-                let (here, shown_here) = ask(&near, &request).await;
-                let (there, shown_there) = ask(&far, &request).await;
-                assert_eq!((&there, shown_there), (&here, shown_here));
-                history = continued(history.clone(), &here.unwrap(), turn);
+            for wire in WIRES {
+                check_conversation(wire, delivery, writes).await;
             }
-            assert_eq!(server.refused(), Vec::<String>::new());
         }
     }
+}
+
+async fn check_conversation(wire: WireKind, delivery: Delivery, writes: WriteSplit) {
+    let script = Script::of(steps()).pace(ReplyPace { writes, ..ReplyPace::default() });
+    let server = ModelServer::start(script.clone()).unwrap();
+    let (near, far, context) = (ScriptedModel::new(script), client(wire, &server), context());
+    let mut history = vec![user("go")];
+    for turn in 1..=3 {
+        let request = ModelRequest { delivery, tail: "it is late", ..request(&context, &history) };
+        let (here, shown_here) = ask(&near, &request).await;
+        let (there, shown_there) = ask(&far, &request).await;
+        assert_eq!((&unsealed(there), shown_there), (&here, shown_here), "{wire:?}");
+        history = continued(history.clone(), &here.unwrap(), turn);
+    }
+    assert_eq!(server.refused(), Vec::<String>::new(), "{wire:?}");
 }
 
 #[tokio::test]
@@ -58,15 +83,24 @@ async fn a_fault_means_the_same_over_the_wire_and_in_process() {
         FaultKind::Garbage,
         FaultKind::EndlessLine { bytes: 200_000_000 },
         FaultKind::Cut { after: BodyPoint::Bytes(0) },
-        FaultKind::Cut { after: BodyPoint::Events(3) },
-        FaultKind::Idle { after: BodyPoint::Events(3) },
-        FaultKind::ErrorObject { after: BodyPoint::Events(3), message: "Overloaded, try later".into() },
+        FaultKind::Cut { after: BodyPoint::Pieces(2) },
+        FaultKind::Cut { after: BodyPoint::HalfPiece(1) },
+        FaultKind::Idle { after: BodyPoint::Pieces(2) },
+        FaultKind::ErrorObject { after: BodyPoint::Pieces(2), message: "Overloaded, try later".into() },
     ];
     let step =
         faults.iter().fold(ScriptStep::say("one two three four five six"), |step, fault| step.fault(fault.clone()));
-    let script = Script::of([step.fault(FaultKind::MissingDone).fault(FaultKind::Split { at: vec![1, 9, 100, 101] })]);
+    let harmless =
+        [FaultKind::Split { at: vec![1, 9, 100, 101] }, FaultKind::ContentType { value: "text/plain".into() }];
+    let script = Script::of([harmless.into_iter().fold(step, ScriptStep::fault)]);
+    for wire in WIRES {
+        check_faults(wire, &faults, script.clone()).await;
+    }
+}
+
+async fn check_faults(wire: WireKind, faults: &[FaultKind], script: Script) {
     let server = ModelServer::start(script.clone()).unwrap();
-    let (near, far, context) = (ScriptedModel::new(script), client(&server), context());
+    let (near, far, context) = (ScriptedModel::new(script), client(wire, &server), context());
     let history = [user("go")];
     let mut request = request(&context, &history);
     let meaning = |failure: Failure| (failure.class, failure.status, failure.retry_after_ms, failure.first_byte);
@@ -74,10 +108,21 @@ async fn a_fault_means_the_same_over_the_wire_and_in_process() {
         request.idle.next_ms = if matches!(fault, FaultKind::Idle { .. }) { 50 } else { 60_000 };
         let here = ask(&near, &request).await.0.unwrap_err();
         // A new connection, because a reused one that ends without an answer is replaced, which is no failure.
-        let there = ask(&client(&server), &request).await.0.unwrap_err();
-        assert_eq!(meaning(there), meaning(here), "{fault:?}");
+        let there = ask(&client(wire, &server), &request).await.0.unwrap_err();
+        assert_eq!(meaning(there), meaning(here), "{wire:?} {fault:?}");
     }
     for _ in 0..3 {
-        assert_eq!(ask(&far, &request).await, ask(&near, &request).await);
+        assert_eq!(ask(&far, &request).await, ask(&near, &request).await, "{wire:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_chat_completions_can_do_without_the_last_event() {
+    // proves M4
+    for wire in WIRES {
+        let server = ModelServer::start(Script::of([ScriptStep::say("hi").fault(FaultKind::MissingDone)])).unwrap();
+        let (context, history) = (context(), [user("go")]);
+        let (reply, _) = ask(&client(wire, &server), &request(&context, &history)).await;
+        assert_eq!(reply.is_ok(), wire == WireKind::Chat, "{wire:?} {reply:?}");
     }
 }

@@ -1,7 +1,7 @@
 //! The official SDKs as judges: what they accept and refuse, and whether they read the scripted server's answers.
 
 use serde_json::{Value, json};
-use windlass_testkit::{ModelServer, Script, ScriptStep, SdkAnswer, SdkJudge, SdkWire};
+use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep, SdkAnswer, SdkJudge, SdkWire};
 
 /// A good request of a wire, with a call and its result, and the changes that make it a bad one: what to put where.
 struct JudgedCase {
@@ -107,9 +107,36 @@ fn the_sdks_accept_a_good_request_of_each_wire_and_refuse_every_bad_one() {
     }
 }
 
+/// Bodies for two turns of a conversation, each whole and streamed.
+fn asked(wire: SdkWire) -> Vec<Value> {
+    let first = json!([{"role": "user", "content": [{"type": text_type(wire), "text": "go"}]}]);
+    let mut second = first.clone();
+    let reply = match wire {
+        SdkWire::Messages => json!([{"type": "text", "text": "Both:"}]),
+        SdkWire::Chat | SdkWire::Responses => json!("Both:"),
+    };
+    second.as_array_mut().unwrap().push(json!({"role": "assistant", "content": reply}));
+    let body = |(said, stream): (&Value, bool)| match wire {
+        SdkWire::Chat if stream => {
+            json!({"model": "m", "messages": said, "stream": true, "stream_options": {"include_usage": true}})
+        }
+        SdkWire::Chat => json!({"model": "m", "messages": said, "stream": false}),
+        SdkWire::Responses => json!({"model": "m", "input": said, "store": false, "stream": stream}),
+        SdkWire::Messages => json!({"model": "m", "messages": said, "max_tokens": 99, "stream": stream}),
+    };
+    [(&first, false), (&first, true), (&second, false), (&second, true)].into_iter().map(body).collect()
+}
+
+fn text_type(wire: SdkWire) -> &'static str {
+    match wire {
+        SdkWire::Chat | SdkWire::Messages => "text",
+        SdkWire::Responses => "input_text",
+    }
+}
+
 // proves M1: what our client is tested against is what a provider's own client understands
 #[test]
-fn the_sdk_reads_the_scripted_servers_answers_whole_and_streamed() {
+fn the_sdks_read_the_scripted_servers_answers_whole_and_streamed() {
     let Some(judge) = SdkJudge::installed(env!("CARGO_TARGET_TMPDIR")) else { return };
     let calls = ScriptStep::say("Both:")
         .thinking("hm")
@@ -117,33 +144,33 @@ fn the_sdk_reads_the_scripted_servers_answers_whole_and_streamed() {
         .and_call("todo", json!({"items": ["x"]}))
         .usage(30, 12);
     let server = ModelServer::start(Script::of([calls, ScriptStep::say("Done – 完.")])).unwrap();
-    let first = json!([{"role": "user", "content": "go"}]);
-    let second = json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": "Both:"}]);
-    let asked = |messages: &Value, stream: bool| {
-        let mut body = json!({"model": "scripted", "messages": messages, "stream": stream});
-        if stream {
-            body["stream_options"] = json!({"include_usage": true});
-        }
-        body
-    };
-    let bodies = [asked(&first, false), asked(&first, true), asked(&second, false), asked(&second, true)];
-    let read = judge.answers(SdkWire::Chat, &bodies, &server.base_url()).unwrap();
+    let call = |name: &str, arguments: &Value| (name.to_owned(), arguments.to_string());
     let with_calls = SdkAnswer {
         text: "Both:".to_owned(),
-        calls: vec![
-            ("read_file".to_owned(), r#"{"path":"a"}"#.to_owned()),
-            ("todo".to_owned(), r#"{"items":["x"]}"#.to_owned()),
-        ],
+        calls: vec![call("read_file", &json!({"path": "a"})), call("todo", &json!({"items": ["x"]}))],
         tokens: 42,
     };
     let last = SdkAnswer { text: "Done – 完.".to_owned(), calls: Vec::new(), tokens: 20 };
     let expected = [&with_calls, &with_calls, &last, &last].map(|answer| Ok(answer.clone()));
-    assert_eq!(read, expected);
-    // An answer that is none is refused, so the client does read it.
-    let wrong = judge.answers(
-        SdkWire::Messages,
-        &[json!({"model": "m", "max_tokens": 9, "messages": first})],
-        &server.base_url(),
-    );
-    assert!(wrong.unwrap()[0].as_ref().is_err_and(|said| said.contains("NotFound")));
+    for wire in [SdkWire::Chat, SdkWire::Messages, SdkWire::Responses] {
+        let mut read = judge.answers(wire, &asked(wire), &server.base_url()).unwrap();
+        // The SDK of Messages gives arguments as objects, written again with other spaces.
+        for (_, arguments) in read.iter_mut().flatten().flat_map(|answer| &mut answer.calls) {
+            *arguments = serde_json::from_str::<Value>(arguments).unwrap().to_string();
+        }
+        assert_eq!(read, expected, "{wire:?}");
+    }
+    assert_eq!(server.refused(), Vec::<String>::new());
+}
+
+// An answer that is none is refused, so the clients do read it.
+#[test]
+fn the_sdks_refuse_an_answer_that_is_none() {
+    let Some(judge) = SdkJudge::installed(env!("CARGO_TARGET_TMPDIR")) else { return };
+    let broken = FaultKind::Status { code: 200, body: Some(r#"{"hello": "world"}"#.to_owned()), retry_after: None };
+    for wire in [SdkWire::Chat, SdkWire::Messages, SdkWire::Responses] {
+        let server = ModelServer::start(Script::of([ScriptStep::say("hi").fault(broken.clone())])).unwrap();
+        let read = judge.answers(wire, &asked(wire)[..1], &server.base_url()).unwrap();
+        assert!(read[0].as_ref().is_err_and(|said| said.starts_with("the answer: ")), "{wire:?} {read:?}");
+    }
 }
