@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::{Model, ResponseFormat, Secret};
+use windlass_provider::{Model, ResponseFormat, Secret, WireKind};
 use windlass_runtime::{Breakers, Clock, Hub, InstructionFile, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
@@ -114,6 +114,15 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn server_key(mut self, key: Secret) -> Self {
         self.parts.model.key = Some(key);
+        self
+    }
+
+    /// Sets the protocol of the server at [`base_url`](Self::base_url), or of the address in the model's name, in case it
+    /// is not the usual one: Chat Completions at an address of which nothing is known, else that of the provider. A model
+    /// that is named like one of the protocol's maker is taken to be that one, with its abilities and its prices.
+    #[must_use]
+    pub fn wire(mut self, wire: WireKind) -> Self {
+        self.parts.model.wire = Some(wire);
         self
     }
 

@@ -177,7 +177,7 @@ pub use windlass_derive::ToolArgs;
 /// The crate that generates schemas from types, in the version this crate uses.
 pub use schemars;
 
-pub use windlass_provider::ResponseFormat;
+pub use windlass_provider::{ResponseFormat, WireKind};
 pub use windlass_runtime::{InstructionFile, ProjectInstructions, Session};
 pub use windlass_tools::{CallContext, Skill, SkillOwner, Tool, Verification};
 /// An answer to a question of a run.

@@ -4,8 +4,8 @@
 //! A key is sent only where its owner meant it to go: that of a provider to the provider or to the address that the
 //! environment gives for it, never to an address in a name or in the code.
 
-use windlass_provider::Secret;
 use windlass_provider::server_kind::ServerKind;
+use windlass_provider::{Secret, WireKind};
 
 use crate::build_error::BuildError;
 use crate::environment::Environment;
@@ -61,6 +61,8 @@ pub(crate) struct ServedModel {
     pub(crate) base_url: String,
     pub(crate) id: ServedModelId,
     pub(crate) key: Option<Secret>,
+    /// Its protocol, where the program says so.
+    pub(crate) wire: Option<WireKind>,
 }
 
 /// A model's id on its server.
@@ -78,6 +80,8 @@ pub(crate) struct RequestedModel {
     pub(crate) name: Option<String>,
     pub(crate) base_url: Option<String>,
     pub(crate) key: Option<Secret>,
+    /// The protocol of the server, where the program says so.
+    pub(crate) wire: Option<WireKind>,
 }
 
 /// The address of a server, and what kind of server it is.
@@ -90,6 +94,18 @@ impl KnownServer {
     /// The server at an address that names no provider.
     fn at(base_url: String) -> Self {
         Self { kind: ServerKind::at(&base_url), base_url }
+    }
+
+    /// The server that the program names together with its protocol. At an address of which nothing is known, the
+    /// models are taken to be those of the protocol's maker.
+    fn speaking(wire: Option<WireKind>, base_url: String) -> Self {
+        let server = Self::at(base_url);
+        let kind = match (server.kind, wire) {
+            (ServerKind::Other, Some(WireKind::Messages)) => ServerKind::Anthropic,
+            (ServerKind::Other, Some(WireKind::Responses)) => ServerKind::OpenAi,
+            (kind, _) => kind,
+        };
+        Self { kind, ..server }
     }
 
     /// The provider's own server.
@@ -107,7 +123,7 @@ impl KnownServer {
 
 /// Resolves the requested model.
 pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Result<ServedModel, BuildError> {
-    let RequestedModel { name, base_url, key } = request;
+    let RequestedModel { name, base_url, key, wire } = request;
     let name = name.or_else(|| environment.first(MODEL_VARIABLES).map(str::to_owned));
     let served = |server: KnownServer, id: Option<&str>, unnamed: UnnamedModel, from_environment: Option<&str>| {
         let KnownServer { kind, base_url } = server;
@@ -116,17 +132,19 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
             (None, UnnamedModel::FirstListed) => ServedModelId::Listed(ListedRule::First),
             (None, UnnamedModel::OnlyListed) => ServedModelId::Listed(ListedRule::Only),
         };
-        ServedModel { kind, base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)) }
+        ServedModel { kind, base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)), wire }
     };
     let own_key = environment.get(KEY_VARIABLE);
     if let Some(base_url) = base_url {
-        return Ok(served(KnownServer::at(base_url), name.as_deref(), UnnamedModel::OnlyListed, own_key));
+        let server = KnownServer::speaking(wire, base_url);
+        return Ok(served(server, name.as_deref(), UnnamedModel::OnlyListed, own_key));
     }
     let named = name.as_deref().map(NamedModel::parse);
     let id = named.and_then(|named| named.id);
     match named.map_or(NamedServer::Unnamed, |named| named.server) {
         NamedServer::Address(address) => {
-            Ok(served(KnownServer::at(address.to_owned()), id, UnnamedModel::OnlyListed, own_key))
+            let server = KnownServer::speaking(wire, address.to_owned());
+            Ok(served(server, id, UnnamedModel::OnlyListed, own_key))
         }
         NamedServer::Provider(provider) => {
             let key = environment.first(provider.key_variables());
