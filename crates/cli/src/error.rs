@@ -107,7 +107,10 @@ impl CommandError {
 /// What helps where another process has the session open.
 fn in_use_hint(key: Option<&str>) -> String {
     let key = key_text(key);
-    format!(" (`windlass follow {key}` shows what it does, `windlass stop {key}` stops its run)")
+    format!(
+        " (`windlass follow {key}` shows what it does, `windlass stop {key}` stops its run; a chat \
+             that has none open must be left there)"
+    )
 }
 
 /// The key as it is typed after a command.

@@ -18,6 +18,8 @@ use crate::consent::TerminalPerson;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::init::{DraftTrust, InitDialog, SettingsDraft, ask};
+use crate::interrupts::{self, OnInterrupt};
+use crate::output::harmless_line;
 use crate::streams::{print, print_notice};
 
 pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> CommandResult {
@@ -34,6 +36,8 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Comm
     if !args.yes && !io::stdin().is_terminal() {
         return Err(CommandError::new(Exit::Usage, "nobody is there to ask: give --yes to take what is found"));
     }
+    // Leaving at a question ends with the same exit code, by Ctrl-C as by Ctrl-D.
+    let _leaves = interrupts::set_action(OnInterrupt::Exit);
     block_on(async {
         let mut draft = find_draft(&sources, scope).await?;
         if !args.yes {
@@ -68,6 +72,10 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Comm
 /// with the server takes the place of the other. Whoever leaves at the question has a file that works.
 fn write_and_ask(path: &Path, draft: &SettingsDraft, sources: &Sources) -> Result<DraftTrust, CommandError> {
     write_checked(path, draft, DraftTrust::NotGiven)?;
+    print_notice(&format!(
+        "{} is written; the server in it counts once you trust this folder:",
+        harmless_line(&path.display().to_string())
+    ));
     let mut planned = Sources::gather(Flags::default(), sources.env.clone(), sources.cwd.clone())?;
     planned.project = Some(parsed(path, draft, DraftTrust::Given)?);
     let replace = |trust| write_whole(path, draft.render(trust).as_bytes(), ReadableBy::AsBefore);

@@ -64,6 +64,11 @@ impl Attended {
         self.terminal.write_all(text.as_bytes()).expect("typed");
     }
 
+    /// Sends SIGINT, as Ctrl-C does.
+    pub(crate) fn interrupt(&self) {
+        super::interrupt(&self.child);
+    }
+
     /// Waits until the binary exits, and asserts that it asks nothing more.
     pub(crate) fn finish(mut self) -> Ran {
         assert_eq!(self.question(), None, "it asks");

@@ -62,6 +62,17 @@ fn init_up_to_trust(bench: &Bench) -> (Attended, String) {
     (asked, shown)
 }
 
+// proves W2, X2: Ctrl-C at the question ends like Ctrl-D at the others, and what was written is known by then
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_at_the_trust_question_ends_with_the_exit_code_of_a_cancelled_command() {
+    let bench = bench();
+    let (asked, shown) = init_up_to_trust(&bench);
+    assert!(shown.contains("windlass.toml is written; the server in it counts once you trust"), "{shown}");
+    asked.interrupt();
+    assert_eq!(asked.finish().code, 4);
+}
+
 // proves W2, X2: whoever leaves at the question has a file that stops no later command
 #[cfg(target_os = "linux")]
 #[test]
