@@ -34,6 +34,8 @@ pub struct RunProgress<W: Write> {
     audience: Audience,
     /// The end of the text that the model is writing.
     words: String,
+    /// The call whose arguments the model is writing, in words.
+    written_call: String,
     /// What the run waits for.
     waits: PendingWaits,
     /// The last quiet line, while nothing else is printed, and how often it was repeated.
@@ -48,6 +50,7 @@ impl<W: Write> RunProgress<W> {
             narrator: Narrator::new(Detail::Brief),
             audience: Audience::TakesPart,
             words: String::new(),
+            written_call: "writing a call".to_owned(),
             waits: PendingWaits::default(),
             repeated: None,
         }
@@ -189,15 +192,22 @@ impl<W: Write> RunProgress<W> {
     }
 
     fn show_words(&mut self, delta: &Delta, now: Instant) {
+        // The output of a running call belongs to no attempt.
+        let in_reply = delta.attempt > 0;
         let text = match &delta.body {
-            DeltaBody::TextDelta { text } | DeltaBody::ThinkingDelta { text } | DeltaBody::CallDelta { text, .. } => {
-                text
+            DeltaBody::ThinkingDelta { .. } => return self.show_activity(&Activity::Thinking.to_string(), now),
+            DeltaBody::CallDelta { name, .. } if in_reply => {
+                if let Some(name) = name {
+                    self.written_call = format!("writing a call of {}", harmless_line(name));
+                }
+                let text = self.written_call.clone();
+                return self.show_activity(&text, now);
             }
+            DeltaBody::TextDelta { text } | DeltaBody::CallDelta { text, .. } => text,
             DeltaBody::Cleared {} => return self.erase_live(),
             DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} | DeltaBody::Waiting { .. } => return,
         };
-        // The output of a running call belongs to no attempt.
-        if delta.attempt > 0 {
+        if in_reply {
             self.waits.keep_or_begin(&Activity::Answering.to_string(), now);
         }
         if self.lines.stream() == StreamTarget::Terminal {
@@ -206,6 +216,17 @@ impl<W: Write> RunProgress<W> {
                 self.words.drain(..start);
             }
             self.lines.show(&self.words);
+        }
+    }
+
+    /// Shows what the model does whose words are no text for the person: its thoughts, the arguments of a call.
+    fn show_activity(&mut self, text: &str, now: Instant) {
+        self.waits.keep_or_begin(text, now);
+        self.words.clear();
+        if self.lines.stream() == StreamTarget::Terminal
+            && let Some(text) = self.waits.live(now)
+        {
+            self.lines.show(&short_line(&text, LIVE));
         }
     }
 

@@ -422,3 +422,15 @@ fn the_live_line_shows_the_seconds() {
     let piped = ticked(StreamTarget::Piped, &[retry], &[5]);
     assert_eq!(piped, "trying again in 9 s: rate limited\nstill waiting, 4 s left: rate limited\n");
 }
+
+// proves W2: the live line shows no raw arguments and no thoughts, only that they are written
+#[test]
+fn the_live_line_names_thinking_and_the_call_that_is_written() {
+    let thought = delta(DeltaBody::ThinkingDelta { text: "hm, the user".into() });
+    let call = |name: Option<&str>, text: &str| {
+        delta(DeltaBody::CallDelta { call: sample::call(0), name: name.map(Into::into), text: text.into() })
+    };
+    let live = rendered(StreamTarget::Terminal, &[thought, call(Some("write_file"), "{\"pa"), call(None, "th\":")]);
+    assert!(live.contains("thinking") && live.contains("writing a call of write_file"), "{live:?}");
+    assert!(!live.contains("the user") && !live.contains("pa"), "{live:?}");
+}
