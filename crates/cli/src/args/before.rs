@@ -14,7 +14,11 @@ impl Cli {
         let mut before = std::mem::take(&mut self.chat);
         match command {
             CliCommand::Run(run) => {
-                run.session = run.session.take().or(before.session.take());
+                // Each of the two selects the session, so one after the command replaces any before it.
+                let (session, continue_last) = (before.session.take(), std::mem::take(&mut before.continue_last));
+                if run.session.is_none() && !run.continue_last {
+                    (run.session, run.continue_last) = (session, continue_last);
+                }
                 run.rules.join(std::mem::take(&mut before.rules));
                 run.common.join(std::mem::take(&mut before.common));
             }
@@ -196,7 +200,7 @@ mod tests {
         for line in [
             &["--model", "m", "sessions", "list"][..],
             &["--preset", "task", "resume"],
-            &["-c", "run", "go"],
+            &["-r", "s", "run", "go"],
             &["--session", "s", "retry"],
         ] {
             assert_eq!(joined(line).err(), Some(MisplacedOptions), "{line:?}");

@@ -198,10 +198,13 @@ pub struct ChatArgs {
 }
 
 // `windlass run`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// The request, before text that is piped in; `-`, or nothing with a pipe: standard input is the request
     pub prompt: Option<String>,
+    /// Go on with this folder's last session
+    #[arg(long = "continue", short = 'c', conflicts_with = "session")]
+    pub continue_last: bool,
     /// The conversation to continue or begin
     #[arg(long, value_name = "KEY", value_parser = name)]
     pub session: Option<String>,

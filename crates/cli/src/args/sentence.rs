@@ -20,6 +20,8 @@ pub(super) fn advice(error: &clap::Error, line: &[String]) -> Option<String> {
     let sentence = words.join(" ");
     let special = sentence.contains(['"', '$', '`', '\\', '!']);
     let shell_words = if special { quoted(&sentence) } else { format!("\"{sentence}\"") };
+    let goes_on = line[..at].iter().any(|word| word == "-c" || word == "--continue");
+    let shell_words = if goes_on { format!("-c {shell_words}") } else { shell_words };
     // One word may be a slip, which the parser explains.
     if !sentence.contains(char::is_whitespace) {
         return Some(format!("{error}\nTo send it as a request, type: windlass run {shell_words}"));
@@ -59,6 +61,7 @@ mod tests {
             (&["rn"], "unrecognized subcommand 'rn'"),
             (&["session", "list"], "there is no command `session` (did you mean `windlass sessions`?). To send it"),
             (&["runn", "hello", "there"], "there is no command `runn` (did you mean `windlass run`?). To send it"),
+            (&["-c", "hi there"], "\n  windlass run -c \"hi there\"\n"),
             (&["fix", "the", "bug"], "there is no command `fix`. To send it"),
         ] {
             let text = advised(line).unwrap_or_else(|| panic!("no advice for {line:?}"));

@@ -39,6 +39,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
     let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
+        let args = &with_session(store.as_ref(), args, &place).await?;
         let known = match session_key(args) {
             Some(key) => session::find(store.as_ref(), &key).await?,
             None => None,
@@ -112,6 +113,15 @@ fn print_words_differ(id: &str) {
     print_notice(&format!(
         "windlass: message {id} was sent before with other words, and those count; give a new message another --message-id"
     ));
+}
+
+/// Returns the arguments with the folder's last session named, if that one is meant.
+async fn with_session(store: &dyn Store, args: &RunArgs, place: &PlaceSettings) -> Result<RunArgs, CommandError> {
+    let mut args = args.clone();
+    if args.continue_last {
+        args.session = Some(session::by_key_or_last(store, None, &place.workspace).await?.key);
+    }
+    Ok(args)
 }
 
 /// Returns the session key from the arguments. Without one the message's id determines the key, so that the id holds

@@ -317,3 +317,17 @@ fn retry_leaves_an_open_run_alone() {
     assert_eq!((bench.journal("s"), bench.server.count()), (journal, 0));
     assert_eq!(bench.run(&["resume", "s"]).stdout, "Aye.\n");
 }
+
+// proves W2: `-c` means the same for `run` as for the chat
+#[test]
+fn a_line_can_go_on_with_the_last_session_of_its_folder() {
+    let bench = Bench::new(Script::of(["One.", "Two.", "Three."].map(ScriptStep::say)));
+    let none = at_real_time(&bench, &["run", "-c", "go"]);
+    assert!(none.code == 2 && none.stderr.contains("this folder has no session yet"), "{}", none.stderr);
+    assert_eq!(at_real_time(&bench, &["run", "first", "--session", "s"]).stdout, "One.\n");
+    for line in [["run", "-c", "second"], ["-c", "run", "third"]] {
+        let ran = at_real_time(&bench, &line);
+        assert_eq!((ran.code, bench.keys()), (0, vec!["s".to_owned()]), "{line:?}: {}", ran.stderr);
+    }
+    assert_eq!(bench.last_request("user"), ["first", "second", "third"]);
+}
