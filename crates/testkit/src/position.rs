@@ -15,7 +15,11 @@ const REMINDER: &str = "<reminder>";
 pub fn conversation(body: &Value) -> &[Value] {
     let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
     match messages.split_last() {
-        Some((tail, rest)) if tail["role"] == "user" && tail["content"].as_str().is_some_and(|text| text.starts_with(REMINDER)) => rest,
+        Some((tail, rest))
+            if tail["role"] == "user" && tail["content"].as_str().is_some_and(|text| text.starts_with(REMINDER)) =>
+        {
+            rest
+        }
         _ => messages,
     }
 }
