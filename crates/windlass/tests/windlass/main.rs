@@ -20,3 +20,5 @@ mod system;
 mod typed_output;
 #[cfg(feature = "sqlite")]
 mod typed_tools;
+#[cfg(feature = "sqlite")]
+mod wires;
