@@ -139,7 +139,8 @@ impl Call {
                 QuestionKind::Approval { .. }
                 | QuestionKind::Settlement { .. }
                 | QuestionKind::Cycle
-                | QuestionKind::Stuck,
+                | QuestionKind::Stuck
+                | QuestionKind::Purse { .. },
                 _,
             ) => {
                 self.state = CallState::Ready;

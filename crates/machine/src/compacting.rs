@@ -3,7 +3,7 @@
 
 use windlass_vocab::{
     AttemptFailed, Compacted, CompactionMethod, ContextBudget, HistoryKeeping, ModelName, NextAttempt, NudgeCause,
-    SummaryTask, ToolSource, TurnMode, TurnStarted,
+    Spending, SummaryTask, ToolSource, TurnMode, TurnStarted,
 };
 
 use crate::blank::is_blank;
@@ -21,8 +21,12 @@ const NOTES: u64 = 6_000;
 const SUMMARY: u64 = 8_000;
 
 impl Draft<'_> {
-    /// Starts a turn, once the conversation fits.
+    /// Starts a turn, once the conversation fits, unless its call would exceed a limit (M7).
     pub(crate) fn start_turn(&mut self, mode: TurnMode) {
+        // Every turn begins with the first model of the chain.
+        if let Some(breach) = self.breach(0, Spending::default()) {
+            return self.stop_at_limit(&breach, Some(mode));
+        }
         while let Some(step) = self.next_eviction() {
             match step {
                 Eviction::Shrink(compacted) => self.push(compacted),

@@ -1,13 +1,13 @@
 //! The state of the loop: small, so that `decide` can work on a copy.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_vocab::{
     Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
     ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, StopBy, StopReason, SummaryTask,
-    Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
+    QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, StopBy,
+    StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
@@ -33,6 +33,10 @@ pub struct LoopState {
     pub undos: u32,
     /// The undo in progress.
     pub undo: Option<Arc<UndoStarted>>,
+    /// What all runs so far have spent.
+    pub spending: Spending,
+    /// The limits that a person raised, with what they are now.
+    pub raised_limits: BTreeMap<SpendingLimit, u64>,
     /// Set when the journal holds a record of a newer version: this binary may read but not write it.
     pub unknown: Option<Arc<str>>,
 }
@@ -88,6 +92,8 @@ pub struct Run {
     pub(crate) squeezed: bool,
     /// What fills the context window, as measured when the turn began.
     pub budget: Option<ContextBudget>,
+    /// What it has spent.
+    pub spending: Spending,
     /// What the progress guards have observed.
     pub watch: Arc<ProgressWatch>,
 }
@@ -152,6 +158,7 @@ impl Run {
             summary: None,
             squeezed: false,
             budget: None,
+            spending: Spending::default(),
             watch: Arc::default(),
         }
     }
@@ -406,7 +413,7 @@ impl Run {
                 }
                 self.parked = Some(Arc::new(asked.clone()));
             }
-            QuestionKind::Stuck => self.parked = Some(Arc::new(asked.clone())),
+            QuestionKind::Stuck | QuestionKind::Purse { .. } => self.parked = Some(Arc::new(asked.clone())),
         }
     }
 
@@ -436,10 +443,12 @@ impl LoopState {
 
     /// Applies one record.
     pub fn apply(&mut self, record: &Record) {
+        self.charge(record);
         match record {
             Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
             Record::RunStarted(started) => {
                 self.runs = started.run.0;
+                self.forget_raised_limits();
                 self.run = Some(Run::new(started));
             }
             Record::RunEnded(ended) => {
@@ -463,7 +472,14 @@ impl LoopState {
                 self.undo = Some(Arc::new(started.clone()));
             }
             Record::Undone(_) => self.undo = None,
-            Record::SessionChanged(changed) if changed.imported.is_some() => self.toolless.clear(),
+            Record::SessionChanged(changed) if changed.imported.is_some() => {
+                self.toolless.clear();
+                self.raised_limits.clear();
+            }
+            Record::QuestionAnswered(answered) => {
+                self.raise_limit(answered);
+                self.in_run(record);
+            }
             Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
             Record::SnapshotTaken(_)
             | Record::MessageAccepted(_)
@@ -476,7 +492,6 @@ impl LoopState {
             | Record::CallPaused(_)
             | Record::CallSettled(_)
             | Record::CallFinished(_)
-            | Record::QuestionAnswered(_)
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
             | Record::PlanChanged(_)

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use windlass_vocab::{
     Answer, AnsweredBy, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
     MessageId, ModelName, ModelRole, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy,
-    PreparedCall, Preview, QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken, StopBy,
-    StopReason, TextOrigin, Timestamp, UndoId, Usage, VerdictReason,
+    PreparedCall, Preview, QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken, Spending,
+    StopBy, StopReason, TextOrigin, Timestamp, UndoId, Usage, VerdictReason,
 };
 
 use crate::AttemptKey;
@@ -44,6 +44,8 @@ pub struct RunSettings {
     pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,
     /// Whether the conversation so far is summarised before the first turn.
     pub compact: bool,
+    /// What all sessions have spent today, where the policy limits that.
+    pub spent_today: Option<Spending>,
 }
 
 /// A call's result, already cut to what the model sees.

@@ -31,6 +31,7 @@
 
 mod attempts;
 mod blank;
+mod breach;
 mod budget;
 mod call;
 mod calls;
@@ -56,11 +57,13 @@ mod output;
 mod plain_summary;
 mod presets;
 mod prune;
+mod purse;
 mod reads;
 mod recall;
 mod repeated_read;
 mod replay;
 mod retry;
+mod sent_bytes;
 mod settle;
 mod snapshot_state;
 mod state;

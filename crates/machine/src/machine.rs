@@ -100,8 +100,21 @@ impl Draft<'_> {
     }
 
     fn start_run(&mut self, run_settings: RunSettings, retry_of: Option<RunId>) {
-        let RunSettings { policy, agent, chain, deadline, attendance, output, server, models, role_chains, compact } =
-            run_settings;
+        let RunSettings {
+            policy,
+            agent,
+            chain,
+            deadline,
+            attendance,
+            output,
+            server,
+            models,
+            role_chains,
+            compact,
+            spent_today,
+        } = run_settings;
+        let began = policy.run_time_limit_ms.map(|_| self.at);
+        let spent_today = spent_today.filter(|_| policy.limits_the_day());
         self.push(RunStarted {
             run: RunId(self.control.runs).next(),
             policy,
@@ -115,6 +128,8 @@ impl Draft<'_> {
             models,
             role_chains,
             compact,
+            began,
+            spent_today,
         });
     }
 
@@ -173,6 +188,14 @@ impl Draft<'_> {
                 next => next,
             },
         };
+        let breach = self.breach_after(attempt, &next, usage);
+        let asks = breach.is_none_or(|breach| self.asks_about(&breach));
+        let next = match (breach, mode) {
+            // No more is spent on a summary; the turn after it is judged by itself.
+            (Some(_), TurnMode::Summary) => NextAttempt::PlainSummary,
+            (Some(_), _) if !asks => NextAttempt::End,
+            (Some(_) | None, _) => next,
+        };
         let ends = next == NextAttempt::End;
         let (model, ending) = (run.model_of(attempt), ending_failure(run, attempt, failure.clone(), self.at));
         let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage };
@@ -180,8 +203,11 @@ impl Draft<'_> {
             return self.summary_failed(failed);
         }
         self.push(failed);
-        if let Some(step) = shorter {
+        if let Some(step) = shorter.filter(|_| asks) {
             self.evict_after_overflow(step, mode);
+        }
+        if let Some(breach) = breach {
+            self.stop_at_limit(&breach, None);
         } else if ends && mode == TurnMode::WrapUp {
             self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(ending));
         } else if ends {
@@ -356,6 +382,8 @@ impl Draft<'_> {
             (QuestionKind::Cycle, QuestionOption::Once) => self.go_on_after_pause(without_call),
             (QuestionKind::Cycle, _) => self.halt(without_call),
             (QuestionKind::Stuck, QuestionOption::Once) => self.take_up(),
+            (QuestionKind::Purse { turn, .. }, QuestionOption::Once) => self.go_on_spending(turn),
+            (QuestionKind::Purse { limit, .. }, _) => self.keep_limit(limit),
             (QuestionKind::Stuck, _) => {
                 let failure = Failure::new(FailureClass::Internal, "The run made no progress and was given up.");
                 self.end(EndReason::Failed, failure.message.clone(), Some(failure));

@@ -203,6 +203,13 @@ impl PresetColumn {
             retry_after_limit_ms: Some(600_000),
             server_wait_ms: 5_000,
             outside_text: OutsideText::Ask,
+            run_cost_limit: None,
+            run_token_limit: None,
+            run_time_limit_ms: None,
+            session_cost_limit: None,
+            session_token_limit: None,
+            day_cost_limit: None,
+            day_token_limit: None,
         }
     }
 }

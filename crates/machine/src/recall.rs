@@ -57,7 +57,10 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             QuestionKind::Approval { call } => {
                 Some(Fact::CallNeedsApproval { call, preview: asked.preview.clone(), because: asked.because.clone() })
             }
-            QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck => None,
+            QuestionKind::Settlement { .. }
+            | QuestionKind::Cycle
+            | QuestionKind::Stuck
+            | QuestionKind::Purse { .. } => None,
         },
         Record::CallSettled(settled) => {
             let verified = match settled.settlement {
@@ -129,6 +132,7 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         models: started.models.clone(),
         role_chains: started.role_chains.clone(),
         compact: started.compact,
+        spent_today: started.spent_today,
     }
 }
 

@@ -38,6 +38,11 @@ impl Draft<'_> {
                 let without_call = run.without_call;
                 self.take_default(&asked);
                 self.halt(without_call);
+            } else if let QuestionKind::Purse { limit, .. } = asked.kind
+                && !self.is_attended()
+            {
+                self.take_default(&asked);
+                self.keep_limit(limit);
             }
             return;
         }
@@ -163,7 +168,10 @@ impl Draft<'_> {
                     self.take_default(&asked);
                     self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
                 }
-                QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck => {}
+                QuestionKind::Settlement { .. }
+                | QuestionKind::Cycle
+                | QuestionKind::Stuck
+                | QuestionKind::Purse { .. } => {}
             }
         }
     }

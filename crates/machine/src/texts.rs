@@ -90,7 +90,7 @@ pub(crate) fn retry_later_text(message: &str, wait_ms: u64, until: Timestamp, li
 }
 
 /// Returns a duration in its two largest units.
-fn span(ms: u64) -> String {
+pub(crate) fn span(ms: u64) -> String {
     let units = |large: u64, small: u64, names: [&str; 2]| match (ms / large, ms % large / small) {
         (many, 0) => format!("{many} {}", names[0]),
         (many, more) => format!("{many} {} {more} {}", names[0], names[1]),

@@ -59,7 +59,7 @@ fn is_in_our_words(finished: &CallFinished) -> bool {
 /// Whether the loop asks about the run itself: then the question is in its own words.
 fn is_our_question(asked: &QuestionAsked) -> bool {
     match asked.kind {
-        QuestionKind::Cycle | QuestionKind::Stuck => true,
+        QuestionKind::Cycle | QuestionKind::Stuck | QuestionKind::Purse { .. } => true,
         QuestionKind::Approval { .. } | QuestionKind::Settlement { .. } | QuestionKind::Elicitation { .. } => false,
     }
 }

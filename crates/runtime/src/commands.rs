@@ -4,7 +4,8 @@ use windlass_machine::{Effect, Fact, RunSettings};
 use windlass_provider::BoxFuture;
 use windlass_store::{Batch, StoreError, WaitingMessage};
 use windlass_vocab::{
-    Answer, AnsweredBy, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, StopBy, Timestamp,
+    Answer, AnsweredBy, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, Spending, StopBy,
+    Timestamp,
 };
 
 use crate::driver::Driver;
@@ -36,7 +37,8 @@ impl Driver {
                 let _ = reply.send(taken);
             }
             DriverCommand::Retry { reply } => {
-                let taken = self.step(Fact::Retried(Box::new(self.run_settings()))).await?;
+                let run_settings = Box::new(self.run_settings().await?);
+                let taken = self.step(Fact::Retried(run_settings)).await?;
                 self.announce();
                 let _ = reply.send(if taken == Acceptance::Yes { self.open_run() } else { None });
             }
@@ -68,9 +70,15 @@ impl Driver {
     }
 
     /// Returns the settings for a run that starts now.
-    pub(crate) fn run_settings(&self) -> RunSettings {
+    pub(crate) async fn run_settings(&mut self) -> Result<RunSettings, StoreError> {
+        let owner = self.state.control.opened.as_ref().map(|opened| opened.owner.clone()).unwrap_or_default();
+        self.run_settings_for(&owner).await
+    }
+
+    /// Like `run_settings`, for a session of this owner that may not be opened yet.
+    pub(crate) async fn run_settings_for(&mut self, owner: &str) -> Result<RunSettings, StoreError> {
         let now = self.services.clock.now();
-        RunSettings {
+        Ok(RunSettings {
             policy: self.agent.policy.clone(),
             agent: self.agent.name.clone(),
             chain: self.agent.models.iter().map(|model| model.name.clone()).collect(),
@@ -81,7 +89,18 @@ impl Driver {
             models: self.agent.models.clone(),
             role_chains: self.agent.role_chains.clone(),
             compact: self.compact_wanted,
+            spent_today: self.spent_today(owner, now).await?,
+        })
+    }
+
+    /// Returns what all sessions of the owner have spent today, where a run may start and its policy limits that. What
+    /// other processes spend during the run is not counted.
+    async fn spent_today(&mut self, owner: &str, now: Timestamp) -> Result<Option<Spending>, StoreError> {
+        if self.open_run().is_some() || !self.agent.policy.limits_the_day() {
+            return Ok(None);
         }
+        let charges = Box::pin(windlass_store::charges(self.services.store.as_ref(), owner, now.day_start())).await?;
+        Ok(Some(charges.spending()))
     }
 
     async fn send(&mut self, message_id: MessageId, text: String) -> Result<SendOutcome, StoreError> {
@@ -129,7 +148,7 @@ impl Driver {
 
     async fn take_up(&mut self, message: WaitingMessage, takes: Vec<MessageId>) -> Result<Acceptance, StoreError> {
         let WaitingMessage { message_id, text, .. } = message;
-        let fact = Fact::Message { message_id, text, run_settings: Box::new(self.run_settings()) };
+        let fact = Fact::Message { message_id, text, run_settings: Box::new(self.run_settings().await?) };
         self.step_with(fact, Batch { takes, ..Batch::default() }).await
     }
 

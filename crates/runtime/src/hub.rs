@@ -138,7 +138,8 @@ impl Hub {
         }
         let mut entered = self.opener(&agent, Some(Interest::Everything)).take_over(session).await?;
         let driver = &mut entered.driver;
-        let retried = driver.step(Fact::Retried(Box::new(driver.run_settings()))).await?;
+        let run_settings = Box::new(driver.run_settings().await?);
+        let retried = driver.step(Fact::Retried(run_settings)).await?;
         let Some(run) = driver.open_run().filter(|_| retried == Acceptance::Yes) else { return Ok(None) };
         let (session, events) = self.started(entered).followed(Interest::Everything);
         Ok(Some((session, events, run)))

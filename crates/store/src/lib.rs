@@ -38,6 +38,7 @@
 mod audit;
 mod backwards;
 mod batch;
+mod charges;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod control;
@@ -60,6 +61,7 @@ mod verify;
 pub use audit::{append_audit, audit_file, read_audit};
 pub use backwards::ReverseRecords;
 pub use batch::{Batch, Entry, Head, SealedBatch, StoredBatch, WaitingMessage};
+pub use charges::{Charge, Charges, charges};
 pub use control::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, SentCommand, TakenCommand};
 pub use error::{AppendError, Loss, StoreError};
 pub use export::{ExportError, export};

@@ -8,10 +8,13 @@ mod not_built;
 mod tighter;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
 
 pub use not_built::{NotBuilt, VALUES_NOT_BUILT};
+
+use crate::Dollars;
 
 macro_rules! policy {
     ($($(#[$doc:meta])* $field:ident: $kind:ty $(= $added:ident)?, tighter: $tighter:ident;)*) => {
@@ -117,6 +120,21 @@ policy! {
     server_wait_ms: u64 = default, tighter: at_most;
     /// Whether a person is asked about calls that carry text from outside to a protected path or the network (X4).
     outside_text: OutsideText = default, tighter: outside_text;
+    /// The most money a run may spend on model calls (M7), in US dollars. Calls whose price is not known count as
+    /// nothing; 0 allows only models that cost nothing. Absent, here and in the rows below: no limit.
+    run_cost_limit: Option<Dollars> = default, tighter: limit;
+    /// The most tokens a run may send and receive.
+    run_token_limit: Option<NonZeroU64> = default, tighter: limit;
+    /// The time after which a run makes no further model call, in milliseconds.
+    run_time_limit_ms: Option<NonZeroU64> = default, tighter: limit;
+    /// The most money that all runs of a session may spend.
+    session_cost_limit: Option<Dollars> = default, tighter: limit;
+    /// The most tokens that all runs of a session may send and receive.
+    session_token_limit: Option<NonZeroU64> = default, tighter: limit;
+    /// The most money that all sessions may spend on one day, by UTC.
+    day_cost_limit: Option<Dollars> = default, tighter: limit;
+    /// The most tokens that all sessions may send and receive on one day, by UTC.
+    day_token_limit: Option<NonZeroU64> = default, tighter: limit;
 }
 
 /// Whether a row has its default. A row that was added later is not serialized then, so that an old policy is written

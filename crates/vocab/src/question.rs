@@ -1,9 +1,9 @@
 //! One mechanism for every question to a person during a run: approvals, what to do with a call that a crash
-//! interrupted, a model that repeats itself. Questions are stored; each has a default and may expire.
+//! interrupted, a model that repeats itself, a limit that is reached. Questions are stored; each has a default and may expire.
 
 use serde::{Deserialize, Serialize};
 
-use crate::CallId;
+use crate::{CallId, SpendingLimit, TurnMode};
 
 /// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,16 @@ pub enum QuestionKind {
     Cycle,
     /// Whether to try once more, although the run was resumed repeatedly without progress.
     Stuck,
+    /// Whether to spend more, although the next model call would exceed a limit (M7).
+    Purse {
+        /// The limit.
+        limit: SpendingLimit,
+        /// What the limit is if the person agrees, in its unit.
+        raised_to: u64,
+        /// The purpose of the turn that would begin; absent where a turn has begun and its next attempt waits.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<TurnMode>,
+    },
 }
 
 /// What is displayed to the person: a command line, a diff, the arguments.
@@ -47,9 +57,9 @@ pub struct Preview {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionOption {
-    /// Approval and Elicitation: no. Cycle and Stuck: stop the run.
+    /// Approval and Elicitation: no. Cycle, Stuck and Purse: stop the run.
     No,
-    /// Approval: allow this call once. Cycle and Stuck: continue.
+    /// Approval: allow this call once. Cycle, Stuck and Purse: continue.
     Once,
     /// Approval: allow this call and calls like it, for this session.
     Session,

@@ -25,6 +25,12 @@ impl Timestamp {
         if later > latest.0 { latest } else { Self(later) }
     }
 
+    /// Returns the first moment of its day, by UTC.
+    #[must_use]
+    pub const fn day_start(self) -> Self {
+        Self(self.0.div_euclid(DAY_MS).saturating_mul(DAY_MS))
+    }
+
     /// Returns the milliseconds since `earlier`; 0 if `earlier` is later.
     #[must_use]
     pub const fn ms_since(self, earlier: Self) -> u64 {

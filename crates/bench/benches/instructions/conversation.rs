@@ -77,6 +77,7 @@ fn run_settings() -> RunSettings {
         models: Vec::new(),
         role_chains: std::collections::BTreeMap::new(),
         compact: false,
+        spent_today: None,
     }
 }
 

@@ -19,6 +19,7 @@ mod paused_replies;
 mod pauses;
 mod presets;
 mod properties;
+mod purses;
 mod resumes;
 mod retries;
 mod support;

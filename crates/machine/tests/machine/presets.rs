@@ -86,6 +86,13 @@ fn durable_chat() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 
@@ -132,6 +139,13 @@ fn local_model() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 
@@ -177,6 +191,13 @@ fn assistant() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 
@@ -218,6 +239,13 @@ fn task() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 
@@ -264,6 +292,13 @@ fn operator() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 
@@ -311,6 +346,13 @@ fn default() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 

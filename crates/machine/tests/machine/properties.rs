@@ -11,7 +11,7 @@ use windlass_vocab::{
 
 /// The next event.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+pub(crate) enum Event {
     /// The n-th outstanding effect is performed and its fact recorded.
     Perform(usize),
     /// The n-th outstanding effect is performed, and the process dies before it can record that.
@@ -53,7 +53,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     )
 }
 
-fn a_move() -> impl Strategy<Value = Move> {
+pub(crate) fn a_move() -> impl Strategy<Value = Move> {
     let plain = prop_oneof![
         2 => Just(Move::Text("words")),
         1 => Just(Move::Text("{\"n\": 1}")),
@@ -79,7 +79,7 @@ fn a_move() -> impl Strategy<Value = Move> {
     )
 }
 
-fn event() -> impl Strategy<Value = Event> {
+pub(crate) fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
         10 => (0..4usize).prop_map(Event::Perform),
         2 => (0..4usize).prop_map(Event::DieAfter),
@@ -93,7 +93,7 @@ fn sized(name: &str, window: u64) -> RunModel {
     RunModel { window: Some(window), ..RunModel::named(name) }
 }
 
-fn happen(world: &mut World, event: Event) {
+pub(crate) fn happen(world: &mut World, event: Event) {
     let owed = world.owed();
     let nth = |n: usize| owed.get(n % owed.len().max(1)).cloned();
     match event {

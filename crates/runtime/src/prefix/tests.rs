@@ -56,6 +56,8 @@ fn run(policy: Policy) -> RunStarted {
         models: Vec::new(),
         role_chains: std::collections::BTreeMap::new(),
         compact: false,
+        began: None,
+        spent_today: None,
     }
 }
 

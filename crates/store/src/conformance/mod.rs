@@ -14,6 +14,7 @@
 //! ```
 
 mod backwards;
+mod charges;
 mod checked;
 mod control;
 mod fork;
@@ -100,6 +101,8 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         transfer::a_journal_of_a_newer_version_is_not_added_to(from, to);
         backwards::a_journal_is_read_from_its_end_in_whole_batches(store);
         backwards::every_record_is_met_once_from_the_end(store);
+        charges::charges_are_a_fold_of_all_journals_from_a_time_on(store);
+        charges::what_a_fork_copied_is_charged_once(store);
         fork::a_fork_at_any_batch_is_a_journal_of_its_own(store);
         fork::a_fork_in_the_middle_of_a_batch_takes_all_of_it(store);
         fork::a_fork_where_there_is_no_record_is_refused(store);

@@ -61,6 +61,8 @@ pub fn run_started(run: u32) -> Record {
         models: Vec::new(),
         role_chains: BTreeMap::from([(ModelRole::Summary, vec![ModelName::from("small")])]),
         compact: true,
+        began: None,
+        spent_today: None,
     }
     .into()
 }
@@ -426,6 +428,13 @@ fn policy() -> Policy {
         retry_after_limit_ms: Some(600_000),
         server_wait_ms: 0,
         outside_text: OutsideText::Ask,
+        run_cost_limit: None,
+        run_token_limit: None,
+        run_time_limit_ms: None,
+        session_cost_limit: None,
+        session_token_limit: None,
+        day_cost_limit: None,
+        day_token_limit: None,
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Attendance, Dialect, Failure, Json, MessageId, ModelName, ModelRole, Nudge, OutputSpec, Policy, QuestionId, RunId,
-    RunModel, Timestamp, ToolName, ToolSpec, Usage,
+    RunModel, Spending, Timestamp, ToolName, ToolSpec, Usage,
 };
 
 /// A run began.
@@ -45,6 +45,12 @@ pub struct RunStarted {
     /// Set when the person asked for a summary of the conversation so far: it is written before the first turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
+    /// When it began, where the policy limits its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<Timestamp>,
+    /// What all sessions had spent before it on the same day, where the policy limits the day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_today: Option<Spending>,
 }
 
 impl RunStarted {

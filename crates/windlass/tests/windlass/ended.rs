@@ -74,6 +74,8 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         models: Vec::new(),
         role_chains: Default::default(),
         compact: false,
+        began: None,
+        spent_today: None,
     }
     .into()
 }

@@ -144,6 +144,7 @@ impl World {
             models: Vec::new(),
             role_chains: BTreeMap::new(),
             compact: false,
+            spent_today: None,
         };
         let mut world = Self {
             state: State::new(session),

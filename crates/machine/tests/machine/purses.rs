@@ -1,0 +1,306 @@
+//! Limits on what may be spent (M7): checked before each model call, asked about where a person can answer.
+
+use std::num::NonZeroU64;
+
+use crate::properties::{Event, a_move, event, happen};
+use crate::support::{Move, World, call};
+use proptest::prelude::*;
+use windlass_machine::{Effect, Fact, ReplayOutcome, replay};
+use windlass_vocab::{
+    Answer, AnsweredBy, Attendance, Dollars, EffectClass, EndReason, FailureClass, ListPrices, NanoMoney, NextAttempt,
+    Policy, Prices, QuestionAsked, QuestionKind, QuestionOption, Record, RunEnded, RunModel, Spending, SpendingLimit,
+    TurnMode, Usage,
+};
+
+/// A dollar for a million tokens, each way: a token is 1,000 billionths.
+const A_DOLLAR: ListPrices = ListPrices {
+    usual: Prices {
+        input: NanoMoney(1_000_000_000),
+        output: NanoMoney(1_000_000_000),
+        cached: None,
+        cache_written: None,
+    },
+    long: None,
+};
+
+fn count(number: u64) -> Option<NonZeroU64> {
+    NonZeroU64::new(number)
+}
+
+fn dollars(text: &str) -> Option<Dollars> {
+    Some(text.parse().expect("an amount"))
+}
+
+/// Returns a world that calls a tool in each turn, with these changes to its policy. A turn uses 15 tokens, and a call
+/// is estimated at about 1,100.
+fn working(change: impl FnOnce(&mut Policy)) -> World {
+    let mut world = World::new("default", vec![Move::Calls(vec![call("t0", EffectClass::ReadOnly).repeatable()])]);
+    world.run_settings.policy.turn_cap = 20;
+    world.run_settings.models = ["first", "second"].map(priced).to_vec();
+    change(&mut world.run_settings.policy);
+    world
+}
+
+fn priced(name: &str) -> RunModel {
+    RunModel { prices: Some(A_DOLLAR), ..RunModel::named(name) }
+}
+
+fn turns(world: &World) -> usize {
+    world.kinds().iter().filter(|kind| *kind == "TurnStarted").count()
+}
+
+fn run(world: &mut World) -> RunEnded {
+    world.say("go");
+    world.finish()
+}
+
+fn asked(world: &World) -> Option<QuestionAsked> {
+    world.owed().into_iter().find_map(|effect| match effect {
+        Effect::Ask(asked) => Some(asked.as_ref().clone()),
+        _ => None,
+    })
+}
+
+/// Performs what is owed until a question waits.
+fn until_asked(world: &mut World) -> QuestionAsked {
+    for _ in 0..500 {
+        if let Some(asked) = asked(world) {
+            return asked;
+        }
+        let effect = world.owed().into_iter().next().expect("something is owed");
+        let fact = world.perform(&effect);
+        world.put(fact);
+    }
+    panic!("nobody is asked");
+}
+
+fn answer(world: &mut World, asked: &QuestionAsked, option: QuestionOption, by: AnsweredBy) -> Vec<Record> {
+    world.put(Fact::Answered { question: asked.question, answer: Answer::plain(option), by })
+}
+
+// proves M7, L3
+#[test]
+fn without_a_person_the_run_ends_before_the_call_that_a_limit_forbids_and_says_which() {
+    let limits: [(fn(&mut Policy), &str); 7] = [
+        (|policy| policy.run_cost_limit = dollars("0.00125"), "run_cost_limit is $0.0013"),
+        (|policy| policy.run_token_limit = count(1_250), "run_token_limit is 1250 tokens"),
+        (|policy| policy.run_time_limit_ms = count(200), "run_time_limit_ms is 200 ms"),
+        (|policy| policy.session_cost_limit = dollars("0.00125"), "session_cost_limit is $0.0013"),
+        (|policy| policy.session_token_limit = count(1_250), "session_token_limit is 1250 tokens"),
+        (|policy| policy.day_cost_limit = dollars("0.00125"), "day_cost_limit is $0.0013"),
+        (|policy| policy.day_token_limit = count(1_250), "day_token_limit is 1250 tokens"),
+    ];
+    for (change, says) in limits {
+        let mut world = working(change);
+        let ended = run(&mut world);
+        assert_eq!(ended.reason, EndReason::BudgetSpent, "{says}");
+        assert!(ended.answer.contains(says), "{}", ended.answer);
+        assert!((2..20).contains(&turns(&world)), "{says}: {} turns", turns(&world));
+        let batches = world.journal.len() as u64;
+        assert_eq!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { batches });
+    }
+    let mut free = working(|_| {});
+    assert_eq!((run(&mut free).reason, turns(&free)), (EndReason::Unfinished, 21), "no limit, no end but the cap");
+}
+
+// proves M7: a limit of nothing allows what costs nothing
+#[test]
+fn a_limit_of_no_money_allows_free_models_alone_and_is_not_asked_about() {
+    for (prices, reason) in [
+        (Some(ListPrices::FREE), EndReason::Completed),
+        (Some(A_DOLLAR), EndReason::BudgetSpent),
+        (None, EndReason::Completed),
+    ] {
+        let mut world = World::new("default", vec![Move::Text("done")]).attended();
+        world.run_settings.models = vec![RunModel { prices, ..RunModel::named("first") }];
+        world.run_settings.policy.run_cost_limit = dollars("0");
+        assert_eq!(run(&mut world).reason, reason, "{prices:?}");
+        assert!(!world.kinds().contains(&"QuestionAsked".to_owned()));
+    }
+}
+
+// proves M7, T8
+#[test]
+fn a_person_is_asked_whether_to_raise_the_limit_and_the_run_goes_on_or_ends() {
+    let mut world = working(|policy| policy.run_token_limit = count(1_250)).attended();
+    world.say("go");
+    let question = until_asked(&mut world);
+    let raised = QuestionKind::Purse { limit: SpendingLimit::RunTokens, raised_to: 2_500, turn: Some(TurnMode::Tools) };
+    assert_eq!(question.kind, raised);
+    assert_eq!(question.expires, Some(world.now.plus_ms(300_000)), "T8: it times out to no");
+    assert_eq!((question.default, world.owed().len()), (QuestionOption::No, 1), "no model is called meanwhile");
+    let before = turns(&world);
+    world.crash();
+    assert_eq!(asked(&world).as_ref(), Some(&question), "it survives a crash");
+    answer(&mut world, &question, QuestionOption::Once, AnsweredBy::Person);
+    assert_eq!(turns(&world), before + 1, "the turn begins with the answer");
+    for (option, by) in [(QuestionOption::No, AnsweredBy::Person), (QuestionOption::No, AnsweredBy::Expiry)] {
+        let mut world = working(|policy| policy.run_token_limit = count(1_250)).attended();
+        world.say("go");
+        let question = until_asked(&mut world);
+        let batch = answer(&mut world, &question, option, by);
+        let Some(Record::RunEnded(ended)) = batch.last() else { panic!("{batch:?}") };
+        assert_eq!(ended.reason, EndReason::BudgetSpent);
+        assert!(ended.answer.contains("run_token_limit is 1250 tokens"), "{}", ended.answer);
+    }
+}
+
+// proves T8: at once where nobody can answer
+#[test]
+fn a_question_about_a_limit_is_taken_as_no_when_the_run_is_resumed_without_a_person() {
+    let mut world = working(|policy| policy.run_token_limit = count(1_250)).attended();
+    world.say("go");
+    until_asked(&mut world);
+    world.run_settings.attendance = Attendance::Unattended;
+    world.crash();
+    let (_, ended) = world.state.control.last.clone().expect("it ended");
+    assert_eq!(ended.reason, EndReason::BudgetSpent);
+}
+
+// proves M7
+#[test]
+fn what_a_person_allowed_holds_for_the_session_where_the_limit_does_and_else_for_the_run() {
+    let mut world = World::new("default", vec![Move::Text("done")]).attended();
+    world.run_settings.policy.session_token_limit = count(1_000);
+    world.run_settings.policy.run_token_limit = count(100);
+    let mut asked_about = Vec::new();
+    for _ in 0..2 {
+        world.say("go");
+        while world.state.control.run.is_some() {
+            let effect = world.owed().into_iter().next().expect("something is owed");
+            if let Effect::Ask(asked) = &effect
+                && let QuestionKind::Purse { limit, .. } = &asked.kind
+            {
+                asked_about.push(*limit);
+            }
+            let fact = world.perform(&effect);
+            world.put(fact);
+        }
+    }
+    let (run, session) = (SpendingLimit::RunTokens, SpendingLimit::SessionTokens);
+    assert_eq!(asked_about, [run, session, run], "the session's limit stays raised");
+}
+
+// proves M7, J3: a retry with a higher limit goes on where the run ended
+#[test]
+fn a_run_that_ended_at_its_limit_is_retried_with_a_higher_one() {
+    let mut world = working(|policy| policy.session_token_limit = count(1_250));
+    assert_eq!(run(&mut world).reason, EndReason::BudgetSpent);
+    let kept = world.state.transcript.history.len();
+    world.run_settings.policy.session_token_limit = count(9_999);
+    world.script = vec![Move::Text("done")];
+    assert!(!world.put(Fact::Retried(Box::new(world.run_settings.clone()))).is_empty());
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    assert!(world.state.transcript.history.len() > kept, "nothing is lost");
+}
+
+// proves M7
+#[test]
+fn what_others_spent_today_counts_for_the_day() {
+    for (others, reason) in [(0, EndReason::Completed), (9_000, EndReason::BudgetSpent)] {
+        let mut world = World::new("default", vec![Move::Text("done")]);
+        world.run_settings.policy.day_token_limit = count(10_000);
+        world.run_settings.spent_today = Some(Spending { cost: NanoMoney(0), tokens: others });
+        assert_eq!(run(&mut world).reason, reason, "{others}");
+    }
+}
+
+// proves M7, M4: what a failed attempt is charged counts, too
+#[test]
+fn no_further_attempt_is_made_when_the_failed_ones_have_spent_the_limit() {
+    for attended in [false, true] {
+        let mut world =
+            World::new("default", vec![Move::Fails(3, FailureClass::Transient, Box::new(Move::Text("done")))]);
+        world.run_settings.policy.run_token_limit = count(5_000);
+        if attended {
+            world = world.attended();
+        }
+        world.say("go");
+        for _ in 0..2 {
+            let effect = world.owed().remove(0);
+            let mut fact = world.perform(&effect);
+            if let Fact::Failed { usage, .. } = &mut fact {
+                *usage = Some(Usage { input: 4_500, ..Usage::default() });
+            }
+            world.put(fact);
+        }
+        if attended {
+            let question = asked(&world).expect("a question");
+            assert!(matches!(world.nexts()[..], [NextAttempt::Retry { .. }]));
+            answer(&mut world, &question, QuestionOption::Once, AnsweredBy::Person);
+            assert!(matches!(world.owed()[..], [Effect::CallModel { .. }]), "{:?}", world.owed());
+        } else {
+            assert_eq!(world.nexts(), [NextAttempt::End]);
+            assert_eq!(world.state.control.last.clone().expect("it ended").1.reason, EndReason::BudgetSpent);
+        }
+    }
+}
+
+/// Checks that a model call that is owed was within the limits when it was decided.
+fn check_call(world: &World) -> Result<(), TestCaseError> {
+    let calls = world.owed().iter().any(|effect| matches!(effect, Effect::CallModel { .. }));
+    let control = &world.state.control;
+    let Some(run) = control.run.as_ref().filter(|_| calls) else { return Ok(()) };
+    let money = |spending: Spending| u64::try_from(spending.cost.0).expect("an amount");
+    for (limit, spent) in [
+        (SpendingLimit::RunCost, money(run.spending)),
+        (SpendingLimit::RunTokens, run.spending.tokens),
+        (SpendingLimit::SessionCost, money(control.spending)),
+        (SpendingLimit::SessionTokens, control.spending.tokens),
+    ] {
+        let Some(own) = limit.in_policy(run.policy()) else { continue };
+        let allowed = control.raised_limits.get(&limit).copied().unwrap_or(own).max(own);
+        prop_assert!(spent < allowed, "{:?}: {} spent of {}, and a model is called", limit, spent, allowed);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    // proves M7, J3: `World::put` decides every batch again, `crash` compares fold and state
+    #[test]
+    fn no_model_is_called_above_a_limit_whatever_happens(
+        attended in any::<bool>(),
+        tokens in prop::option::of(1_000..2_000u64),
+        nano in prop::option::of(1_000_000..2_000_000u64),
+        session in prop::option::of(1_000..3_000u64),
+        script in prop::collection::vec(a_move(), 1..8),
+        events in prop::collection::vec(event(), 0..60),
+    ) {
+        let mut world = World::new("default", script);
+        world.run_settings.models = ["first", "second"].map(priced).to_vec();
+        let policy = &mut world.run_settings.policy;
+        policy.run_token_limit = tokens.and_then(count);
+        policy.run_cost_limit = nano.map(Dollars::of_nano);
+        policy.session_token_limit = session.and_then(count);
+        world.run_settings.attendance = if attended { Attendance::Attended } else { Attendance::Unattended };
+        world.say("begin");
+        for event in events {
+            if let (Event::Perform(_), Some(Effect::CallModel { key, .. })) = (event, world.owed().first().cloned()) {
+                // Some failures are charged.
+                if key.attempt == 2 {
+                    let usage = Some(Usage { input: 700, ..Usage::default() });
+                    let failure = windlass_vocab::Failure::new(FailureClass::Transient, "it failed");
+                    world.put(Fact::Failed { attempt: key, failure, usage });
+                    check_call(&world)?;
+                    continue;
+                }
+            }
+            happen(&mut world, event);
+            check_call(&world)?;
+        }
+        prop_assert_eq!(world.fold(), world.state);
+    }
+}
+
+// proves J7: a run without limits is recorded as before
+#[test]
+fn a_run_without_limits_records_nothing_about_them() {
+    let mut world = World::new("default", vec![Move::Text("done")]);
+    world.run_settings.spent_today = Some(Spending { cost: NanoMoney(1), tokens: 1 });
+    run(&mut world);
+    let started = world.journal.iter().flatten().find(|record| matches!(record, Record::RunStarted(_)));
+    let body = started.expect("a run").body().expect("JSON");
+    assert!(!body.contains("limit\"") && !body.contains("began") && !body.contains("spent_today"), "{body}");
+}

@@ -1,0 +1,152 @@
+//! What model calls were charged (M7), folded from the journals. There is no table of it, so that a turn stays one
+//! write; journals are read from their end, and only as far back as asked.
+//!
+//! A removed session counts no more. What a fork copied counts in the session it was made in, and what was done before
+//! an import counts where it was done.
+
+use windlass_vocab::{Envelope, ModelName, NanoMoney, Record, RunStarted, SessionId, Spending, Timestamp, Usage};
+
+use crate::{ReverseRecords, SessionRow, SessionStatus, Store, StoreError};
+
+/// What one model call was charged: a reply, or an attempt that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// When it was recorded.
+    pub at: Timestamp,
+    /// The session.
+    pub session: SessionId,
+    /// The agent of the run.
+    pub agent: String,
+    /// The model.
+    pub model: ModelName,
+    /// The tokens.
+    pub usage: Usage,
+    /// The cost in US dollars, where the price was known.
+    pub cost: Option<NanoMoney>,
+}
+
+/// The charges of several sessions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Charges {
+    /// The charges; those of one session in order.
+    pub charges: Vec<Charge>,
+    /// The sessions whose journal is damaged, so that their charges are missing.
+    pub unreadable: Vec<(SessionRow, StoreError)>,
+}
+
+impl Charges {
+    /// Returns the sum.
+    #[must_use]
+    pub fn spending(&self) -> Spending {
+        let mut sum = Spending::default();
+        self.charges.iter().for_each(|charge| sum += Spending::of_call(&charge.usage, charge.cost));
+        sum
+    }
+}
+
+/// Returns what all sessions of an owner were charged from `since` on.
+pub async fn charges(store: &dyn Store, owner: &str, since: Timestamp) -> Result<Charges, StoreError> {
+    let mut all = Charges::default();
+    for row in store.sessions(owner).await? {
+        // The row of an open run is as old as its last question or message; its calls may be newer.
+        let is_open = match row.status {
+            SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
+            SessionStatus::Idle | SessionStatus::Failed => false,
+        };
+        if !is_open && row.updated < since {
+            continue;
+        }
+        match of_session(store, row.session, since).await {
+            Ok(charges) => all.charges.extend(charges),
+            Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) => all.unreadable.push((row, error)),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the charges of one session, in order.
+async fn of_session(store: &dyn Store, session: SessionId, since: Timestamp) -> Result<Vec<Charge>, StoreError> {
+    let copied = copied_records(store, session).await?;
+    let mut reader = ChargeReader { since, charges: Vec::new(), of_run: 0 };
+    let mut records = ReverseRecords::new(store, session);
+    while let Some(envelope) = records.next().await? {
+        if envelope.seq <= copied || reader.read(envelope) == ReadOn::No {
+            break;
+        }
+    }
+    reader.charges.reverse();
+    Ok(reader.charges)
+}
+
+/// Returns the number of the last record that a fork copied; 0 where the session is no fork.
+async fn copied_records(store: &dyn Store, session: SessionId) -> Result<u64, StoreError> {
+    let last = store.head(session).await?.seq;
+    let mut before = 4;
+    loop {
+        let first = store.read_before(session, before, u32::MAX).await?.into_iter().next();
+        match first.map(|envelope| envelope.record) {
+            Some(Record::SessionOpened(opened)) => return Ok(opened.forked_from.last().map_or(0, |origin| origin.seq)),
+            Some(_) => return Ok(0),
+            None if before > last => return Ok(0),
+            None => before *= 4,
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum ReadOn {
+    Yes,
+    No,
+}
+
+/// Collects charges from the newest record backwards.
+struct ChargeReader {
+    since: Timestamp,
+    /// Newest first.
+    charges: Vec<Charge>,
+    /// How many of the last ones belong to the run whose beginning was not reached yet.
+    of_run: usize,
+}
+
+impl ChargeReader {
+    fn read(&mut self, envelope: Envelope) -> ReadOn {
+        let Envelope { at, session, record, .. } = envelope;
+        let mut add = |model: ModelName, usage: Usage, cost: Option<NanoMoney>| {
+            if at >= self.since {
+                self.charges.push(Charge { at, session, agent: String::new(), model, usage, cost });
+                self.of_run += 1;
+            }
+        };
+        match record {
+            Record::ModelReplied(replied) => add(replied.model, replied.usage, replied.cost),
+            Record::AttemptFailed(failed) => {
+                if let Some(usage) = failed.usage {
+                    add(failed.model, usage, None);
+                }
+            }
+            Record::RunStarted(started) => {
+                self.begin_run(&started);
+                if at < self.since {
+                    return ReadOn::No;
+                }
+            }
+            // What was done before belongs to where it was imported from.
+            Record::SessionChanged(changed) if changed.imported.is_some() => return ReadOn::No,
+            _ => {}
+        }
+        ReadOn::Yes
+    }
+
+    /// Completes the charges of a run with what its first record holds: the agent, and the prices for attempts that
+    /// failed.
+    fn begin_run(&mut self, started: &RunStarted) {
+        let first = self.charges.len() - self.of_run;
+        for charge in &mut self.charges[first..] {
+            charge.agent.clone_from(&started.agent);
+            let prices = started.model(&charge.model).and_then(|model| model.prices);
+            charge.cost = charge.cost.or(prices.map(|prices| prices.cost_of_call(&charge.usage)));
+        }
+        self.of_run = 0;
+    }
+}
