@@ -43,6 +43,7 @@ impl Cli {
             | CliCommand::Mcp(_)
             | CliCommand::Undo(_)
             | CliCommand::Audit(_)
+            | CliCommand::Usage(_)
             | CliCommand::Demo(_)
             | CliCommand::Doctor(_)
             | CliCommand::Trust(_)
@@ -71,10 +72,12 @@ impl ChatArgs {
 impl RuleFlags {
     /// Takes over the options before the command that are not repeated after it; lists are joined.
     fn join(&mut self, before: Self) {
-        let Self { preset, system, max_turns, dialect, tags } = before;
+        let Self { preset, system, max_turns, max_cost, max_run_tokens, dialect, tags } = before;
         self.preset = self.preset.take().or(preset);
         self.system = self.system.take().or(system);
         self.max_turns = self.max_turns.or(max_turns);
+        self.max_cost = self.max_cost.or(max_cost);
+        self.max_run_tokens = self.max_run_tokens.or(max_run_tokens);
         self.dialect.splice(..0, dialect);
         self.tags.splice(..0, tags);
     }
@@ -139,6 +142,10 @@ mod tests {
             "/w",
             "--max-turns",
             "7",
+            "--max-cost",
+            "0.5",
+            "--max-run-tokens",
+            "9000",
             "--dialect",
             "bracket",
             "--tag",

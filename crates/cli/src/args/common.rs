@@ -1,12 +1,13 @@
 //! The flags that several commands share.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{DurabilitySetting, ModeSetting};
-use windlass_vocab::Dialect;
+use windlass_vocab::{Dialect, Dollars};
 
 use super::{choices, deadline, dialect, sandbox};
 
@@ -22,6 +23,12 @@ pub struct RuleFlags {
     /// How many turns the run may take
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub max_turns: Option<u32>,
+    /// The most the run may spend on model calls, in dollars, e.g. 0.50
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
+    pub max_cost: Option<Dollars>,
+    /// The most tokens the run may send and receive
+    #[arg(long, value_name = "N")]
+    pub max_run_tokens: Option<NonZeroU64>,
     /// How calls are written, for models that can't call tools natively; several with commas
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
     pub dialect: Vec<Dialect>,

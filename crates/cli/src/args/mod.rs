@@ -17,6 +17,7 @@ mod serve;
 mod setup;
 mod trust;
 mod undo;
+mod usage;
 
 use std::path::PathBuf;
 
@@ -34,6 +35,7 @@ pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 pub use self::trust::TrustArgs;
 pub use self::undo::{AuditArgs, Since, UndoArgs};
+pub use self::usage::{UsageArgs, UsageGroup};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +66,7 @@ Examples:
 Piped text follows the prompt as data, in a fenced block. In a loop that reads its own input
 (`while read`), give `< /dev/null` so that the loop keeps it.
 
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap or unfinished, 4 cancelled,
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap, limit reached or unfinished, 4 cancelled,
 5 the store is busy, damaged or gone, 6 waiting for a person.";
 
 const SESSIONS_EXAMPLES: &str = "\
@@ -156,6 +158,9 @@ pub enum CliCommand {
     /// Show every call that was asked for, what allowed it and how it came out
     #[command(after_help = undo::AUDIT_EXAMPLES)]
     Audit(AuditArgs),
+    /// Show what model calls used and cost, by day, model or session
+    #[command(after_help = usage::EXAMPLES)]
+    Usage(UsageArgs),
     /// Watch a real job without a model, offline
     #[command(after_help = setup::DEMO_EXAMPLES)]
     Demo(DemoArgs),
@@ -346,6 +351,8 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         system: rules.system.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,
+        max_cost: rules.max_cost,
+        max_run_tokens: rules.max_run_tokens,
         dialects: rules.dialect.clone(),
         mode: common.mode,
         durability: common.durability,

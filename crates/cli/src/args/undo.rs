@@ -74,7 +74,7 @@ pub enum Since {
     Moment(Timestamp),
 }
 
-fn since(text: &str) -> Result<Since, String> {
+pub(super) fn since(text: &str) -> Result<Since, String> {
     let day = format!("{text}T00:00:00.000Z");
     let second = text.strip_suffix('Z').map(|text| format!("{text}.000Z"));
     let moment = [Some(text.to_owned()), Some(day), second].into_iter().flatten().find_map(|text| text.parse().ok());

@@ -1,6 +1,8 @@
-//! The cost of a run and of its session, computed from the journal.
+//! The cost of a run and of its session, computed from the journal, and the limits of the next run.
 
-use windlass_vocab::{Envelope, NanoMoney, Record, Usage};
+use windlass_vocab::{Dollars, Envelope, LimitUnit, NanoMoney, Policy, Record, RunStarted, SpendingLimit, Usage};
+
+use crate::commands::usage::money as money_text;
 
 /// Tokens, and money where it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,37 +16,59 @@ impl Cost {
         self.usage += usage;
         if let Some(NanoMoney(more)) = money {
             let NanoMoney(sum) = self.money.unwrap_or_default();
-            self.money = Some(NanoMoney(sum + more));
+            self.money = Some(NanoMoney(sum.saturating_add(more)));
         }
     }
 }
 
-/// Returns one line for the last run and one for the session.
-pub(crate) fn report(records: &[Envelope]) -> String {
+/// Returns one line for the last run, one for the session, and one for the limits where there are any.
+pub(crate) fn report(records: &[Envelope], policy: &Policy) -> String {
     let (mut run, mut session) = (Cost::default(), Cost::default());
+    let mut started: Option<&RunStarted> = None;
     for envelope in records {
         match &envelope.record {
-            Record::RunStarted(_) => run = Cost::default(),
+            Record::RunStarted(of_run) => {
+                run = Cost::default();
+                started = Some(of_run);
+            }
             Record::ModelReplied(replied) => {
                 run.add(replied.usage, replied.cost);
                 session.add(replied.usage, replied.cost);
             }
             Record::AttemptFailed(failed) => {
                 let usage = failed.usage.unwrap_or_default();
-                run.add(usage, None);
-                session.add(usage, None);
+                let prices = started.and_then(|run| run.model(&failed.model)).and_then(|model| model.prices);
+                let cost = prices.filter(|_| failed.usage.is_some()).map(|prices| prices.cost_of_call(&usage));
+                run.add(usage, cost);
+                session.add(usage, cost);
             }
             _ => {}
         }
     }
-    format!("{}\n{}\n", line("last run", &run), line("session", &session))
+    format!("{}\n{}\n{}", line("last run", &run), line("session", &session), limits(policy))
+}
+
+/// Returns the line of the limits; empty where there are none.
+fn limits(policy: &Policy) -> String {
+    let set = SpendingLimit::ALL.into_iter().filter_map(|limit| Some((limit, limit.in_policy(policy)?)));
+    let set: Vec<String> = set
+        .map(|(limit, value)| {
+            let value = match limit.unit() {
+                LimitUnit::Cost => format!("${}", Dollars::of_nano(value)),
+                LimitUnit::Tokens => grouped(value),
+                LimitUnit::Time => windlass_narrate::duration(value),
+            };
+            format!("{} {value}", limit.row())
+        })
+        .collect();
+    if set.is_empty() { String::new() } else { format!("limits: {}\n", set.join(", ")) }
 }
 
 fn line(what: &str, Cost { usage, money }: &Cost) -> String {
     let about = if usage.estimated { "about " } else { "" };
     let cached = if usage.cached > 0 { format!(" ({} cached)", grouped(usage.cached)) } else { String::new() };
     let calls = if usage.calls == 1 { "1 model call".to_owned() } else { format!("{} model calls", usage.calls) };
-    let money = money.map(|NanoMoney(nano)| format!(", {:.4} of the model's currency", nano as f64 / 1e9));
+    let money = money.map(|cost| format!(", {}", money_text(cost)));
     format!(
         "{what}: {about}{} tokens in{cached}, {} out, {calls}{}",
         grouped(usage.input),
@@ -67,7 +91,7 @@ pub(super) fn grouped(number: u64) -> String {
 mod tests {
     use windlass_vocab::{NanoMoney, Usage};
 
-    use super::{Cost, grouped, line};
+    use super::{Cost, grouped, limits, line};
 
     #[test]
     fn tokens_are_counted_and_money_shown_where_it_is_known() {
@@ -75,9 +99,18 @@ mod tests {
         cost.add(Usage { input: 1200, output: 30, cached: 1000, calls: 1, ..Usage::default() }, None);
         assert_eq!(line("session", &cost), "session: 1,200 tokens in (1,000 cached), 30 out, 1 model call");
         cost.add(Usage { input: 1, calls: 1, estimated: true, ..Usage::default() }, Some(NanoMoney(12_345_678)));
-        let expected =
-            "session: about 1,201 tokens in (1,000 cached), 30 out, 2 model calls, 0.0123 of the model's currency";
+        let expected = "session: about 1,201 tokens in (1,000 cached), 30 out, 2 model calls, $0.0124";
         assert_eq!(line("session", &cost), expected);
+    }
+
+    // proves M7
+    #[test]
+    fn the_limits_of_the_next_run_are_named() {
+        let mut policy = windlass_machine::preset("default").unwrap();
+        assert_eq!(limits(&policy), "");
+        policy.run_cost_limit = Some("0.50".parse().unwrap());
+        policy.session_token_limit = std::num::NonZeroU64::new(200_000);
+        assert_eq!(limits(&policy), "limits: run_cost_limit $0.50, session_token_limit 200,000\n");
     }
 
     #[test]

@@ -50,7 +50,9 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
         SlashCommand::Permissions => {
             Ok(CommandFollowUp::Tell(permissions::report(&talk.prepared_run.setup.settings, &talk.records().await?)))
         }
-        SlashCommand::Cost => Ok(CommandFollowUp::Tell(cost::report(&talk.records().await?))),
+        SlashCommand::Cost => {
+            Ok(CommandFollowUp::Tell(cost::report(&talk.records().await?, &talk.prepared_run.setup.settings.policy)))
+        }
         SlashCommand::Context => Ok(CommandFollowUp::Tell(context::report(&talk.records().await?))),
         SlashCommand::Compact => compact(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::UndoCompaction => undo_compaction(talk).await.map(CommandFollowUp::Tell),

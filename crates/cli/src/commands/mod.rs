@@ -39,6 +39,7 @@ mod typed_lines;
 pub(crate) mod unanswered;
 mod undo;
 mod unsandboxed;
+pub(crate) mod usage;
 
 use windlass_setup::settings::Env;
 
@@ -75,6 +76,7 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
         CliCommand::Mcp(args) => mcp::mcp(data_dir, &args, env),
         CliCommand::Undo(args) => undo::run(data_dir, &args, &env),
         CliCommand::Audit(args) => audit::run(data_dir, &args, env),
+        CliCommand::Usage(args) => usage::usage(data_dir, &args, env),
         CliCommand::Fork(args) => fork::run(data_dir, &args, env),
         CliCommand::Replay(args) => replay::replay(data_dir, &args, &env),
         CliCommand::Backup(args) => backup::backup(data_dir, &args, env),

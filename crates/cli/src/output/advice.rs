@@ -33,12 +33,14 @@ pub(crate) fn end_words(words: &RunEndWords<'_>, ended: &RunEnded) -> String {
 pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
     match reason {
         EndReason::TurnCap => " (--max-turns raises it)",
+        EndReason::BudgetSpent => {
+            " (`windlass retry` goes on with a higher limit: --max-cost, --max-run-tokens, or the row under [policy])"
+        }
         EndReason::Completed
         | EndReason::Asked
         | EndReason::Conversed
         | EndReason::Unfinished
         | EndReason::Cancelled
-        | EndReason::BudgetSpent
         | EndReason::Failed => "",
     }
 }

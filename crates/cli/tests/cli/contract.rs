@@ -13,6 +13,7 @@ mod failed_commands;
 mod forking;
 mod guards;
 mod imported;
+mod limits;
 #[cfg(target_os = "linux")]
 mod long_waits;
 mod looking;

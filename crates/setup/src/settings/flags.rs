@@ -1,9 +1,10 @@
 //! The settings given on the command line or by another door.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use windlass_sandbox::SandboxMode;
-use windlass_vocab::Dialect;
+use windlass_vocab::{Dialect, Dollars};
 
 use super::durability::DurabilitySetting;
 use super::mode::ModeSetting;
@@ -25,6 +26,10 @@ pub struct Flags {
     pub workspace: Option<PathBuf>,
     /// `--max-turns`
     pub max_turns: Option<u32>,
+    /// `--max-cost`
+    pub max_cost: Option<Dollars>,
+    /// `--max-run-tokens`
+    pub max_run_tokens: Option<NonZeroU64>,
     /// `--dialect`, each
     pub dialects: Vec<Dialect>,
     /// `--mode`

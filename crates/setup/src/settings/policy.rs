@@ -58,7 +58,9 @@ fn over_files(sources: &Sources) -> Result<PolicyPatch, SettingsError> {
     let turn_cap = flags.max_turns.or(turns.map(|turns| turns.value));
     let dialects = Some(flags.dialects.clone()).filter(|dialects| !dialects.is_empty());
     let tags = (!flags.tags.is_empty()).then(|| flags.tags.iter().cloned().collect());
-    Ok(PolicyPatch { turn_cap, dialects, tags, ..PolicyPatch::default() })
+    let run_cost_limit = flags.max_cost.map(Some);
+    let run_token_limit = flags.max_run_tokens.map(Some);
+    Ok(PolicyPatch { turn_cap, dialects, tags, run_cost_limit, run_token_limit, ..PolicyPatch::default() })
 }
 
 /// A policy that a project may only tighten.
@@ -87,6 +89,8 @@ impl TightenedPolicy<'_> {
         patch.turn_cap = patch.turn_cap.filter(|_| over.turn_cap.is_none());
         patch.dialects = patch.dialects.filter(|_| over.dialects.is_none());
         patch.tags = patch.tags.filter(|_| over.tags.is_none());
+        patch.run_cost_limit = patch.run_cost_limit.filter(|_| over.run_cost_limit.is_none());
+        patch.run_token_limit = patch.run_token_limit.filter(|_| over.run_token_limit.is_none());
         let (policy, looser) = self.policy.clone().tightened(&patch);
         self.policy = policy;
         // A row may be written as a table of its own; the notice displays it as one value.

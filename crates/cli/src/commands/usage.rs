@@ -1,0 +1,181 @@
+//! `windlass usage`: adds up what model calls used and cost, by day, model or session (M7).
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+use serde_json::json;
+use windlass_narrate::{harmless_json, harmless_line};
+use windlass_setup::settings::{Env, Flags};
+use windlass_store::{Charge, Charges, SessionLog as _, charges};
+use windlass_vocab::{Dollars, NanoMoney, SessionId, Timestamp, Usage};
+
+use super::block_on::block_on;
+use super::readable_store::open_to_show;
+use super::{prepared_run, session};
+use crate::args::{Since, UsageArgs, UsageGroup};
+use crate::error::CommandResult;
+use crate::exit::Exit;
+use crate::streams::{print, print_notice};
+
+pub(super) fn usage(data_dir: Option<PathBuf>, args: &UsageArgs, env: Env) -> CommandResult {
+    let place = prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
+    block_on(async {
+        let store = open_to_show(&place)?;
+        let now = windlass_setup::test_hooks::clock().now();
+        let since = match args.since {
+            None => Timestamp(0),
+            Some(Since::Moment(at)) => at,
+            Some(Since::Ago(ms)) => Timestamp(now.0.saturating_sub_unsigned(ms)),
+        };
+        let Charges { charges, unreadable } = charges(store.as_ref(), session::OWNER, since).await?;
+        for (row, error) in &unreadable {
+            let (key, what) = (harmless_line(&row.key), harmless_line(&error.to_string()));
+            print_notice(&format!("windlass: the session `{key}` is left out, it can't be read: {what}"));
+        }
+        let rows = store.sessions(session::OWNER).await?;
+        let keys: HashMap<SessionId, String> = rows.into_iter().map(|row| (row.session, row.key)).collect();
+        let sums = sums(&charges, args.by, &keys);
+        if args.json {
+            for (name, sum) in &sums {
+                print(&(harmless_json(sum.json(args.by, name).to_string()) + "\n"))?;
+            }
+        } else if sums.is_empty() {
+            print_notice("windlass: no model call is recorded");
+        } else {
+            print(&table(args.by, &sums))?;
+        }
+        Ok(if unreadable.is_empty() { Exit::Done } else { Exit::Store })
+    })
+}
+
+/// What several calls used and cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct UsageSum {
+    usage: Usage,
+    cost: i64,
+    /// Tokens whose price was not known.
+    unpriced: u64,
+}
+
+impl UsageSum {
+    fn add(&mut self, charge: &Charge) {
+        self.usage += charge.usage;
+        match charge.cost {
+            Some(NanoMoney(nano)) => self.cost = self.cost.saturating_add(nano),
+            None => self.unpriced = self.unpriced.saturating_add(charge.usage.input + charge.usage.output),
+        }
+    }
+
+    fn has_price(&self) -> bool {
+        self.cost > 0 || self.unpriced == 0
+    }
+
+    fn money(&self) -> String {
+        let cost = money(NanoMoney(self.cost));
+        match (self.has_price(), self.unpriced) {
+            (false, _) => "price unknown".to_owned(),
+            (true, 0) => cost,
+            (true, _) => format!("{cost} + price unknown"),
+        }
+    }
+
+    fn json(&self, by: UsageGroup, name: &str) -> serde_json::Value {
+        let Usage { input, output, cached, cache_written, reasoning, calls, estimated } = self.usage;
+        json!({
+            label(by): name,
+            "calls": calls,
+            "input": input,
+            "output": output,
+            "cached": cached,
+            "cache_written": cache_written,
+            "reasoning": reasoning,
+            "estimated": estimated,
+            "cost": self.has_price().then(|| Dollars::from(NanoMoney(self.cost)).to_string()),
+            "tokens_without_price": self.unpriced,
+        })
+    }
+}
+
+/// Returns an amount of money as it is shown to people: rounded up to a ten-thousandth of a dollar.
+pub(crate) fn money(NanoMoney(nano): NanoMoney) -> String {
+    const STEP: i64 = 100_000;
+    let rounded = nano.max(0).saturating_add(STEP - 1) / STEP * STEP;
+    format!("${}", Dollars::from(NanoMoney(rounded)))
+}
+
+const fn label(by: UsageGroup) -> &'static str {
+    match by {
+        UsageGroup::Day => "day",
+        UsageGroup::Model => "model",
+        UsageGroup::Session => "session",
+    }
+}
+
+fn sums(charges: &[Charge], by: UsageGroup, keys: &HashMap<SessionId, String>) -> BTreeMap<String, UsageSum> {
+    let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
+    for charge in charges {
+        let name = match by {
+            UsageGroup::Day => charge.at.to_string().chars().take(10).collect(),
+            UsageGroup::Model => charge.model.as_str().to_owned(),
+            UsageGroup::Session => keys.get(&charge.session).cloned().unwrap_or_else(|| charge.session.to_string()),
+        };
+        sums.entry(name).or_default().add(charge);
+    }
+    sums
+}
+
+fn table(by: UsageGroup, sums: &BTreeMap<String, UsageSum>) -> String {
+    let head = [label(by), "calls", "tokens in", "cached", "out", "cost"].map(str::to_owned);
+    let row = |(name, sum): (&String, &UsageSum)| {
+        let Usage { input, output, cached, calls, estimated, .. } = sum.usage;
+        let about = if estimated { "~" } else { "" };
+        let counts = [calls.to_string(), format!("{about}{input}"), cached.to_string(), format!("{about}{output}")];
+        let [calls, input, cached, output] = counts;
+        [harmless_line(name), calls, input, cached, output, sum.money()]
+    };
+    let rows: Vec<[String; 6]> = std::iter::once(head).chain(sums.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let line = |row: &[String; 6]| {
+        let cells = row.iter().enumerate().map(|(column, cell)| match column {
+            0 => format!("{cell:<width$}", width = width(column)),
+            _ => format!("{cell:>width$}", width = width(column)),
+        });
+        cells.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charge(day: i64, model: &str, input: u64, cost: Option<i64>) -> Charge {
+        Charge {
+            at: Timestamp(day * 86_400_000 + 5),
+            session: SessionId::default(),
+            agent: String::new(),
+            model: model.into(),
+            usage: Usage { input, output: 1, calls: 1, ..Usage::default() },
+            cost: cost.map(NanoMoney),
+        }
+    }
+
+    // proves M7
+    #[test]
+    fn calls_are_added_up_by_day_model_and_session_and_an_unknown_price_is_named() {
+        let charges =
+            [charge(0, "dear", 10, Some(1_000_000)), charge(0, "own", 5, None), charge(1, "dear", 7, Some(500_000))];
+        let of = |by| table(by, &sums(&charges, by, &HashMap::new()));
+        let days = of(UsageGroup::Day);
+        let expected = "day         calls  tokens in  cached  out                    cost\n\
+                        1970-01-01      2         15       0    2  $0.001 + price unknown\n\
+                        1970-01-02      1          7       0    1                 $0.0005\n";
+        assert_eq!(days, expected);
+        let models = of(UsageGroup::Model);
+        assert!(models.contains("$0.0015\n") && models.contains("price unknown\n"), "{models}");
+        assert_eq!(of(UsageGroup::Session).lines().count(), 2);
+        let unpriced = sums(&charges[1..2], UsageGroup::Model, &HashMap::new());
+        let line = unpriced["own"].json(UsageGroup::Model, "own");
+        assert_eq!((&line["cost"], &line["tokens_without_price"]), (&serde_json::Value::Null, &json!(6)));
+    }
+}
