@@ -114,7 +114,7 @@ impl Draft<'_> {
             spent_today,
         } = run_settings;
         let began = policy.run_time_limit_ms.map(|_| self.at);
-        let spent_today = spent_today.filter(|_| policy.limits_the_day());
+        let spent_today = spent_today.filter(|_| policy.limits_the_day()).map(Box::new);
         self.push(RunStarted {
             run: RunId(self.control.runs).next(),
             policy,

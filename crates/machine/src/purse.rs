@@ -64,7 +64,7 @@ impl LoopState {
     fn spent(&self, run: &Run, limit: SpendingLimit, at: Timestamp) -> u64 {
         let cost = |spending: Spending| u64::try_from(spending.cost.0).unwrap_or_default();
         let today = || {
-            let mut today = run.started.spent_today.unwrap_or_default();
+            let mut today = run.started.spent_today.as_deref().copied().unwrap_or_default();
             today += run.spending;
             today
         };

@@ -132,7 +132,7 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         models: started.models.clone(),
         role_chains: started.role_chains.clone(),
         compact: started.compact,
-        spent_today: started.spent_today,
+        spent_today: started.spent_today.as_deref().copied(),
     }
 }
 

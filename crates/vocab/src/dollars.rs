@@ -1,6 +1,7 @@
 //! Amounts of money as people write them.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use serde::de::Visitor;
@@ -14,28 +15,29 @@ const NANO: u64 = 1_000_000_000;
 const PLACES: usize = 9;
 
 /// An amount of US dollars, zero or more. It is written in decimals, `0.50`, so that nothing is rounded; in a
-/// configuration file it may be a number, too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Dollars(u64);
+/// configuration file it may be a number, too. The field is one more than the billionths, so that an absent amount
+/// takes no room in a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dollars(NonZeroU64);
 
 impl Dollars {
     /// Returns the amount in billionths of a dollar.
     #[must_use]
     pub const fn nano(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// Returns the amount of this many billionths of a dollar.
     #[must_use]
     pub const fn of_nano(nano: u64) -> Self {
-        Self(nano)
+        Self(NonZeroU64::MIN.saturating_add(nano))
     }
 }
 
 impl From<NanoMoney> for Dollars {
     /// A negative amount, which no list of prices leads to, counts as zero.
     fn from(NanoMoney(nano): NanoMoney) -> Self {
-        Self(u64::try_from(nano).unwrap_or_default())
+        Self::of_nano(u64::try_from(nano).unwrap_or_default())
     }
 }
 
@@ -69,16 +71,16 @@ impl FromStr for Dollars {
         let nano = number(&format!("{part:0<PLACES$}"))?;
         let dollars = number(whole)?.checked_mul(NANO).and_then(|whole| whole.checked_add(nano));
         // Sums are kept in signed billionths.
-        dollars.filter(|nano| i64::try_from(*nano).is_ok()).map(Self).ok_or_else(wrong)
+        dollars.filter(|nano| i64::try_from(*nano).is_ok()).map(Self::of_nano).ok_or_else(wrong)
     }
 }
 
 impl fmt::Display for Dollars {
     /// Writes at least two decimals, and as many as the amount has.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let part = format!("{:0PLACES$}", self.0 % NANO);
+        let part = format!("{:0PLACES$}", self.nano() % NANO);
         let ends = part.trim_end_matches('0').len().max(2);
-        write!(f, "{}.{}", self.0 / NANO, &part[..ends])
+        write!(f, "{}.{}", self.nano() / NANO, &part[..ends])
     }
 }
 

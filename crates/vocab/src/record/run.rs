@@ -50,7 +50,7 @@ pub struct RunStarted {
     pub began: Option<Timestamp>,
     /// What all sessions had spent before it on the same day, where the policy limits the day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spent_today: Option<Spending>,
+    pub spent_today: Option<Box<Spending>>,
 }
 
 impl RunStarted {
