@@ -5,7 +5,8 @@ use serde_json::Value;
 use windlass_provider::WireKind;
 use windlass_vocab::Message;
 
-use crate::request::{RequestMessage, SAYS_NOTHING, read_request};
+use crate::request::message::{RequestMessage, SAYS_NOTHING};
+use crate::request::read_request;
 
 /// Checks the body of a Chat Completions request; the error says what is wrong and where.
 pub fn legality(request: &Value) -> Result<(), String> {

@@ -14,7 +14,7 @@ use crate::legality::history_legality;
 use crate::position::ScriptPosition;
 use crate::script::{ReplyPace, Script, ToolCalling};
 use crate::stage::{Cue, ScriptPlayer};
-use crate::wire;
+use crate::wire::step_text;
 
 /// A model that follows a script. Clones share the recorded requests and the fault counts.
 #[derive(Clone, Debug)]
@@ -185,12 +185,12 @@ impl OwnedPiece {
 
 fn pieces(cue: &Cue<'_>, pace: &ReplyPace) -> Vec<OwnedPiece> {
     let mut pieces: Vec<_> =
-        wire::fragments(&cue.step.thinking, pace).map(|text| OwnedPiece::Thinking(text.to_owned())).collect();
-    pieces.extend(wire::fragments(&wire::text(cue), pace).map(|text| OwnedPiece::Text(text.to_owned())));
+        step_text::fragments(&cue.step.thinking, pace).map(|text| OwnedPiece::Thinking(text.to_owned())).collect();
+    pieces.extend(step_text::fragments(&step_text::text(cue), pace).map(|text| OwnedPiece::Text(text.to_owned())));
     for (index, call) in (0..).zip(&cue.step.calls) {
         pieces.push(OwnedPiece::Call { index, name: Some(call.name.clone()), arguments: String::new() });
-        let arguments = wire::arguments(cue, call);
-        pieces.extend(wire::fragments(&arguments, pace).map(|text| OwnedPiece::Call {
+        let arguments = step_text::arguments(cue, call);
+        pieces.extend(step_text::fragments(&arguments, pace).map(|text| OwnedPiece::Call {
             index,
             name: None,
             arguments: text.to_owned(),
@@ -202,20 +202,20 @@ fn pieces(cue: &Cue<'_>, pace: &ReplyPace) -> Vec<OwnedPiece> {
 fn reply(cue: &Cue<'_>) -> Reply {
     let step = cue.step;
     let tokens = step.usage.unwrap_or_default();
-    let mut reply = Reply::from_text(wire::text(cue));
+    let mut reply = Reply::from_text(step_text::text(cue));
     if !step.thinking.is_empty() {
         reply.parts.insert(0, Part::Thinking { text: step.thinking.clone(), signature: None });
     }
     for (index, call) in step.calls.iter().enumerate() {
         reply.push_call(ReplyCall {
-            provider_id: wire::id(cue, index, call),
+            provider_id: step_text::id(cue, index, call),
             name: call.name.clone(),
-            arguments: wire::arguments(cue, call),
+            arguments: step_text::arguments(cue, call),
             mended: None,
         });
     }
     Reply {
-        stop: stop(wire::finish(step)),
+        stop: stop(step_text::finish(step)),
         usage: Some(Usage {
             input: tokens.prompt,
             output: tokens.completion,
@@ -223,7 +223,7 @@ fn reply(cue: &Cue<'_>) -> Reply {
             calls: 1,
             ..Usage::default()
         }),
-        model: Some(wire::MODEL.to_owned()),
+        model: Some(step_text::MODEL.to_owned()),
         ..reply
     }
 }

@@ -4,7 +4,8 @@ use serde_json::Value;
 use windlass_provider::WireKind;
 use windlass_vocab::Message;
 
-use crate::request::{ReadRequest, RequestMessage};
+use crate::request::ReadRequest;
+use crate::request::message::RequestMessage;
 use crate::script::ToolCalling;
 
 /// The start of the only message that is not part of the conversation: the lines for this turn only.

@@ -34,7 +34,7 @@ use crate::recorded_request::{RecordedRequest, ServerLog};
 use crate::request::{message_list, read_request};
 use crate::script::{Inspection, ReplyPace, Script, ScriptStep};
 use crate::stage::{Cue, ScriptPlayer};
-use crate::wire;
+use crate::wire::{self, step_text};
 
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 4096;
@@ -298,7 +298,7 @@ fn cut_at_stop(step: &ScriptStep, sequences: &[&str]) -> Option<ScriptStep> {
 /// Answers requests that are no model calls: the list of models, or an error.
 fn elsewhere(record: &RecordedRequest) -> Arc<Plan> {
     Arc::new(if record.method == "GET" && record.path.split('?').next().is_some_and(|path| path.ends_with("/models")) {
-        let list = json!({"object": "list", "data": [{"id": wire::MODEL, "object": "model", "created": 0, "owned_by": "windlass"}]});
+        let list = json!({"object": "list", "data": [{"id": step_text::MODEL, "object": "model", "created": 0, "owned_by": "windlass"}]});
         Plan::answer(200, "application/json", list.to_string().into_bytes())
     } else if record.method == "GET" && record.path == "/" {
         // By this answer the client recognizes a server on the person's own machine.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{RequestMessage, SAYS_NOTHING, SeenIds, check_arguments, text_of};
+use super::message::{RequestMessage, SAYS_NOTHING, SeenIds, check_arguments, text_of};
 
 /// Reads the messages of a request.
 pub(super) fn read(body: &Value) -> Result<Vec<RequestMessage>, String> {

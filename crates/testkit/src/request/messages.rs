@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{RequestMessage, SAYS_NOTHING, SeenIds};
+use super::message::{RequestMessage, SAYS_NOTHING, SeenIds};
 
 /// How many marks for the cache a request may have.
 const MOST_MARKS: usize = 4;

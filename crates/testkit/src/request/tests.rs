@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use windlass_provider::WireKind;
 
-use super::{RequestMessage, read_request};
+use super::message::RequestMessage;
+use super::read_request;
 use crate::legality::wire_legality;
 
 fn verdict(wire: WireKind, request: &Value) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{MODEL, arguments, finish, fragments, id, named_event, sealed_reasoning, text};
+use super::step_text::{MODEL, arguments, finish, fragments, id, named_event, sealed_reasoning, text};
 use crate::script::{ReplyPace, ScriptStep, ScriptedCall};
 use crate::stage::Cue;
 
