@@ -5,6 +5,16 @@ use windlass_vocab::{AttemptFailed, ModelName, NanoMoney, NextAttempt, Usage};
 use crate::control::{Attempt, Phase, Run};
 
 impl Run {
+    /// Whether prefix and offer must be collected before anything else.
+    #[must_use]
+    pub fn wants_context(&self) -> bool {
+        match &self.phase {
+            Phase::Pinning => true,
+            Phase::Modelling(attempt) => attempt.unpinned,
+            Phase::Calling(_) | Phase::Between => false,
+        }
+    }
+
     /// Returns the model at this index of the chain.
     #[must_use]
     pub fn model(&self, place: usize) -> ModelName {

@@ -169,16 +169,6 @@ impl Run {
         &self.started.policy
     }
 
-    /// Whether prefix and offer must be collected before anything else.
-    #[must_use]
-    pub fn wants_context(&self) -> bool {
-        match &self.phase {
-            Phase::Pinning => true,
-            Phase::Modelling(attempt) => attempt.unpinned,
-            Phase::Calling(_) | Phase::Between => false,
-        }
-    }
-
     /// Returns the calls of the current turn.
     #[must_use]
     pub fn calls(&self) -> &[Call] {

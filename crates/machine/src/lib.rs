@@ -66,6 +66,7 @@ mod retry;
 mod sent_bytes;
 mod settle;
 mod snapshot_state;
+mod starting;
 mod state;
 mod stop;
 mod text_reply;

@@ -7,7 +7,7 @@ use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, ContextPinned, EndReason, Failure,
     FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, OutcomeKind, Part, PinnedContext,
     PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record,
-    RunId, RunStarted, Settlement, StopReason, TurnMode, Usage,
+    Settlement, StopReason, TurnMode, Usage,
 };
 
 use crate::blank::is_blank;
@@ -97,40 +97,6 @@ impl Draft<'_> {
         if joins.is_none() {
             self.start_run(run_settings, None);
         }
-    }
-
-    fn start_run(&mut self, run_settings: RunSettings, retry_of: Option<RunId>) {
-        let RunSettings {
-            policy,
-            agent,
-            chain,
-            deadline,
-            attendance,
-            output,
-            server,
-            models,
-            role_chains,
-            compact,
-            spent_today,
-        } = run_settings;
-        let began = policy.run_time_limit_ms.map(|_| self.at);
-        let spent_today = spent_today.filter(|_| policy.limits_the_day()).map(Box::new);
-        self.push(RunStarted {
-            run: RunId(self.control.runs).next(),
-            policy,
-            agent,
-            chain,
-            deadline,
-            attendance,
-            retry_of,
-            output,
-            server,
-            models,
-            role_chains,
-            compact,
-            began,
-            spent_today,
-        });
     }
 
     /// Retries a failed run on the same history (J3).

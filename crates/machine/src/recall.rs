@@ -130,7 +130,7 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         output: started.output.clone(),
         server: started.server.clone(),
         models: started.models.clone(),
-        role_chains: started.role_chains.clone(),
+        role_chains: started.role_chains.as_ref().clone(),
         compact: started.compact,
         spent_today: started.spent_today.as_deref().copied(),
     }

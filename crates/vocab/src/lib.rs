@@ -47,6 +47,7 @@ mod text;
 mod text_origin;
 mod time;
 mod tool;
+mod turn_mode;
 mod undo;
 mod usage;
 mod verdict;
@@ -85,7 +86,7 @@ pub use record::{
     CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken, MessageAccepted, ModelReplied,
     NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
     QuestionAsked, Record, RunEnded, RunMilestone, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement,
-    StopBy, SummaryTask, ToolWithheld, TurnMode, TurnStarted, Unknown, WithheldFor,
+    StopBy, SummaryTask, ToolWithheld, TurnStarted, Unknown, WithheldFor,
 };
 pub use remedy::Remedy;
 pub use run_model::RunModel;
@@ -94,6 +95,7 @@ pub use spending::{LimitUnit, Spending, SpendingLimit};
 pub use text_origin::TextOrigin;
 pub use time::Timestamp;
 pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};
+pub use turn_mode::TurnMode;
 pub use undo::{
     Change, Changes, Coverage, FileState, FilesChanged, SnapshotKind, SnapshotTaken, UndoId, UndoStarted, Undoable,
     Undone,

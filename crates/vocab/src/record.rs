@@ -22,7 +22,7 @@ pub use self::run::{
     RunResumed, RunStarted, StopBy,
 };
 pub use self::session::{ImportDetails, LeaseTaken, MessageAccepted, Origin, SessionChanged, SessionOpened};
-pub use self::turn::{AttemptFailed, ModelReplied, NextAttempt, SummaryTask, TurnMode, TurnStarted};
+pub use self::turn::{AttemptFailed, ModelReplied, NextAttempt, SummaryTask, TurnStarted};
 use crate::Json;
 use crate::undo::{FilesChanged, SnapshotTaken, UndoStarted, Undone};
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::{Model, ResponseFormat, Secret, WireKind};
+use windlass_provider::{Model, ResponseFormat, Secret};
 use windlass_runtime::{Breakers, Clock, Hub, InstructionFile, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
@@ -33,7 +33,7 @@ use crate::typed::IntoTool;
 
 /// Gathers what an agent needs, then builds it.
 pub struct Builder<Deps = (), Output = String> {
-    parts: AgentParts,
+    pub(crate) parts: AgentParts,
     deps: Arc<Deps>,
     output: PhantomData<fn() -> Output>,
 }
@@ -117,15 +117,6 @@ impl<D, O> Builder<D, O> {
         self
     }
 
-    /// Sets the protocol of the server at [`base_url`](Self::base_url), or of the address in the model's name, in case it
-    /// is not the usual one: Chat Completions at an address of which nothing is known, else that of the provider. A model
-    /// that is named like one of the protocol's maker is taken to be that one, with its abilities and its prices.
-    #[must_use]
-    pub fn wire(mut self, wire: WireKind) -> Self {
-        self.parts.model.wire = Some(wire);
-        self
-    }
-
     /// Sets the model and its server: `ollama:qwen3` (Ollama on this machine), `openai:gpt-5-mini`, or the address of
     /// any OpenAI-compatible server, with the model's id after a `#` if the server has several:
     /// `http://127.0.0.1:8080/v1`,
@@ -134,15 +125,6 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.parts.model.name = Some(name.into());
-        self
-    }
-
-    /// Adds a model to the chain, by a name as for [`model`](Self::model). It is called when the models before it can't
-    /// be reached, and so its server may be sent every conversation. Its name in records and events is the one given
-    /// here: one id on two servers is two models.
-    #[must_use]
-    pub fn fallback_model(mut self, name: impl Into<String>) -> Self {
-        self.parts.fallbacks.push(name.into());
         self
     }
 

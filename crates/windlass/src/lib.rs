@@ -134,6 +134,7 @@ mod answer;
 mod asking;
 mod build_error;
 mod builder;
+mod builder_models;
 mod declaration;
 pub mod door;
 mod ended;

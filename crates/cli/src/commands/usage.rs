@@ -152,7 +152,7 @@ mod tests {
     fn charge(day: i64, model: &str, input: u64, cost: Option<i64>) -> Charge {
         Charge {
             at: Timestamp(day * 86_400_000 + 5),
-            session: SessionId::default(),
+            session: "01890000-0000-7000-8000-000000000000".parse().expect("an id"),
             agent: String::new(),
             model: model.into(),
             usage: Usage { input, output: 1, calls: 1, ..Usage::default() },

@@ -51,7 +51,7 @@ fn deltas(ran: &Ran, kind: &str) -> String {
     of_kind.filter_map(|event| event["body"]["text"].as_str().map(str::to_owned)).collect()
 }
 
-/// Asserts that the session has one run that completed with an answer, and that every reply has its usage. Returns
+/// Asserts that the session has one run that ended with an answer (see `assert_ended`), and that every reply has its usage. Returns
 /// the answer.
 fn assert_answered(bench: &Bench, key: &str, turns: usize) -> String {
     let journal = bench.journal(key);
@@ -63,7 +63,8 @@ fn assert_answered(bench: &Bench, key: &str, turns: usize) -> String {
         assert!(used("input") > 20 && (1..=32).contains(&used("output")), "{reply}");
     }
     let ended = &journal.last().expect("records")["body"];
-    assert_eq!((&ended["reason"], ended["turns"].as_u64()), (&json!("completed"), Some(turns as u64)), "{ended}");
+    assert!(ended["reason"] == "completed" || ended["cut_off"] == true, "{ended}");
+    assert_eq!(ended["turns"].as_u64(), Some(turns as u64), "{ended}");
     let answer = ended["answer"].as_str().expect("an answer").to_owned();
     assert!(!answer.trim().is_empty(), "{ended}");
     answer

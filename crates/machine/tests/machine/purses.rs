@@ -12,6 +12,9 @@ use windlass_vocab::{
     TurnMode, Usage,
 };
 
+/// Sets a limit of a policy.
+type SetLimit = fn(&mut Policy);
+
 /// A dollar for a million tokens, each way: a token is 1,000 billionths.
 const A_DOLLAR: ListPrices = ListPrices {
     usual: Prices {
@@ -81,7 +84,7 @@ fn answer(world: &mut World, asked: &QuestionAsked, option: QuestionOption, by: 
 // proves M7, L3
 #[test]
 fn without_a_person_the_run_ends_before_the_call_that_a_limit_forbids_and_says_which() {
-    let limits: [(fn(&mut Policy), &str); 7] = [
+    let limits: [(SetLimit, &str); 7] = [
         (|policy| policy.run_cost_limit = dollars("0.00125"), "run_cost_limit is $0.0013"),
         (|policy| policy.run_token_limit = count(1_250), "run_token_limit is 1250 tokens"),
         (|policy| policy.run_time_limit_ms = count(200), "run_time_limit_ms is 200 ms"),

@@ -54,7 +54,7 @@ fn run(policy: Policy) -> RunStarted {
         output: None,
         server: None,
         models: Vec::new(),
-        role_chains: std::collections::BTreeMap::new(),
+        role_chains: Box::default(),
         compact: false,
         began: None,
         spent_today: None,

@@ -59,7 +59,7 @@ pub fn run_started(run: u32) -> Record {
         output: None,
         server: None,
         models: Vec::new(),
-        role_chains: BTreeMap::from([(ModelRole::Summary, vec![ModelName::from("small")])]),
+        role_chains: Box::new(BTreeMap::from([(ModelRole::Summary, vec![ModelName::from("small")])])),
         compact: true,
         began: None,
         spent_today: None,

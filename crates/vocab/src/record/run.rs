@@ -41,7 +41,7 @@ pub struct RunStarted {
     pub models: Vec<RunModel>,
     /// The models to try in other roles than the turn's, in order; a role that is absent uses `chain` (M9).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,
+    pub role_chains: Box<BTreeMap<ModelRole, Vec<ModelName>>>,
     /// Set when the person asked for a summary of the conversation so far: it is written before the first turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
