@@ -233,10 +233,10 @@ mod tests {
 
     #[test]
     fn a_key_may_have_the_name_of_a_refused_value() {
-        let text = explain("unknown field `budgt`, expected one of `budget`, `model`");
-        assert_eq!(text, "unknown key \"budgt\"; did you mean \"budget\"?");
-        let text = explain("unknown variant `budgt`, expected `budget` or `model_own`");
-        assert_eq!(text, "unknown value \"budgt\"; what may stand here: model_own");
+        let text = explain("unknown field `remot`, expected one of `remote`, `model`");
+        assert_eq!(text, "unknown key \"remot\"; did you mean \"remote\"?");
+        let text = explain("unknown variant `remot`, expected `remote` or `built_in`");
+        assert_eq!(text, "unknown value \"remot\"; what may stand here: built_in");
     }
 
     // proves X1: a key that makes the file unparsable is not quoted in the error
@@ -290,6 +290,13 @@ mod tests {
             retry_after_limit_ms = 7
             server_wait_ms = 7
             outside_text = "ignore"
+            run_cost_limit = "0.50"
+            run_token_limit = 1000
+            run_time_limit_ms = 1000
+            session_cost_limit = 2
+            session_token_limit = 1000
+            day_cost_limit = 5.5
+            day_token_limit = 1000
         "#;
         let file = SettingsFile::parse(Path::new("f"), SettingsScope::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");
