@@ -20,6 +20,7 @@ pub mod exit;
 mod form;
 mod init;
 mod interrupts;
+mod models;
 pub mod output;
 pub mod piped;
 pub mod prompt;

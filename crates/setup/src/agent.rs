@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass::door::{ModelFigures, ResolvedModel};
 use windlass::{Agent, BuildError};
 use windlass_provider::Secret;
 use windlass_store::Store;
@@ -11,7 +12,7 @@ use crate::demo;
 use crate::models::DEMO;
 use crate::permissions::permissions;
 use crate::run_setup::RunSetup;
-use crate::settings::SettingsError;
+use crate::settings::{FallbackModel, ModelEndpoint, Settings, SettingsError};
 use crate::test_hooks;
 
 /// Why the agent can't be built.
@@ -57,15 +58,29 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
     }
     // A run that began with the demo model is resumed with it, whatever is configured now.
     builder = match &settings.endpoint {
-        Some(endpoint) => {
-            builder = builder.base_url(&endpoint.base_url.value).model(&model.0).named_model(DEMO, demo);
-            match &endpoint.api_key {
-                Some(key) => builder.server_key(Secret::new(key.value.expose())),
-                None => builder,
-            }
-        }
+        Some(endpoint) => builder.resolved_models(chain(settings, endpoint, model)).named_model(DEMO, demo),
         None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
         None => return Err(SettingsError::NoServer.into()),
     };
     Ok(builder.build()?)
+}
+
+/// Returns the chain of runs whose first model is this one.
+#[must_use]
+pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -> Vec<ResolvedModel> {
+    let resolved = |name: &ModelName, id: &str, endpoint: &ModelEndpoint, figures| ResolvedModel {
+        name: name.clone(),
+        server: endpoint.kind(),
+        base_url: endpoint.base_url.value.clone(),
+        id: id.to_owned(),
+        key: endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose())),
+        figures,
+    };
+    let table = settings.table_of(model);
+    let (name, figures) = table.map_or((model, ModelFigures::default()), |table| (&table.name, table.figures));
+    let mut chain = vec![resolved(name, model.as_str(), endpoint, figures)];
+    for FallbackModel { name, id, endpoint: own, figures } in &settings.fallbacks {
+        chain.push(resolved(&name.value, id, own.as_ref().unwrap_or(endpoint), *figures));
+    }
+    chain
 }

@@ -8,10 +8,10 @@ use windlass_vocab::{Attendance, ModelName};
 use crate::asking::{Person, YesNo};
 use crate::context_files::{self, ContextFiles};
 use crate::demo::DemoWords;
-use crate::models::{self, ModelNotice, ModelPreference};
+use crate::models::{self, ModelFallback, ModelNotice, ModelPreference};
 use crate::secrets::{self, KnownSecret};
 use crate::servers::AttachedServers;
-use crate::settings::{Env, ModelEndpoint, SettingOrigin, Settings, SettingsError};
+use crate::settings::{Env, ModelEndpoint, SettingOrigin, Settings, SettingsError, SettingsNotice, Sources};
 use crate::test_hooks;
 
 /// The inputs of a run.
@@ -19,6 +19,8 @@ use crate::test_hooks;
 pub struct RunSetup {
     /// Server, model, rules, permissions, folders.
     pub settings: Settings,
+    /// What the settings were resolved from, for models that are named later.
+    pub sources: Sources,
     /// Values that must not be displayed or recorded.
     pub secrets: Vec<KnownSecret>,
     /// The environment for commands that the run starts.
@@ -65,16 +67,18 @@ impl RunSetup {
     /// yet.
     pub fn new(
         settings: Settings,
-        env: Env,
+        sources: Sources,
         conditions: RunConditions,
         person: &mut dyn Person,
     ) -> Result<Self, SetupError> {
         let RunConditions { deadline, attendance, demo_words } = conditions;
+        let env = sources.env.clone();
         let known = secrets::known_secrets(&env, Some(&settings));
-        if let Some(model) = &settings.model
-            && secrets::is_secret(&known, model.value.as_str())
-        {
-            return Err(SetupError::SecretInModel(model.origin.clone()));
+        let names = settings.model.iter().chain(settings.fallbacks.iter().map(|model| &model.name));
+        for name in names {
+            if secrets::is_secret(&known, name.value.as_str()) {
+                return Err(SetupError::SecretInModel(name.origin.clone()));
+            }
         }
         let asked = match attendance {
             Attendance::Attended => Some(person),
@@ -82,7 +86,22 @@ impl RunSetup {
         };
         let context_files = context_files::find(&settings, &env, &known);
         let servers = AttachedServers::new(&settings, &known, &env, asked)?;
-        Ok(Self { settings, secrets: known, env, deadline, attendance, context_files, servers, demo_words })
+        Ok(Self { settings, sources, secrets: known, env, deadline, attendance, context_files, servers, demo_words })
+    }
+
+    /// Uses the models that the person names from now on: one, or a chain with commas. An id alone is of the server that
+    /// is used now. Returns the first model, with notices for the person.
+    pub async fn use_models(&mut self, names: &str) -> Result<(ModelName, Vec<SettingsNotice>), SetupError> {
+        let mut settings = self.settings.clone();
+        let models = self.sources.models_named(names, settings.endpoint.as_ref())?;
+        let notices = models.notices.clone();
+        settings.use_models(models);
+        let preference = ModelPreference::new(None, ModelFallback::Refuse);
+        let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await?;
+        let model = chosen.apply_to(&mut settings);
+        self.secrets = secrets::known_secrets(&self.env, Some(&settings));
+        self.settings = settings;
+        Ok((model, notices))
     }
 
     /// Chooses the model; returns it with notices for the person.
@@ -92,6 +111,13 @@ impl RunSetup {
         person: &mut dyn Person,
     ) -> Result<(ModelName, Vec<ModelNotice>), SetupError> {
         let locals = test_hooks::local_servers();
+        // A session that was begun with one of the person's own models goes on with it.
+        if let (None, Some(name)) = (&self.settings.model, preference.session_model())
+            && self.sources.has_own_model(name.as_str())
+        {
+            self.settings.use_models(self.sources.models_named(name.as_str(), None)?);
+            self.secrets = secrets::known_secrets(&self.env, Some(&self.settings));
+        }
         let chosen = match models::choose(&self.settings, preference.clone(), &locals).await {
             Err(SettingsError::NotUsedUnasked { doubt, base_url }) if preference.asks() => {
                 let preference = match person.uses_model_server(&doubt)? {

@@ -37,7 +37,7 @@ pub fn scrubber(known: &[KnownSecret]) -> Secrets {
 #[must_use]
 pub fn known_secrets(env: &Env, settings: Option<&Settings>) -> Vec<KnownSecret> {
     let mut secrets = SecretCollector::default();
-    if let Some(key) = settings.and_then(Settings::api_key) {
+    for key in settings.into_iter().flat_map(Settings::api_keys) {
         secrets.add("API_KEY", key.value.expose());
     }
     let hidden = |name: &str| settings.is_some_and(|settings| settings.command_env.hide.contains(name));

@@ -36,6 +36,7 @@ use crate::environment::Environment;
 use crate::mcp_servers::{ServerSurroundings, servers};
 use crate::model_chain::{ChosenModels, RequestedChain};
 use crate::model_name::RequestedModel;
+use crate::resolved_model::ResolvedModel;
 use crate::typed::BoundTool;
 
 /// Where journals are stored.
@@ -60,6 +61,8 @@ pub(crate) struct AgentParts {
     pub(crate) model: RequestedModel,
     /// The names of the models that follow in the chain.
     pub(crate) fallbacks: Vec<String>,
+    /// The whole chain, where a door has resolved it.
+    pub(crate) resolved_models: Vec<ResolvedModel>,
     pub(crate) environment: Environment,
     pub(crate) custom_model: Option<(ModelName, Arc<dyn Model>)>,
     pub(crate) named_models: HashMap<ModelName, Arc<dyn Model>>,
@@ -124,6 +127,7 @@ impl Default for AgentParts {
             name: "Windlass".to_owned(),
             model: RequestedModel::default(),
             fallbacks: Vec::new(),
+            resolved_models: Vec::new(),
             environment: Environment::default(),
             custom_model: None,
             named_models: HashMap::new(),
@@ -192,6 +196,7 @@ impl AgentParts {
         let requested = RequestedChain {
             first: std::mem::take(&mut self.model),
             fallbacks: std::mem::take(&mut self.fallbacks),
+            resolved: std::mem::take(&mut self.resolved_models),
             custom: self.custom_model.take(),
             response_format: self.response_format,
         };

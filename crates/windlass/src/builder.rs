@@ -1,5 +1,7 @@
 //! Gathers what an agent needs.
 
+mod models;
+
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use std::time::Duration;
 
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::{Model, ResponseFormat, Secret};
+use windlass_provider::ResponseFormat;
 use windlass_runtime::{Breakers, Clock, Hub, InstructionFile, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
@@ -19,7 +21,7 @@ use windlass_tools::GuardProgram;
 #[cfg(feature = "fetch")]
 use windlass_tools::HostPattern;
 use windlass_tools::{OutputSchema, Permissions, Secrets, Skill, ToolServers};
-use windlass_vocab::{Answer, Attendance, EndsBy, ModelName, Policy, PolicyPatch, QuestionAsked, ToolSource};
+use windlass_vocab::{Answer, Attendance, EndsBy, Policy, PolicyPatch, QuestionAsked, ToolSource};
 
 use crate::agent::Agent;
 use crate::agent_parts::{AgentParts, JournalPlace, PermissionSide};
@@ -33,7 +35,7 @@ use crate::typed::IntoTool;
 
 /// Gathers what an agent needs, then builds it.
 pub struct Builder<Deps = (), Output = String> {
-    pub(crate) parts: AgentParts,
+    parts: AgentParts,
     deps: Arc<Deps>,
     output: PhantomData<fn() -> Output>,
 }
@@ -91,54 +93,6 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.parts.name = name.into();
-        self
-    }
-
-    /// Sets the address of an OpenAI-compatible server, e.g. `http://127.0.0.1:11434/v1`.
-    #[must_use]
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.parts.model.base_url = Some(url.into());
-        self
-    }
-
-    /// Sets the key for that server. It becomes a known secret (X1). An empty key counts as none.
-    #[must_use]
-    pub fn api_key(mut self, key: impl Into<String>) -> Self {
-        let key = key.into();
-        self.parts.secrets.push(("api_key".to_owned(), key.clone()));
-        self.parts.model.key = (!key.trim().is_empty()).then(|| Secret::new(&key));
-        self
-    }
-
-    /// Sets the key for that server without adding it to the known secrets; see [`secrets`](Self::secrets).
-    #[must_use]
-    pub fn server_key(mut self, key: Secret) -> Self {
-        self.parts.model.key = Some(key);
-        self
-    }
-
-    /// Sets the model and its server: `ollama:qwen3` (Ollama on this machine), `openai:gpt-5-mini`, or the address of
-    /// any OpenAI-compatible server, with the model's id after a `#` if the server has several:
-    /// `http://127.0.0.1:8080/v1`,
-    /// `https://llm.example/v1#big`. If [`base_url`](Self::base_url) sets the address, this is the bare id. The command
-    /// line takes the same names.
-    #[must_use]
-    pub fn model(mut self, name: impl Into<String>) -> Self {
-        self.parts.model.name = Some(name.into());
-        self
-    }
-
-    /// Uses your own model implementation in place of one behind a server.
-    #[must_use]
-    pub fn custom_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
-        self.parts.custom_model = Some((name.into(), model));
-        self
-    }
-
-    /// Adds your own model implementation beside the server's models: runs that name it use it.
-    #[must_use]
-    pub fn named_model(mut self, name: impl Into<ModelName>, model: Arc<dyn Model>) -> Self {
-        self.parts.named_models.insert(name.into(), model);
         self
     }
 

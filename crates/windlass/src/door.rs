@@ -11,3 +11,4 @@ pub use crate::model_providers::{
     ADDRESS_VARIABLE, AddressForm, AddressVariable, EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider,
     OLLAMA, OPENAI, PROVIDERS, UnnamedModel, server_in_environment,
 };
+pub use crate::resolved_model::{ModelFigures, ResolvedModel};

@@ -46,6 +46,7 @@ impl Cli {
             | CliCommand::Usage(_)
             | CliCommand::Demo(_)
             | CliCommand::Doctor(_)
+            | CliCommand::Models(_)
             | CliCommand::Trust(_)
             | CliCommand::Sandbox(_)
             | CliCommand::Init(_)

@@ -40,7 +40,7 @@ pub struct RuleFlags {
 // The flags of every command that uses a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct CommonFlags {
-    /// The model: its id, or with its server, as ollama:qwen3 or https://llm.example/v1#big
+    /// The model: its id, or with its server, as ollama:qwen3 or https://llm.example/v1#big; several with commas are a chain
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// The server, e.g. http://127.0.0.1:11434/v1

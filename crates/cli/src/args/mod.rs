@@ -9,6 +9,7 @@ mod deadline;
 mod dialect;
 mod help;
 mod mcp;
+mod models;
 mod name;
 mod sandbox;
 pub(crate) mod secrets;
@@ -29,6 +30,7 @@ pub(crate) use self::before::MisplacedOptions;
 pub use self::common::{CommonFlags, RuleFlags};
 pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
+pub use self::models::{ModelsArgs, ModelsCommand};
 pub(crate) use self::name::name;
 pub use self::sandbox::SandboxArgs;
 pub use self::serve::McpServeArgs;
@@ -166,6 +168,9 @@ pub enum CliCommand {
     Demo(DemoArgs),
     /// Check model, tools, store, disk and terminal, and say what to do
     Doctor(DoctorArgs),
+    /// List the models that can be used, and try those of the chain
+    #[command(after_help = models::EXAMPLES)]
+    Models(ModelsArgs),
     /// Look at what this project's files say, and trust them or not
     #[command(after_help = trust::EXAMPLES)]
     Trust(TrustArgs),

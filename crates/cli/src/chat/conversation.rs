@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass::door::FollowError;
+use windlass::door::{FollowError, ResolvedModel};
 use windlass::{Agent, Session};
 use windlass_runtime::{SendOutcome, SessionActivity, Subscription};
 use windlass_setup::agent;
+use windlass_setup::run_setup::SetupError;
+use windlass_setup::settings::SettingsNotice;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Envelope, MessageId, ModelName, Record, RunId};
 
@@ -148,10 +150,18 @@ impl Conversation {
         Ok(live.session.retry().await.map_err(FollowError::from)?)
     }
 
-    /// Sets the model for the next run.
-    pub(crate) fn use_model(&mut self, name: &str) {
-        self.model = ModelName(name.to_owned());
+    /// Sets the models for the next run. Returns notices for the person.
+    pub(crate) async fn use_models(&mut self, names: &str) -> Result<Vec<SettingsNotice>, SetupError> {
+        let (model, notices) = self.prepared_run.setup.use_models(names).await?;
+        self.model = model;
         self.agent_matches = AgentMatches::No;
+        Ok(notices)
+    }
+
+    /// The models of the next run, in the order they are tried; none for the demo.
+    pub(crate) fn chain(&self) -> Vec<ResolvedModel> {
+        let settings = &self.prepared_run.setup.settings;
+        settings.endpoint.as_ref().map_or_else(Vec::new, |endpoint| agent::chain(settings, endpoint, &self.model))
     }
 
     /// Stores a permission rule permanently, for later sessions too. Returns a message about the result.

@@ -17,6 +17,7 @@ mod follow;
 mod input_splitter;
 mod keys;
 mod line;
+mod models;
 mod pastes;
 mod performing;
 mod permissions;

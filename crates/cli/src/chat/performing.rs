@@ -10,7 +10,7 @@ use windlass_vocab::{StopBy, Undoable};
 
 use super::conversation::Conversation;
 use super::slash::{self, SlashCommand};
-use super::{context, cost, permissions};
+use super::{context, cost, models, permissions};
 use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
 use crate::output::wording::stopped_runs;
@@ -30,10 +30,6 @@ pub(crate) enum CommandFollowUp {
     /// Leave the chat.
     Leave,
 }
-
-/// Printed if a person chooses a model while only the demo is available.
-const NO_SERVER: &str =
-    "there is no server to ask for it: connect one, then start windlass again\n`windlass doctor` says how\n";
 
 /// Executes a slash command.
 pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> Result<CommandFollowUp, CommandError> {
@@ -56,17 +52,8 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
         SlashCommand::Context => Ok(CommandFollowUp::Tell(context::report(&talk.records().await?))),
         SlashCommand::Compact => compact(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::UndoCompaction => undo_compaction(talk).await.map(CommandFollowUp::Tell),
-        SlashCommand::Model(None) => Ok(CommandFollowUp::Tell(format!("{}\n", harmless_line(&talk.model.0)))),
-        SlashCommand::Model(Some(_)) if talk.prepared_run.setup.settings.endpoint.is_none() => {
-            Ok(CommandFollowUp::Tell(NO_SERVER.into()))
-        }
-        SlashCommand::Model(Some(name)) => {
-            if let Err(refused) = talk.prepared_run.refuse_secret("the name", Some(&name)) {
-                return Ok(CommandFollowUp::Tell(format!("{}\n", refused.message)));
-            }
-            talk.use_model(&name);
-            Ok(CommandFollowUp::Tell(format!("{} from the next run on\n", harmless_line(&name))))
-        }
+        SlashCommand::Model(None) => Ok(CommandFollowUp::Tell(models::report(talk).await)),
+        SlashCommand::Model(Some(names)) => Ok(CommandFollowUp::Tell(models::switch(talk, &names).await)),
         SlashCommand::Sessions(None) => list(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::Sessions(Some(key)) => {
             let Some(row) = session::find(talk.store.as_ref(), &key).await? else {

@@ -65,7 +65,7 @@ table! {
     "/help" "" Always "this list" => |_| Some(SlashCommand::Help),
     "/status" "" Always "model, session, folder, what is going on" => |_| Some(SlashCommand::Status),
     "/permissions" "" Always "mode, sandbox, rules and what this session allows" => |_| Some(SlashCommand::Permissions),
-    "/model" "[NAME]" Always "show the model, or take another for the next run" => |name| Some(SlashCommand::Model(name.map(str::to_owned))),
+    "/model" "[NAME]" Always "list the models, or take others for the next run" => |name| Some(SlashCommand::Model(name.map(str::to_owned))),
     "/sessions" "[KEY]" Idle "list this folder's sessions, or go to one" => |key| Some(SlashCommand::Sessions(key.map(str::to_owned))),
     "/fork" "[SEQ]" Idle "go on in a copy of this session, cut off after record SEQ" => fork,
     "/retry" "" Idle "try the last run again" => |_| Some(SlashCommand::Retry),

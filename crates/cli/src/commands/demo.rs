@@ -23,7 +23,7 @@ use windlass_setup::run_setup::RunSetup;
 use windlass_setup::servers::AttachedServers;
 use windlass_setup::settings::{
     CommandEnv, Env, Flags, ModeSetting, PermissionSettings, PlaceSettings, SandboxSettings, SettingOrigin, Settings,
-    Sourced,
+    Sourced, Sources,
 };
 use windlass_setup::store;
 use windlass_setup::{agent, secrets};
@@ -115,6 +115,8 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         place: PlaceSettings { workspace: folder.to_owned(), ..place },
         endpoint: None,
         model: Some(Sourced::new(DEMO.into(), SettingOrigin::Default)),
+        table: None,
+        fallbacks: Vec::new(),
         policy,
         system: None,
         project_instructions: Sourced::new(false, SettingOrigin::Default),
@@ -133,10 +135,12 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         notices: Vec::new(),
     };
     let (view, secrets) = (prepared_run::answer_view(&env), secrets::known_secrets(&env, None));
+    let sources = Sources::of(Flags::default(), env.clone(), &folder.display().to_string());
     let (attendance, servers) = (Attendance::Unattended, AttachedServers::default());
     Ok(PreparedRun {
         setup: RunSetup {
             settings,
+            sources,
             secrets,
             env,
             deadline: None,

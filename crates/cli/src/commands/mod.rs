@@ -16,6 +16,7 @@ mod init;
 mod man;
 mod mcp;
 mod mcp_serve;
+pub(crate) mod models;
 pub(crate) mod open_question;
 pub mod prepared_run;
 pub(crate) mod preview;
@@ -68,6 +69,7 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
         CliCommand::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         CliCommand::Demo(args) => demo::demo(data_dir, &args, env),
         CliCommand::Doctor(args) => doctor::doctor(data_dir, &args, &env),
+        CliCommand::Models(args) => models::models(data_dir, &args, env),
         CliCommand::Trust(args) => trust::trust(data_dir, &args, env),
         CliCommand::Sandbox(args) => sandbox::sandbox(data_dir, &args, env),
         CliCommand::Init(args) => init::init(data_dir, &args, env),

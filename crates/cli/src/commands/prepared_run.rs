@@ -77,7 +77,7 @@ impl PreparedRun {
             view.notice(&notice);
         }
         let conditions = RunConditions { deadline: common.deadline, attendance, demo_words: WORDS };
-        let setup = RunSetup::new(settings, sources.env, conditions, &mut TerminalPerson)?;
+        let setup = RunSetup::new(settings, sources, conditions, &mut TerminalPerson)?;
         for notice in &setup.context_files.notices {
             view.notice(&scrubber(&setup.secrets).scrub(&notice.to_string()));
         }

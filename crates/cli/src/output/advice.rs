@@ -1,6 +1,9 @@
 //! Remedies for problems that the libraries report. The libraries return kinds and data; this module names the flags,
 //! files and commands of this command line that help.
 
+use std::borrow::Cow;
+
+use windlass::door::PROVIDERS;
 use windlass_mcp::{Notice, NoticeKind};
 use windlass_narrate::{NarratedLine, RunEndWords, Tone, harmless_line};
 use windlass_runtime::UndoError;
@@ -86,7 +89,7 @@ pub(crate) fn with_failure(failure: &Failure) -> String {
 }
 
 /// Returns the remedy for a failure, if one is known. A record of an older version already contains it in its message.
-pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
+pub(crate) fn for_failure(failure: &Failure) -> Option<Cow<'static, str>> {
     let (mark, advice) = if failure.no_tools {
         ("--dialect", "Have calls written as text with --dialect tool_block, or choose another model with --model.")
     } else if failure.no_model {
@@ -95,11 +98,21 @@ pub(crate) fn for_failure(failure: &Failure) -> Option<&'static str> {
         ("Start the server", "Start the server, or name another with --base-url.")
     } else if let Some(cause) = failure.cause {
         // No version has written advice into the message of a failure with a cause.
-        return Some(for_cause(cause, failure.status));
+        return Some(for_cause(cause, failure.status).into());
+    } else if failure.class == FailureClass::Auth {
+        let variable = key_variable(&failure.message);
+        let advice = || format!("Set {variable} to a key that is valid there.").into();
+        return (!failure.message.contains(variable)).then(advice);
     } else {
         for_class(failure.class)?
     };
-    (!failure.message.contains(mark)).then_some(advice)
+    (!failure.message.contains(mark)).then_some(advice.into())
+}
+
+/// Returns the variable for the key of the provider whose server the message names.
+fn key_variable(message: &str) -> &'static str {
+    let named = PROVIDERS.into_iter().find(|provider| message.contains(provider.base_url));
+    named.and_then(|provider| provider.key_variable.or(provider.shared_key_variable)).unwrap_or("OPENAI_API_KEY")
 }
 
 /// Returns the remedy for a cause.
@@ -115,14 +128,14 @@ fn for_cause(cause: FailureCause, status: Option<u16>) -> &'static str {
     }
 }
 
-/// Returns the remedy for a class of failure, with the part of it that tells whether a message contains it.
+/// Returns the remedy for a class of failure other than a refused key, with the part of it that tells whether a message contains it.
 fn for_class(class: FailureClass) -> Option<(&'static str, &'static str)> {
     match class {
-        FailureClass::Auth => Some(("OPENAI_API_KEY", "Set OPENAI_API_KEY to a key that is valid there.")),
         FailureClass::Quota => Some(("Add credit", "Add credit or use another key.")),
         FailureClass::Overflow => Some(("Shorten it", "Shorten it or use a model with a larger window.")),
         FailureClass::Filtered => Some(("another way", "Put the request another way.")),
         FailureClass::Transient
+        | FailureClass::Auth
         | FailureClass::BadRequest
         | FailureClass::Protocol
         | FailureClass::Store
@@ -248,8 +261,24 @@ mod tests {
         assert!(for_failure(&no_model).is_some_and(|said| said.contains("--model")));
         assert_eq!(for_failure(&Failure::new(FailureClass::Transient, "Not now.")), None);
         let empty = |message: &str| for_failure(&Failure::new(FailureClass::Quota, message));
-        assert_eq!(empty("Nothing is left."), Some("Add credit or use another key."));
+        assert_eq!(empty("Nothing is left.").as_deref(), Some("Add credit or use another key."));
         assert_eq!(empty("Nothing is left. Add credit or use another key."), None);
+    }
+
+    // proves M3: a refused key is mended in the variable of the provider that refused it
+    #[test]
+    fn a_refused_key_is_told_with_the_variable_of_its_provider() {
+        for (server, variable) in [
+            ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+            ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
+            ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+            ("https://router.huggingface.co/v1", "HF_TOKEN"),
+            ("https://llm.example/v1", "OPENAI_API_KEY"),
+        ] {
+            let failure = Failure::new(FailureClass::Auth, format!("The server at {server} refused the key (401)."));
+            let advice = format!("Set {variable} to a key that is valid there.");
+            assert_eq!(for_failure(&failure).as_deref(), Some(advice.as_str()), "{server}");
+        }
     }
 
     // proves M3: what to do follows from the class and the cause

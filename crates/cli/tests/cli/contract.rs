@@ -2,6 +2,7 @@
 //! codes, settings, permissions, secrets.
 
 mod access;
+mod chains;
 mod command_rules;
 mod context_files;
 #[cfg(target_os = "linux")]
@@ -17,6 +18,7 @@ mod limits;
 #[cfg(target_os = "linux")]
 mod long_waits;
 mod looking;
+mod models;
 mod newer;
 mod outside_text;
 mod permissions;

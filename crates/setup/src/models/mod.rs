@@ -6,6 +6,7 @@
 //! that may not be the person's own is used only when they agree ([`crate::asking::Person::uses_model_server`]). When
 //! server and model are both named, no server and no person is asked. A notice reports a choice that nobody named.
 
+mod demo_name;
 pub(crate) mod known_models;
 mod local;
 mod notice;
@@ -20,14 +21,12 @@ use windlass::door::{LIST_LIMIT, ListedChoice, ListedRule, UnnamedModel, choose_
 use windlass_provider::{HttpClient, HttpConfig, ListedModel, ListingError, ModelConfig, Secret, list_models};
 use windlass_vocab::ModelName;
 
+pub use self::demo_name::DEMO;
 pub use self::known_models::{KnownModels, list_some};
 pub use self::local::{LocalProbe, LocalServer};
 pub use self::notice::ModelNotice;
 pub use self::software::Software;
 use crate::settings::{ModelEndpoint, SettingOrigin, Settings, SettingsError, Sourced};
-
-/// The name of the demo model; no server is ever asked for a model of this name.
-pub const DEMO: &str = "demo";
 
 /// The model and server of a session's last run.
 #[derive(Clone, Debug)]
@@ -53,6 +52,11 @@ impl ModelPreference {
     /// Returns the preference to use after the person refused a found server.
     pub fn after_refusal(self) -> Self {
         Self { fallback: ModelFallback::Demo, ..self }
+    }
+
+    /// The model that the session was begun with.
+    pub(crate) fn session_model(&self) -> Option<&ModelName> {
+        self.session.as_ref().map(|begun| &begun.model)
     }
 
     /// Whether the person is asked about a server that may be somebody else's.
@@ -183,7 +187,7 @@ fn next_lookup(endpoint: Option<&ModelEndpoint>, model: Option<Sourced<ModelName
 /// Asks a server for its models.
 pub async fn models_of(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ListedModel>, ListingError> {
     let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
-    let mut config = ModelConfig::chat(&endpoint.base_url.value, "");
+    let mut config = ModelConfig::of(endpoint.kind(), &endpoint.base_url.value, "");
     config.api_key = endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose()));
     list_models(&config, &http, limit).await
 }

@@ -2,176 +2,168 @@
 //!
 //! What the name of a model means is the library's to say (`windlass::door::NamedModel`). An address given beside the
 //! name, as a flag or in the same file, makes the name the server's own id.
-//!
-//! A key is sent only to the server its owner meant: the key a file names belongs to the server that the same file names. An
-//! address from an untrusted project is not called, not even on this machine, because the server at that address
-//! controls the tools.
 
-use std::fmt;
-
-use url::{Host, Url};
-use windlass::door::{
-    AddressVariable, EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider, NamedModel, NamedServer, OPENAI,
-    PROVIDERS, UnnamedModel, server_in_environment, unnamed_elsewhere,
-};
+use windlass::door::{MODEL_VARIABLES, NamedModel, NamedServer};
 use windlass_vocab::ModelName;
 
 use super::error::SettingsError;
+use super::fallbacks::{self, FallbackModel, FirstModel};
 use super::file::SettingsFile;
+use super::key_lookup::{KeyLookup, KeyScope};
+use super::model_endpoint::ModelEndpoint;
+use super::model_list::{ModelList, check_model};
+use super::model_tables::{self, FoundTable, TableModel};
 use super::notice::SettingsNotice;
 use super::origin::{SettingOrigin, Sourced};
-use super::provider;
+use super::server_address::{KeyUse, ServerAddress, address, address_in_name, endpoint_at};
 use super::sources::Sources;
 
-/// An API key. Never displayed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// The key itself, for the request that needs it.
-    #[must_use]
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(…)")
-    }
-}
-
-/// A model server and its key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ModelEndpoint {
-    /// The address up to and including the version, e.g. `https://api.openai.com/v1`, without a trailing slash.
-    pub base_url: Sourced<String>,
-    /// The key, where one is needed.
-    pub api_key: Option<Sourced<ApiKey>>,
-    /// Whose server it is, where that is known; the wire, the abilities and the prices of its models depend on it.
-    pub provider: Option<&'static ModelProvider>,
-    /// The server's model when none is named.
-    pub unnamed: UnnamedModel,
-}
-
-impl ModelEndpoint {
-    /// Returns the endpoint of a server that was found on this machine.
-    #[must_use]
-    pub fn found(base_url: &str) -> Self {
-        let base_url = Sourced::new(base_url.to_owned(), SettingOrigin::Found);
-        Self { base_url, api_key: None, provider: None, unnamed: UnnamedModel::OnlyListed }
-    }
-
-    /// The server's host and port if it was found, not configured: the person should see where it is.
-    #[must_use]
-    pub fn found_at(&self) -> Option<String> {
-        let found = Url::parse(&self.base_url.value).ok().filter(|_| self.base_url.origin == SettingOrigin::Found)?;
-        Some(found.authority().to_owned())
-    }
-}
-
-/// The model and its server, as far as the settings name them, with notices for the person.
-#[derive(Default)]
-pub(super) struct ModelSettings {
+/// The models and their servers, as far as the settings name them, with notices for the person.
+#[derive(Debug, Default)]
+pub struct ModelSettings {
+    /// The id of the first model, if one is named.
     pub(super) model: Option<Sourced<ModelName>>,
+    /// The entry of the first model among the person's own models, if it has one.
+    pub(super) table: Option<TableModel>,
     pub(super) endpoint: Option<ModelEndpoint>,
-    pub(super) notices: Vec<SettingsNotice>,
+    /// The models that follow in the chain.
+    pub(super) fallbacks: Vec<FallbackModel>,
+    /// Notices for the person.
+    pub notices: Vec<SettingsNotice>,
 }
 
-/// The address of a server, and which keys may be sent there.
-struct ServerAddress {
-    url: Sourced<String>,
-    keys: KeyScope,
-    provider: Option<&'static ModelProvider>,
-    unnamed: UnnamedModel,
+/// The name of the first model, and where its server is found.
+struct RequestedName {
+    text: Sourced<String>,
+    reading: NameReading,
 }
 
-impl ServerAddress {
-    /// The address of any server.
-    fn of_any(url: Sourced<String>, keys: KeyScope) -> Self {
-        let provider = provider::at(&url.value);
-        Self { url, keys, provider, unnamed: UnnamedModel::OnlyListed }
-    }
-
-    /// The provider's own address.
-    fn of_provider(provider: &'static ModelProvider, origin: SettingOrigin) -> Self {
-        let url = Sourced::new(provider.base_url.to_owned(), origin);
-        let keys = KeyScope::Provider(provider);
-        Self { url, keys, provider: Some(provider), unnamed: provider.unnamed_model }
-    }
-
-    /// Another address that the environment gives for the provider. OpenAI's variable may give that of any server with
-    /// its protocol, so there the address decides whose server it is.
-    fn elsewhere(provider: &'static ModelProvider, url: Sourced<String>) -> Self {
-        let owner = if provider == &OPENAI { provider::at(&url.value) } else { Some(provider) };
-        let keys = KeyScope::Provider(provider);
-        Self { url, keys, provider: owner, unnamed: unnamed_elsewhere(provider) }
-    }
+/// How a name is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NameReading {
+    /// It may say the server.
+    Parsed,
+    /// It is that of a person's own model, whose file's key is for another server.
+    ParsedWithoutFileKey,
+    /// It is an id of the server whose address stands beside it.
+    BesideAddress,
 }
 
-/// Which keys may be sent to a server, besides our own variable's.
-enum KeyScope {
-    /// The key of the file that names the server.
-    SameFile,
-    /// The same, or else a key that is bound to no address.
-    SameFileOrUnbound,
-    /// The key of this provider.
-    Provider(&'static ModelProvider),
-}
-
-/// Resolves the model and its server.
+/// Resolves the models and their servers.
 pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, SettingsError> {
-    let name = name(sources)?;
-    let parsed = name.as_ref().filter(|name| !has_address_beside(sources, &name.origin));
-    let parsed = parsed.map(|name| (NamedModel::parse(name.value.trim()), name));
-    let address = match parsed {
-        Some((NamedModel { server: NamedServer::Unnamed, .. }, _)) | None => address(sources)?,
-        Some((named, name)) => Some(address_in_name(sources, named.server, &name.origin)?),
+    match chain(sources)? {
+        Some(chain) => models_named(sources, &chain, None),
+        None => first_model(sources, None, None),
+    }
+}
+
+/// Resolves the models that are named so. A first one without a server is of the `current` server, where there is one.
+pub(super) fn models_named(
+    sources: &Sources,
+    chain: &Sourced<ModelList>,
+    current: Option<&ModelEndpoint>,
+) -> Result<ModelSettings, SettingsError> {
+    chain.value.check().map_err(|problem| SettingsError::wrong(chain.origin.clone(), problem))?;
+    let first = Sourced::new(chain.value.first().to_owned(), chain.origin.clone());
+    let (name, table) = match model_tables::find(sources, &first.value)? {
+        Some(FoundTable { model, stands_for }) => {
+            let reading = if is_models_key(sources, &stands_for.origin, &first.value) {
+                NameReading::Parsed
+            } else {
+                NameReading::ParsedWithoutFileKey
+            };
+            (RequestedName { text: stands_for, reading }, Some(model))
+        }
+        None if current.is_none() && has_address_beside(sources, &first.origin) => {
+            (RequestedName { text: first, reading: NameReading::BesideAddress }, None)
+        }
+        None => (RequestedName { text: first, reading: NameReading::Parsed }, None),
     };
-    let id = |name: &Sourced<String>| match &parsed {
+    let mut resolved = first_model(sources, Some(&name), current)?;
+    let id = resolved.model.as_ref().map(|model| model.value.as_str());
+    let own_name = table.as_ref().map(|table| table.name.as_str());
+    let first = FirstModel { name: own_name.or(id), id, endpoint: resolved.endpoint.as_ref() };
+    let (fallbacks, notices) = fallbacks::fallbacks(sources, chain.value.others(), &chain.origin, &first)?;
+    resolved.notices.extend(notices);
+    Ok(ModelSettings { fallbacks, table, ..resolved })
+}
+
+/// Resolves the first model and its server.
+fn first_model(
+    sources: &Sources,
+    name: Option<&RequestedName>,
+    current: Option<&ModelEndpoint>,
+) -> Result<ModelSettings, SettingsError> {
+    let parsed = name.filter(|name| name.reading != NameReading::BesideAddress);
+    let parsed = parsed.map(|name| (NamedModel::parse(name.text.value.trim()), name));
+    let id = |name: &RequestedName| match &parsed {
         Some((named, _)) => named.id.map(str::to_owned),
-        None => Some(name.value.clone()),
+        None => Some(name.text.value.clone()),
     };
-    let model = name.as_ref().and_then(|name| Some(Sourced::new(id(name)?, name.origin.clone())));
+    let model = name.and_then(|name| Some(Sourced::new(id(name)?, name.text.origin.clone())));
     let model = model.map(|model| model.try_map(check_model)).transpose()?;
-    let keys = KeyLookup { sources };
-    let address = match address {
+    let (endpoint, notice) = match (parsed, current) {
+        (Some((NamedModel { server: NamedServer::Unnamed, .. }, _)), Some(current)) => (Some(current.clone()), None),
+        (Some((NamedModel { server: NamedServer::Unnamed, .. }, _)) | None, _) => configured_server(sources)?,
+        (Some((named, name)), _) => {
+            let mut address = address_in_name(sources, named.server, &name.text.origin)?;
+            if let (KeyScope::SameFile, NameReading::ParsedWithoutFileKey) = (&address.keys, name.reading) {
+                address.keys = KeyScope::None;
+            }
+            let (endpoint, notice) = endpoint_at(sources, address, KeyUse::First)?;
+            (Some(endpoint), notice)
+        }
+    };
+    if let Some((NamedModel { server: NamedServer::Unnamed, .. }, name)) = parsed {
+        fallbacks::check_prefix(&name.text, endpoint.as_ref())?;
+    }
+    Ok(ModelSettings { model, endpoint, notices: notice.into_iter().collect(), ..ModelSettings::default() })
+}
+
+/// A server, if there is one, and a notice for the person.
+type NoticedServer = (Option<ModelEndpoint>, Option<SettingsNotice>);
+
+/// Returns the server that is configured apart from the model's name.
+fn configured_server(sources: &Sources) -> Result<NoticedServer, SettingsError> {
+    let address = match address(sources)? {
         Some(address) => address,
-        None => match keys.first_provider()? {
+        None => match (KeyLookup { sources }).first_provider()? {
             Some(provider) => ServerAddress::of_provider(provider, SettingOrigin::Default),
-            None => return Ok(ModelSettings { model, ..ModelSettings::default() }),
+            None => return Ok((None, None)),
         },
     };
-    let ServerAddress { url: address, keys: scope, provider, unnamed } = address;
-    let url = check_url(&address)?;
-    let base_url = Sourced::new(url.as_str().trim_end_matches('/').to_owned(), address.origin);
-    if matches!(base_url.origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
-        return Err(sources.untrusted("a base_url", base_url.origin));
-    }
-    let api_key = keys.for_server(&base_url, &scope)?;
-    let mut notices = Vec::new();
-    if let Some(key) = &api_key {
-        provider::check(&base_url.value, key)?;
-        if url.scheme() == "http" && !is_here(&url) {
-            let text = format!("the key from {} travels unencrypted to {}", key.origin, base_url.value);
-            notices.push(SettingsNotice::Sentence(text));
-        }
-    }
-    Ok(ModelSettings { model, endpoint: Some(ModelEndpoint { base_url, api_key, provider, unnamed }), notices })
+    let (endpoint, notice) = endpoint_at(sources, address, KeyUse::First)?;
+    Ok((Some(endpoint), notice))
 }
 
-/// Returns the name of the model as configured.
-fn name(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
-    let Sources { flags, env, .. } = sources;
-    if let Some(flag) = Sourced::flag("model", flags.model.clone()) {
-        return Ok(Some(flag));
+/// Whether the file with this table is about the table's model, so that a key in the file is for its server.
+fn is_models_key(sources: &Sources, table: &SettingOrigin, name: &str) -> bool {
+    let of_file = |file: &Option<SettingsFile>| {
+        let named = file.as_ref().and_then(|file| file.settings.model.as_ref());
+        named.is_some_and(|chain| chain.get_ref().first() == name)
+    };
+    match table {
+        SettingOrigin::Project(_) => of_file(&sources.project),
+        SettingOrigin::User(_) => of_file(&sources.user),
+        SettingOrigin::Flag(_)
+        | SettingOrigin::Variable(_)
+        | SettingOrigin::ProjectServers(_)
+        | SettingOrigin::Default
+        | SettingOrigin::Found
+        | SettingOrigin::Session => false,
     }
+}
+
+/// Returns the names of the models as configured.
+fn chain(sources: &Sources) -> Result<Option<Sourced<ModelList>>, SettingsError> {
+    let parse = |name: Sourced<String>| Sourced::new(ModelList::parse(&name.value), name.origin);
+    let mut given = Sourced::flag("model", sources.flags.model.clone()).map(parse);
     for variable in MODEL_VARIABLES {
-        if let Some(name) = env.text(variable)? {
-            return Ok(Some(name));
+        if given.is_none() {
+            given = sources.env.text(variable)?.map(parse);
         }
     }
-    Ok(sources.in_files(|file| file.sourced(&file.settings.model)))
+    Ok(given.or_else(|| sources.in_files(|file| file.sourced(&file.settings.model))))
 }
 
 /// Whether the server's address is given where the model's name is: then the name is an id of that server.
@@ -190,231 +182,12 @@ fn has_address_beside(sources: &Sources, name: &SettingOrigin) -> bool {
     beside || sources.flags.base_url.is_some()
 }
 
-/// Whether a file names its model together with the server, without a `base_url`.
+/// Whether a file names a model together with its server, other than the one of its `base_url`.
 pub(super) fn names_server(file: &SettingsFile) -> bool {
-    let name = file.settings.model.as_ref().filter(|_| file.settings.base_url.is_none());
-    name.is_some_and(|name| NamedModel::parse(name.get_ref().trim()).server != NamedServer::Unnamed)
-}
-
-/// Returns the server that a model's name means.
-fn address_in_name(
-    sources: &Sources,
-    server: NamedServer<'_>,
-    origin: &SettingOrigin,
-) -> Result<ServerAddress, SettingsError> {
-    if matches!(origin, SettingOrigin::Project(_)) && !sources.trusts_project() {
-        return Err(sources.untrusted(SERVER_IN_NAME, origin.clone()));
-    }
-    match server {
-        NamedServer::Address(url) => {
-            Ok(ServerAddress::of_any(Sourced::new(url.to_owned(), origin.clone()), KeyScope::SameFile))
-        }
-        NamedServer::Provider(provider) => {
-            let elsewhere = provider.address_variable.map_or(Ok(None), |variable| address_in(sources, variable))?;
-            Ok(match elsewhere {
-                Some(url) => ServerAddress::elsewhere(provider, url),
-                None => ServerAddress::of_provider(provider, origin.clone()),
-            })
-        }
-        NamedServer::Unnamed => Err(SettingsError::NoServer),
-    }
-}
-
-/// A project's model that is named with its server, for messages.
-pub(super) const SERVER_IN_NAME: &str = "a model with its server";
-
-fn address_in(sources: &Sources, variable: AddressVariable) -> Result<Option<Sourced<String>>, SettingsError> {
-    let url = |text: &str| variable.form.base_url(text).map_err(|error| error.to_string());
-    sources.env.parsed(variable.name, url)
-}
-
-/// Returns the address as configured.
-fn address(sources: &Sources) -> Result<Option<ServerAddress>, SettingsError> {
-    let Sources { flags, env, .. } = sources;
-    if let Some(url) = Sourced::flag("base_url", flags.base_url.clone()) {
-        return Ok(Some(ServerAddress::of_any(url, KeyScope::Provider(&OPENAI))));
-    }
-    if let Some(EnvironmentServer::Address(variable, provider)) = server_in_environment(|name| env.raw(name).is_some())
-        && let Some(url) = address_in(sources, variable)?
-    {
-        return Ok(Some(ServerAddress::elsewhere(provider, url)));
-    }
-    let url = sources.in_files(|file| file.sourced(&file.settings.base_url));
-    Ok(url.map(|url| ServerAddress::of_any(url, KeyScope::SameFileOrUnbound)))
-}
-
-struct KeyLookup<'a> {
-    sources: &'a Sources,
-}
-
-type FoundKey = Result<Option<Sourced<ApiKey>>, SettingsError>;
-
-impl KeyLookup<'_> {
-    /// Returns the key for a server whose address did not come from an untrusted project.
-    fn for_server(&self, base_url: &Sourced<String>, scope: &KeyScope) -> FoundKey {
-        if let Some(key) = self.variable(KEY_VARIABLE)? {
-            return Ok(Some(key));
-        }
-        match scope {
-            KeyScope::SameFile => self.in_file_of(&base_url.origin),
-            KeyScope::SameFileOrUnbound => {
-                let beside = self.in_file_of(&base_url.origin)?;
-                if beside.is_some() { Ok(beside) } else { self.at_address(&base_url.value) }
-            }
-            KeyScope::Provider(provider) if *provider == &OPENAI => self.at_address(&base_url.value),
-            KeyScope::Provider(provider) => self.unbound(provider),
-        }
-    }
-
-    /// Returns the key for an address that is given without a provider: that of the provider whose address it is, else
-    /// the one for OpenAI.
-    fn at_address(&self, base_url: &str) -> FoundKey {
-        for variable in provider::at(base_url).into_iter().flat_map(ModelProvider::key_variables) {
-            if let Some(key) = self.variable(variable)? {
-                return Ok(Some(key));
-            }
-        }
-        self.unbound(&OPENAI)
-    }
-
-    /// Returns the first provider in the table that there is a key for.
-    fn first_provider(&self) -> Result<Option<&'static ModelProvider>, SettingsError> {
-        for provider in PROVIDERS {
-            let key = match provider.key_variable {
-                Some(_) if provider == &OPENAI => self.unbound(provider)?,
-                Some(variable) => self.variable(variable)?,
-                None => None,
-            };
-            if key.is_some() {
-                return Ok(Some(provider));
-            }
-        }
-        Ok(None)
-    }
-
-    fn in_file_of(&self, origin: &SettingOrigin) -> FoundKey {
-        match origin {
-            SettingOrigin::Project(_) => self.project(),
-            SettingOrigin::User(_) => self.user(),
-            SettingOrigin::Variable(_)
-            | SettingOrigin::Flag(_)
-            | SettingOrigin::ProjectServers(_)
-            | SettingOrigin::Default
-            | SettingOrigin::Found
-            | SettingOrigin::Session => Ok(None),
-        }
-    }
-
-    /// Returns the key of this provider: a variable's, or, if it has keys at all, that of a file which names no other server.
-    fn unbound(&self, provider: &ModelProvider) -> FoundKey {
-        for variable in provider.key_variables() {
-            if let Some(key) = self.variable(variable)? {
-                return Ok(Some(key));
-            }
-        }
-        if !provider.has_keys() {
-            return Ok(None);
-        }
-        let has_key = |file: &Option<SettingsFile>| file.as_ref().is_some_and(|file| is_key_for(file, provider));
-        let project = if has_key(&self.sources.project) { self.project()? } else { None };
-        match project {
-            None if has_key(&self.sources.user) => self.user(),
-            found => Ok(found),
-        }
-    }
-
-    fn variable(&self, name: &str) -> FoundKey {
-        self.sources.env.parsed(name, check_key)
-    }
-
-    /// Returns the key that the project's file names, which it may do only when trusted.
-    fn project(&self) -> FoundKey {
-        let Some(project) = &self.sources.project else { return Ok(None) };
-        match &project.settings.api_key_env {
-            Some(name) if !self.sources.trusts_project() => {
-                Err(self.sources.untrusted("the choice of a key (api_key_env)", project.origin(name)))
-            }
-            Some(_) => self.named_in(project),
-            None => Ok(None),
-        }
-    }
-
-    fn user(&self) -> FoundKey {
-        let Some(user) = &self.sources.user else { return Ok(None) };
-        match user.sourced(&user.settings.api_key) {
-            Some(key) => key.try_map(|key| check_key(&key)).map(Some),
-            None => self.named_in(user),
-        }
-    }
-
-    /// Returns the key in the variable that `file` names.
-    fn named_in(&self, file: &SettingsFile) -> FoundKey {
-        let Some(name) = file.sourced(&file.settings.api_key_env) else { return Ok(None) };
-        match self.variable(&name.value)? {
-            Some(key) => Ok(Some(key)),
-            None => {
-                let problem = format!("the key should be in the variable {}, which is not set", name.value);
-                Err(SettingsError::wrong(name.origin, problem))
-            }
-        }
-    }
-}
-
-/// Whether a key in this file is for this provider. Beside an address it is for that address, beside a model with its
-/// server for that server, and else for OpenAI.
-fn is_key_for(file: &SettingsFile, provider: &ModelProvider) -> bool {
-    if file.settings.base_url.is_some() {
-        return false;
-    }
-    let named = file.settings.model.as_ref().map(|name| NamedModel::parse(name.get_ref().trim()).server);
-    match named {
-        None | Some(NamedServer::Unnamed) => provider == &OPENAI,
-        Some(NamedServer::Provider(named)) => named == provider,
-        Some(NamedServer::Address(_)) => false,
-    }
-}
-
-fn check_model(name: String) -> Result<ModelName, String> {
-    if name.trim().is_empty() || name.chars().any(char::is_control) {
-        return Err("this is not the name of a model".into());
-    }
-    Ok(ModelName(name))
-}
-
-fn check_key(text: &str) -> Result<ApiKey, String> {
-    let key = text.trim();
-    if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("this is not a key: a key is letters, digits and signs without blanks".into());
-    }
-    Ok(ApiKey(key.to_owned()))
-}
-
-/// Checks that an address can be called. Its text is displayed only once it is known to contain no password.
-fn check_url(address: &Sourced<String>) -> Result<Url, SettingsError> {
-    let wrong = |problem: &str| SettingsError::wrong(address.origin.clone(), problem);
-    let url = Url::parse(address.value.trim()).map_err(|error| {
-        wrong(&format!("this is not an address ({error}); one is written like http://127.0.0.1:11434/v1"))
-    })?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("the address must begin with http:// or https://"));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(SettingsError::PasswordInAddress { origin: address.origin.clone() });
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong("the address must end with its path, e.g. /v1, without ? and #"));
-    }
-    Ok(url)
-}
-
-/// Whether the address is on this machine.
-fn is_here(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost",
-        None => false,
-    }
+    let Some(chain) = &file.settings.model else { return false };
+    let named = |name: &str| NamedModel::parse(name).server != NamedServer::Unnamed;
+    let first = Some(chain.get_ref().first()).filter(|_| file.settings.base_url.is_none());
+    first.into_iter().chain(chain.get_ref().others()).any(named)
 }
 
 #[cfg(test)]

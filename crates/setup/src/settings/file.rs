@@ -8,6 +8,7 @@ use windlass_vocab::VALUES_NOT_BUILT;
 
 use super::error::SettingsError;
 use super::file_settings::FileSettings;
+use super::model_tables;
 use super::nearest::nearest;
 use super::origin::{Position, SettingOrigin, Sourced};
 
@@ -54,6 +55,7 @@ impl SettingsFile {
         if let Err(refused) = policy.check() {
             return Err(SettingsError::wrong(self.origin_of_row(refused.row), refused.to_string()));
         }
+        model_tables::check(self)?;
         if self.scope == SettingsScope::Project {
             if let Some(key) = api_key {
                 let problem = "a key does not belong in a project's file, where others can read it: \
@@ -146,7 +148,7 @@ fn explain(message: &str) -> String {
         format!("the key {missing:?} is missing in this table")
     } else if let Some((
         found,
-        "PolicyPatch" | "FilePermissions" | "FileTools" | "FileSandbox" | "FileHidden" | "FileMcp",
+        "PolicyPatch" | "FilePermissions" | "FileTools" | "FileSandbox" | "FileHidden" | "FileMcp" | "FileModel",
     )) = message.split_once(", expected struct ")
     {
         format!("{found}, expected a table")
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     fn a_wrong_value_is_named_with_its_place_and_what_is_expected() {
         for (text, expected) in [
-            ("model = 3", "windlass.toml:1:9: invalid type: integer `3`, expected a string"),
+            ("model = 3", "windlass.toml:1:9: invalid type: integer `3`, expected a string or a list of strings"),
             ("[policy]\nat_cap = 'wrapup'", "windlass.toml:2:10: unknown value \"wrapup\"; did you mean \"wrap_up\"?"),
             (
                 "[policy]\nguards = ['cycle', 'error_turn']",

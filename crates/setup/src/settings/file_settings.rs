@@ -1,5 +1,6 @@
 //! The contents of `windlass.toml`, table by table.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -9,12 +10,14 @@ use windlass_vocab::PolicyPatch;
 
 use super::durability::DurabilitySetting;
 use super::mode::ModeSetting;
+use super::model_list::ModelList;
 
 /// The contents of a settings file. Absent means "not set here".
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct FileSettings {
-    pub(super) model: Option<Spanned<String>>,
+    pub(super) model: Option<Spanned<ModelList>>,
+    pub(super) models: BTreeMap<String, Spanned<FileModel>>,
     pub(super) base_url: Option<Spanned<String>>,
     pub(super) api_key_env: Option<Spanned<String>>,
     pub(super) api_key: Option<Spanned<String>>,
@@ -32,6 +35,19 @@ pub(super) struct FileSettings {
     pub(super) mcp: FileMcp,
     #[serde(rename = "mcpServers", alias = "mcp_servers")]
     pub(super) mcp_servers: Option<Spanned<toml::Value>>,
+}
+
+/// A table `[models.NAME]` as it is written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileModel {
+    /// The model's name with its server, or its id; by default NAME is the id.
+    pub(super) model: Option<Spanned<String>>,
+    pub(super) window: Option<Spanned<toml::Value>>,
+    pub(super) max_output: Option<Spanned<toml::Value>>,
+    pub(super) price_input: Option<Spanned<toml::Value>>,
+    pub(super) price_output: Option<Spanned<toml::Value>>,
+    pub(super) price_cached: Option<Spanned<toml::Value>>,
 }
 
 /// The table `[permissions]`.

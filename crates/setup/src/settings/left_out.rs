@@ -15,8 +15,10 @@ use super::file::SettingsFile;
 use super::file_settings::FileSettings;
 use super::flags::Flags;
 use super::ignored_setting::IgnoredSetting;
+use super::model_tables;
 use super::notice::SettingsNotice;
 use super::policy;
+use super::server_address::SERVER_IN_NAME;
 use super::sources::Sources;
 
 impl Sources {
@@ -41,9 +43,13 @@ impl Sources {
         let files = Self { flags: Flags::default(), env: self.env.places_only(), ..self.clone() };
         let (sources, mut left_out) = files.tightened();
         if let Some(file) = self.project.as_ref().filter(|_| !self.trusts_project()) {
-            let FileSettings { base_url, api_key_env, model, .. } = &file.settings;
+            let FileSettings { base_url, api_key_env, model, models, .. } = &file.settings;
             let model = model.as_ref().filter(|_| endpoint::names_server(file));
-            left_out.extend(model.map(|model| file.left_out(model, endpoint::SERVER_IN_NAME)));
+            left_out.extend(model.map(|model| file.left_out(model, SERVER_IN_NAME)));
+            left_out.extend(models.values().map(|table| match &table.get_ref().model {
+                Some(model) => file.left_out(model, model_tables::OWN_MODEL),
+                None => file.left_out(table, model_tables::OWN_MODEL),
+            }));
             left_out.extend(base_url.as_ref().map(|url| file.left_out(url, "a base_url")));
             left_out.extend(api_key_env.as_ref().map(|name| file.left_out(name, "the choice of a key (api_key_env)")));
         }

@@ -7,6 +7,7 @@
 //! Settings that an untrusted project's file may not make are dropped first (`left_out`);
 //! docs/decisions/0005-settings.md says why.
 
+mod api_key;
 mod approved_command;
 mod command_env;
 mod command_words;
@@ -14,6 +15,7 @@ mod durability;
 mod endpoint;
 mod env;
 mod error;
+mod fallbacks;
 mod fetching;
 mod file;
 pub mod file_edit;
@@ -22,9 +24,13 @@ mod flags;
 mod gather;
 mod hidden;
 mod ignored_setting;
+mod key_lookup;
 mod left_out;
 mod misnamed;
 mod mode;
+mod model_endpoint;
+mod model_list;
+mod model_tables;
 mod nearest;
 mod notice;
 mod origin;
@@ -36,6 +42,7 @@ mod programs;
 mod provider;
 pub mod sandbox;
 pub mod saved_texts;
+mod server_address;
 mod server_entries;
 mod servers;
 mod sources;
@@ -52,16 +59,22 @@ use windlass_mcp::ServerName;
 use windlass_tools::HostPattern;
 use windlass_vocab::{ModelName, Policy};
 
+use self::model_list::ModelList;
+
+pub use self::api_key::ApiKey;
 pub use self::approved_command::ApprovedCommand;
 pub use self::command_env::CommandEnv;
 pub use self::durability::DurabilitySetting;
-pub use self::endpoint::{ApiKey, ModelEndpoint};
+pub use self::endpoint::ModelSettings;
 pub use self::env::Env;
 pub use self::error::SettingsError;
+pub use self::fallbacks::FallbackModel;
 pub use self::file::{SettingsFile, SettingsScope};
 pub use self::flags::Flags;
 pub use self::ignored_setting::IgnoredSetting;
 pub use self::mode::ModeSetting;
+pub use self::model_endpoint::ModelEndpoint;
+pub use self::model_tables::TableModel;
 pub use self::nearest::{near, nearest};
 pub use self::notice::{OwnershipProblem, SettingsNotice};
 pub use self::origin::{Position, SettingOrigin, Sourced};
@@ -85,6 +98,10 @@ pub struct Settings {
     pub endpoint: Option<ModelEndpoint>,
     /// The model, if one is named: a resumed run has its own.
     pub model: Option<Sourced<ModelName>>,
+    /// The entry of that model among the person's own models, if it has one.
+    pub table: Option<TableModel>,
+    /// The models that follow in the chain.
+    pub fallbacks: Vec<FallbackModel>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
     /// Who the agent is and what it is for, in place of the default (C2).
@@ -108,10 +125,23 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The key that is sent to the model server.
+    /// Uses these models in place of the configured ones.
+    pub fn use_models(&mut self, models: ModelSettings) {
+        let ModelSettings { model, table, endpoint, fallbacks, notices: _ } = models;
+        (self.model, self.table, self.endpoint, self.fallbacks) = (model, table, endpoint, fallbacks);
+    }
+
+    /// The figures that are configured for this model of the first server, and its name in records.
     #[must_use]
-    pub fn api_key(&self) -> Option<&Sourced<ApiKey>> {
-        self.endpoint.as_ref().and_then(|endpoint| endpoint.api_key.as_ref())
+    pub fn table_of(&self, model: &ModelName) -> Option<&TableModel> {
+        let is_first = self.model.as_ref().is_some_and(|first| first.value == *model);
+        self.table.as_ref().filter(|_| is_first)
+    }
+
+    /// The keys that are sent to model servers, that of the first model first.
+    pub fn api_keys(&self) -> impl Iterator<Item = &Sourced<ApiKey>> {
+        let others = self.fallbacks.iter().filter_map(|model| model.endpoint.as_ref());
+        self.endpoint.iter().chain(others).filter_map(|endpoint| endpoint.api_key.as_ref())
     }
 }
 
@@ -127,6 +157,19 @@ impl Sources {
     pub fn resolve(&self) -> Result<Settings, SettingsError> {
         let (sources, left_out) = self.tightened();
         sources.decide(left_out)
+    }
+
+    /// Resolves the models that a person names in place of the configured ones: one, or several with commas between them.
+    /// A first one without a server is of the `current` server, where there is one.
+    pub fn models_named(&self, names: &str, current: Option<&ModelEndpoint>) -> Result<ModelSettings, SettingsError> {
+        let (sources, _) = self.tightened();
+        let chain = Sourced::new(ModelList::parse(names), SettingOrigin::Flag("model"));
+        endpoint::models_named(&sources, &chain, current)
+    }
+
+    /// Whether the person's own models include one of this name.
+    pub(crate) fn has_own_model(&self, name: &str) -> bool {
+        [&self.project, &self.user].into_iter().flatten().any(|file| file.settings.models.contains_key(name))
     }
 
     /// Resolves everything a run needs, from sources without loosening settings of an untrusted project.
@@ -148,6 +191,8 @@ impl Sources {
             place: self.place()?,
             endpoint: model_settings.endpoint,
             model: model_settings.model,
+            table: model_settings.table,
+            fallbacks: model_settings.fallbacks,
             policy,
             system: system::system(self)?,
             project_instructions: system::project_instructions(self),

@@ -4,7 +4,7 @@
 use url::{Host, Url};
 use windlass::door::{ModelProvider, PROVIDERS};
 
-use super::endpoint::ApiKey;
+use super::api_key::ApiKey;
 use super::error::SettingsError;
 use super::origin::Sourced;
 

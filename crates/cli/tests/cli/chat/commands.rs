@@ -35,7 +35,7 @@ fn help_lists_every_command() {
   /help               this list
   /status             model, session, folder, what is going on
   /permissions        mode, sandbox, rules and what this session allows
-  /model [NAME]       show the model, or take another for the next run
+  /model [NAME]       list the models, or take others for the next run
   /sessions [KEY]     list this folder's sessions, or go to one
   /fork [SEQ]         go on in a copy of this session, cut off after record SEQ
   /retry              try the last run again
@@ -130,6 +130,20 @@ fn another_model_is_taken_for_the_next_run() {
         .collect();
     assert_eq!(models, ["scripted", "bigger"]);
     bench.assert_whole("another model");
+}
+
+// proves M2: a switch to another server, to a chain, and a wrong name, at any turn
+#[test]
+fn a_model_of_another_server_is_taken_by_its_whole_name() {
+    let (bench, other) = (talkative(), talkative());
+    let mut glass = chat(&bench);
+    say(&mut glass, "hello", "Aye.");
+    let name = format!("{}#spare", other.server.base_url());
+    say(&mut glass, &format!("/model {name}"), "from the next run on");
+    say(&mut glass, "hello again", "› hello again\n\nAye.");
+    assert_eq!((bench.server.count(), other.last_request("user")), (1, vec!["hello".into(), "hello again".into()]));
+    say(&mut glass, "/model one,one", "the chain contains the model \"one\" twice");
+    say(&mut glass, "/model", "the model");
 }
 
 // proves T9

@@ -45,7 +45,7 @@ impl Home {
 }
 
 fn model(sources: &Sources) -> Option<String> {
-    sources.project.as_ref()?.settings.model.as_ref().map(|model| model.get_ref().clone())
+    sources.project.as_ref()?.settings.model.as_ref().map(|model| model.get_ref().first().to_owned())
 }
 
 #[test]

@@ -1,0 +1,42 @@
+//! `/model`: lists the models of the chain and of their servers, and switches to others. A switch is legal at any turn: it
+//! holds from the next run on, and the history is sent as the new model's wire has it.
+
+use windlass_setup::run_setup::SetupError;
+
+use super::conversation::Conversation;
+use crate::commands::models::endpoints;
+use crate::models::list;
+use crate::output::harmless_line;
+use crate::output::setting_words::{settings_error, settings_notice};
+
+/// Printed if a person chooses a model while only the demo is available.
+const NO_SERVER: &str = "there is no server to ask for it: name one with it, as ollama:qwen3, or connect one and start windlass again\n\
+     `windlass doctor` says how\n";
+
+/// Lists the models.
+pub(super) async fn report(talk: &Conversation) -> String {
+    let chain = talk.chain();
+    if chain.is_empty() {
+        return format!("{}\n", harmless_line(talk.model.as_str()));
+    }
+    let listing = list(Ok(&chain), &endpoints(&talk.prepared_run.setup.settings), &[]).await;
+    talk.scrubbed(&listing.as_text()).into_owned()
+}
+
+/// Takes other models for the next run.
+pub(super) async fn switch(talk: &mut Conversation, names: &str) -> String {
+    if let Err(refused) = talk.prepared_run.refuse_secret("the name", Some(names)) {
+        return format!("{}\n", refused.message);
+    }
+    let had_server = talk.prepared_run.setup.settings.endpoint.is_some();
+    let notices = match talk.use_models(names).await {
+        Ok(notices) => notices,
+        Err(SetupError::Settings(_)) if !had_server && !names.contains(':') => return NO_SERVER.to_owned(),
+        Err(SetupError::Settings(error)) => return format!("{}\n", harmless_line(&settings_error(&error))),
+        Err(error) => return format!("{}\n", harmless_line(&error.to_string())),
+    };
+    let notices: String = notices.iter().map(|notice| format!("{}\n", settings_notice(notice))).collect();
+    let chain: Vec<String> = talk.chain().iter().map(|model| harmless_line(model.name.as_str())).collect();
+    let names = if chain.is_empty() { harmless_line(talk.model.as_str()) } else { chain.join(", then ") };
+    format!("{notices}{names} from the next run on\n")
+}

@@ -1,0 +1,8 @@
+//! What `windlass models` and `/model` say of models.
+
+mod listing;
+mod row;
+mod trial;
+
+pub(crate) use self::listing::list;
+pub(crate) use self::trial::{ModelTrial, try_models};

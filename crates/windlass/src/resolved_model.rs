@@ -1,0 +1,33 @@
+//! A model that a door has resolved itself, by its own settings.
+
+use windlass_provider::Secret;
+use windlass_provider::server_kind::ServerKind;
+use windlass_vocab::{ListPrices, ModelName};
+
+/// A model whose server, id and key are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedModel {
+    /// Its name in the chain, in records and events: one id on two servers is two models with two names.
+    pub name: ModelName,
+    /// What kind of server it is; the wire, the abilities and the prices depend on that.
+    pub server: ServerKind,
+    /// The server's address up to the version.
+    pub base_url: String,
+    /// Its id there.
+    pub id: String,
+    /// The key for the server. It is not added to the known secrets.
+    pub key: Option<Secret>,
+    /// What is configured in place of the figures in the table of models.
+    pub figures: ModelFigures,
+}
+
+/// Figures of a model that a person configured. Absent means that the table of models says it, if anything does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ModelFigures {
+    /// The size of its context window, in tokens.
+    pub window: Option<u64>,
+    /// The most tokens it can write in one reply.
+    pub max_output: Option<u64>,
+    /// What its tokens cost.
+    pub prices: Option<ListPrices>,
+}
