@@ -106,7 +106,7 @@ async fn responses_has_every_presets_sampling_effort_and_limit() {
             json!({"reasoning": {"effort": "low", "summary": "auto"}}),
             json!({"reasoning": own, "max_output_tokens": 4096}),
             json!({"reasoning": own}),
-            json!({"reasoning": own}),
+            json!({"reasoning": own, "max_output_tokens": 128_000}),
             json!({"reasoning": own}),
         ],
     )
@@ -118,7 +118,7 @@ async fn responses_has_every_presets_sampling_effort_and_limit() {
             json!({"temperature": 0.1}),
             json!({"temperature": 0.1, "max_output_tokens": 4096}),
             json!({}),
-            json!({"temperature": 0.3}),
+            json!({"temperature": 0.3, "max_output_tokens": 32_768}),
             json!({}),
         ],
     )
