@@ -87,6 +87,11 @@ pub(crate) fn is_spent(budget: &ContextBudget) -> bool {
     budget.window.zip(budget.remaining).is_some_and(|(window, remaining)| remaining < wrap_up_below(window))
 }
 
+/// Whether what must be sent is longer than the window: then not even a report on what is done can be asked for.
+pub(crate) fn exceeds_window(budget: &ContextBudget) -> bool {
+    budget.window.is_some_and(|window| budget.used() >= window)
+}
+
 /// Whether older turns must be left out.
 pub(crate) fn is_short(budget: &ContextBudget) -> bool {
     budget.window.zip(budget.remaining).is_some_and(|(window, remaining)| remaining < evict_below(window))

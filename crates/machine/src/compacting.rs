@@ -7,7 +7,7 @@ use windlass_vocab::{
 };
 
 use crate::blank::is_blank;
-use crate::budget::{evict_below, is_short, is_spent, wrap_up_below};
+use crate::budget::{evict_below, exceeds_window, is_short, is_spent, wrap_up_below};
 use crate::control::Run;
 use crate::counting::ContextMeter;
 use crate::draft::Draft;
@@ -34,7 +34,8 @@ impl Draft<'_> {
                 Eviction::Summarise(cut) => return self.start_summary(cut, mode),
             }
         }
-        let spent = self.budget().is_some_and(|budget| is_spent(&budget));
+        // A request that is longer than the window is left to the server, which refuses it with its own count.
+        let spent = self.budget().is_some_and(|budget| is_spent(&budget) && !exceeds_window(&budget));
         if spent && mode != TurnMode::WrapUp {
             self.nudge(NudgeCause::ContextFull, "", texts::CONTEXT_FULL);
             return self.begin_turn(TurnMode::WrapUp, None);

@@ -236,10 +236,20 @@ fn a_summary_is_retried_and_goes_down_its_own_chain() {
 fn a_window_that_is_full_without_anything_to_leave_out_wraps_the_run_up() {
     // proves C3
     let mut world = world(HistoryKeeping::Summarised, vec![Move::Text("done")]);
-    world.say(&"x".repeat(4 * WINDOW as usize));
+    world.say(&"x".repeat(4 * WINDOW as usize * 9 / 10));
     let ended = world.finish();
     assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Unfinished, "This is done, that is not."));
     assert_eq!(world.nudges().iter().map(|nudged| nudged.why).collect::<Vec<_>>(), [NudgeCause::ContextFull]);
+}
+
+#[test]
+fn a_message_longer_than_the_window_is_left_to_the_server_to_refuse() {
+    // proves C3: no report can be asked for, and the server's own count says by how much it is too long
+    let refusals = Move::Fails(9, FailureClass::Overflow, Box::new(Move::Text("done")));
+    let mut world = world(HistoryKeeping::Summarised, vec![refusals]);
+    world.say(&"x".repeat(8 * WINDOW as usize));
+    let ended = world.finish();
+    assert_eq!((ended.reason, world.nudges().len()), (EndReason::Failed, 0));
 }
 
 #[test]
