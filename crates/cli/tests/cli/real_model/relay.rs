@@ -59,7 +59,7 @@ fn pass_on(mut client: TcpStream, server: &str, kept: &Mutex<Vec<Value>>) -> io:
     let extent = {
         let mut kept = kept.lock().expect("no thread panicked");
         kept.push(serde_json::from_slice(&body).unwrap_or_default());
-        if kept.len() == 1 { Extent::FirstPiece } else { Extent::Whole }
+        if kept.len() == 1 { Extent::FirstWords } else { Extent::Whole }
     };
     let mut upstream = TcpStream::connect(server)?;
     upstream.write_all(format!("{head}connection: close\r\n\r\n").as_bytes())?;
@@ -71,8 +71,8 @@ fn pass_on(mut client: TcpStream, server: &str, kept: &Mutex<Vec<Value>>) -> io:
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Whole,
-    /// A stream up to its first piece of text.
-    FirstPiece,
+    /// A stream up to its first words.
+    FirstWords,
 }
 
 fn answer(upstream: &mut TcpStream, client: &mut TcpStream, extent: Extent) -> io::Result<()> {
@@ -81,10 +81,13 @@ fn answer(upstream: &mut TcpStream, client: &mut TcpStream, extent: Extent) -> i
         let read = upstream.read(&mut piece)?;
         client.write_all(&piece[..read])?;
         all.extend_from_slice(&piece[..read]);
-        let text = String::from_utf8_lossy(&all);
-        // The first event has no text but `null`.
-        if read == 0 || (extent == Extent::FirstPiece && text.contains(r#""content":""#)) {
+        if read == 0 || (extent == Extent::FirstWords && has_words(&String::from_utf8_lossy(&all))) {
             return Ok(());
         }
     }
+}
+
+/// Whether some words have come. One piece is not enough: `<` may begin a mark that is not text, and is kept back.
+fn has_words(stream: &str) -> bool {
+    stream.split(r#""content":""#).skip(1).filter(|text| !text.starts_with('"')).count() > 4
 }
