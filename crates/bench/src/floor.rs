@@ -12,6 +12,7 @@ use rusqlite::{Connection, params};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::oneshot;
+use windlass_provider::WireKind;
 use windlass_store::Durability;
 
 use crate::trace::{Trace, TraceStep};
@@ -24,15 +25,25 @@ pub struct FloorWire {
 }
 
 impl FloorWire {
-    /// One keep-alive client for the API at `base_url`.
+    /// One keep-alive client for Chat Completions at `base_url`.
     pub fn new(base_url: &str) -> Result<Self> {
+        Self::over(WireKind::Chat, base_url)
+    }
+
+    /// One keep-alive client for the API at `base_url`.
+    pub fn over(wire: WireKind, base_url: &str) -> Result<Self> {
+        let path = match wire {
+            WireKind::Chat => "chat/completions",
+            WireKind::Messages => "messages",
+            WireKind::Responses => "responses",
+        };
         // As in Windlass: plain addresses need no certificates, and loading them is not part of a floor.
         let tls = ClientConfig::builder_with_provider(ring::default_provider().into())
             .with_safe_default_protocol_versions()?
             .with_root_certificates(RootCertStore::empty())
             .with_no_client_auth();
         let client = Client::builder().tls_backend_preconfigured(tls).no_proxy().http1_only().tcp_nodelay(true);
-        Ok(Self { client: client.build()?, url: format!("{base_url}/chat/completions").parse()? })
+        Ok(Self { client: client.build()?, url: format!("{base_url}/{path}").parse()? })
     }
 
     /// Makes a request and reads the answer to its end. The body is copied once: a loop that shared its bodies

@@ -9,6 +9,7 @@
 //! is one. Figures about a whole process are measured in a fresh one ([`child`]).
 
 pub mod child;
+pub mod conversation;
 pub mod fake_servers;
 pub mod figures;
 pub mod floor;
@@ -16,6 +17,7 @@ pub mod memory;
 pub mod ours;
 pub mod pace;
 pub mod programs;
+pub mod sending;
 pub mod server;
 pub mod table;
 pub mod terminal;

@@ -7,6 +7,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 use windlass::door::AwaitedEnd;
 use windlass::{Agent, EndReason, PolicyPatch, RunEnded, Session, Tool};
+use windlass_provider::WireKind;
 use windlass_runtime::Interest;
 use windlass_store::{Durability, SqliteOptions};
 use windlass_tools::{BoxFuture, CallContext};
@@ -52,8 +53,14 @@ impl Tool for NoOpTool {
 
 /// Builds an agent whose journals are in `dir`.
 pub fn agent(base_url: &str, dir: &Path, durability: Durability) -> Result<Agent> {
+    agent_over(WireKind::Chat, base_url, dir, durability)
+}
+
+/// Builds an agent whose model speaks this wire.
+pub fn agent_over(wire: WireKind, base_url: &str, dir: &Path, durability: Durability) -> Result<Agent> {
     let agent = Agent::builder()
         .base_url(base_url)
+        .wire(wire)
         .model("scripted")
         .data_dir(dir)
         .sqlite(SqliteOptions { durability, ..SqliteOptions::default() })

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use bytes::Bytes;
+use windlass_provider::WireKind;
 use windlass_store::Durability;
 use windlass_testkit::{ModelServer, RecordedRequest, Script, ScriptedCall, ServerOptions};
 
@@ -23,13 +24,18 @@ pub enum TraceStep {
 #[derive(Clone, Debug)]
 pub struct Trace(pub Vec<TraceStep>);
 
-/// Runs `turns` turns with `text_bytes` of text in each, and records the requests and commits.
+/// Runs `turns` turns of Chat Completions with `text_bytes` of text in each, and records the requests and commits.
 pub async fn record(turns: usize, text_bytes: usize, folder: &Path) -> Result<Trace> {
+    record_over(WireKind::Chat, turns, text_bytes, folder).await
+}
+
+/// The same over any wire.
+pub async fn record_over(wire: WireKind, turns: usize, text_bytes: usize, folder: &Path) -> Result<Trace> {
     let call = ScriptedCall { name: ours::TOOL.to_owned(), arguments: server::arguments(), id: None };
     let script = Script::turns(turns, text_bytes, &call);
     let server = ModelServer::with(script, &ServerOptions::default())?;
     let dir = tempfile::tempdir_in(folder)?;
-    let agent = ours::agent(&server.base_url(), dir.path(), Durability::Normal)?;
+    let agent = ours::agent_over(wire, &server.base_url(), dir.path(), Durability::Normal)?;
     ours::run(&agent, "trace").await?;
     let store = agent.hub().store();
     let session = store.find("local", "trace").await?.context("the session that was just run is gone")?;

@@ -4,28 +4,26 @@
 // The bench macros expand to fully qualified names.
 #![allow(clippy::expect_used, unused_qualifications)]
 
-mod conversation;
-
 use std::hint::black_box;
 use std::sync::Arc;
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
+use windlass_bench::conversation::{asked, called, records, reply, result};
+use windlass_bench::sending::{Sending, wires};
 use windlass_machine::{Fact, State, apply};
-use windlass_provider::chat::{ChatStream, encode};
-use windlass_provider::{AnswerLimits, Delivery, Endpoint, ModelConfig, ModelRequest, RequestBody, Segments};
-use windlass_vocab::{MaxTokens, Message, ModelName, PinnedContext, Reasoning, Record, Reply, StreamIdle, TurnMode};
-
-use conversation::{asked, called, context, records, reply, result};
+use windlass_provider::chat::ChatStream;
+use windlass_provider::{AnswerLimits, Endpoint, RequestBody};
+use windlass_vocab::{Message, Record, Reply};
 
 fn reply_after(turns: usize) -> (State, Fact) {
-    let state = asked(turns);
-    let fact = reply(&state);
+    let state = asked(turns).expect("a run");
+    let fact = reply(&state).expect("a reply");
     (state, fact)
 }
 
 fn result_after(turns: usize) -> (State, Fact) {
-    let state = called(turns);
-    let fact = result(&state);
+    let state = called(turns).expect("a run");
+    let fact = result(&state).expect("a result");
     (state, fact)
 }
 
@@ -58,51 +56,19 @@ fn apply_result((mut state, records): (State, Vec<Record>)) -> (State, Vec<Recor
     (state, records)
 }
 
-/// The history after some turns, and segments that hold all of it except the last turn.
-struct Sending {
-    config: ModelConfig,
-    context: PinnedContext,
-    history: Vec<Message>,
-    segments: Segments,
-}
-
-impl Sending {
-    fn after(turns: usize) -> Self {
-        let history = asked(turns).transcript.history;
-        let config = ModelConfig::chat("http://localhost:8080/v1", "scripted");
-        let mut sending = Self { config, context: context(), history, segments: Segments::default() };
-        let last_turn = sending.history.split_off(sending.history.len() - 2);
-        drop(sending.encode());
-        sending.history.extend(last_turn);
-        sending
-    }
-
-    fn encode(&mut self) -> RequestBody {
-        let name = ModelName::default();
-        let request = ModelRequest {
-            model: &name,
-            context: &self.context,
-            history: &self.history,
-            cache_key: "",
-            epoch: 1,
-            tail: "",
-            mode: TurnMode::Tools,
-            delivery: Delivery::Streamed,
-            temperature_milli: None,
-            max_tokens: MaxTokens::ModelOwn,
-            reasoning: Reasoning::ModelOwn,
-            idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
-            output: None,
-            stop: &[],
-        };
-        encode(&self.config, &request, &mut self.segments).expect("a request")
-    }
+/// The history after some turns, and a model that was sent all of it except the last turn.
+fn last_turn_unsent(turns: usize) -> (Sending, Vec<Message>) {
+    let history = asked(turns).expect("a run").transcript.history;
+    let [chat, ..] = wires();
+    let mut sending = Sending::over(chat);
+    drop(sending.encode(&history[..history.len() - 2], 1).expect("a request"));
+    (sending, history)
 }
 
 #[library_benchmark]
-#[benches::turns(args = [10, 200], setup = Sending::after)]
-fn encode_request(mut sending: Sending) -> (RequestBody, Sending) {
-    let body = black_box(&mut sending).encode();
+#[benches::turns(args = [10, 200], setup = last_turn_unsent)]
+fn encode_request((mut sending, history): (Sending, Vec<Message>)) -> (RequestBody, Sending) {
+    let body = black_box(&mut sending).encode(&history, 1).expect("a request");
     (body, sending)
 }
 

@@ -2,6 +2,7 @@
 
 mod chat;
 mod cold;
+mod context;
 pub(crate) mod crowd;
 mod dialect;
 mod full;
@@ -11,6 +12,7 @@ mod instructions;
 mod judge;
 mod mcp;
 mod open;
+mod page;
 mod peers;
 mod render;
 mod sandbox;
@@ -41,6 +43,8 @@ pub const FIGURES: &[Figure] = &[
     ("dialect", dialect::measure),
     ("judge", judge::measure),
     ("open", open::measure),
+    ("page", page::measure),
+    ("context", context::measure),
     ("mcp", mcp::measure),
     ("sandbox", sandbox::measure),
     ("servers", servers::measure),
