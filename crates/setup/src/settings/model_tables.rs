@@ -64,6 +64,15 @@ pub(super) fn check(file: &SettingsFile) -> Result<(), SettingsError> {
             let problem = "this is not the name of one model; a chain is a list in `model` outside of the tables";
             return Err(SettingsError::wrong(file.origin(model), problem));
         }
+        // A table may describe the id that it is named after, but not stand for another table: that could go in a circle.
+        if let Some(model) = &table.get_ref().model
+            && model.get_ref() != name
+            && file.settings.models.contains_key(model.get_ref())
+        {
+            let problem =
+                "this is the name of another table; write the model it stands for, such as `openai:gpt-5-mini`";
+            return Err(SettingsError::wrong(file.origin(model), problem));
+        }
         figures(file, table.get_ref())?;
     }
     Ok(())
@@ -234,6 +243,8 @@ mod tests {
             assert_eq!(error(text), problem);
         }
         assert!(error("[models.'a,b']\nwindow = 1").ends_with("this can't be the name of a model"));
+        let circle = "[models.a]\nmodel = 'b'\n[models.b]\nmodel = 'a'";
+        assert!(error(circle).contains("windlass.toml:2:9: this is the name of another table"), "{}", error(circle));
         assert!(error("[models.a]\nmodel = 'b,c'").contains("windlass.toml:2:9: this is not the name of one model"));
     }
 
