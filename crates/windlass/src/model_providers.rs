@@ -159,6 +159,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_page_about_models_lists_every_provider_as_it_is() {
+        let page = include_str!("../../../docs/models.md");
+        let rows: Vec<&str> = page.lines().filter(|line| line.contains(":ID`")).collect();
+        let expected = PROVIDERS.map(|provider| {
+            let key = match (provider.key_variable, provider.shared_key_variable) {
+                (Some(variable), _) => format!("`{variable}`"),
+                (None, Some(variable)) => format!("only when named: `{variable}`"),
+                (None, None) => "–".to_owned(),
+            };
+            let model = match provider.unnamed_model {
+                UnnamedModel::Named(id) => format!("`{id}`"),
+                UnnamedModel::FirstListed | UnnamedModel::OnlyListed => "the first it lists".to_owned(),
+            };
+            format!("| {} | `{}:ID` | {key} | {model} |", provider.name, provider.prefix)
+        });
+        assert_eq!(rows, expected);
+    }
+
     // proves M2
     #[test]
     fn every_default_model_is_in_the_table_of_models() {

@@ -10,6 +10,7 @@ use crate::support::{Bench, Ran, ran};
 use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
 
 const README: &str = include_str!("../../../../README.md");
+const MODELS_PAGE: &str = include_str!("../../../../docs/models.md");
 
 const CARGO: &str = "#!/bin/sh
 case \"$*\" in
@@ -117,4 +118,19 @@ fn the_settings_of_the_readme_are_understood() {
     fs::write(bench.workspace().join("windlass.toml"), settings.join("\n")).expect("written");
     let ran = shell(&bench, "windlass run 'Hello.'", "");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_settings_of_the_page_about_models_are_understood() {
+    let bench = bench();
+    let block = MODELS_PAGE.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("settings");
+    let folder = bench.dir.path().join(".config/windlass");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::write(folder.join("windlass.toml"), block).expect("written");
+    let mut command = bench.command(&["models"]);
+    command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_MODEL").env_remove("WINDLASS_MODEL");
+    let listed = ran(command.spawn().expect("it starts"));
+    for row in ["fast", "window 32768", "careful", "window 200000", "$3 in, $15 out"] {
+        assert!(listed.stdout.contains(row), "{row}: {} {}", listed.stdout, listed.stderr);
+    }
 }
