@@ -89,6 +89,7 @@ pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
         misfit: None,
         malformed: None,
         role: windlass_vocab::ModelRole::Turn,
+        cache: None,
     }
 }
 

@@ -33,6 +33,7 @@ mod attempts;
 mod blank;
 mod breach;
 mod budget;
+mod cache_watch;
 mod call;
 mod calls;
 mod compacting;
@@ -76,6 +77,7 @@ mod undo;
 mod undo_plan;
 mod wording;
 
+pub use cache_watch::CacheWatch;
 pub use context::legal;
 pub use control::{AskedBy, Call, CallApproval, CallState, LoopState, PausedCall, Phase, Run};
 pub use counting::ContextMeter;

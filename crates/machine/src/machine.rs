@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Answer, AnsweredBy, AttemptFailed, CallFinished, CallId, CallSettled, ContextPinned, EndReason, Failure,
-    FailureClass, Grant, MessageAccepted, MessageId, ModelReplied, NextAttempt, OutcomeKind, Part, PinnedContext,
-    PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record,
-    Settlement, StopReason, TurnMode, Usage,
+    Answer, AnsweredBy, AttemptFailed, CacheReport, CallFinished, CallId, CallSettled, ContextPinned, EndReason,
+    Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelName, ModelReplied, NextAttempt, OutcomeKind, Part,
+    PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
+    QuestionOption, Record, Settlement, StopReason, TurnMode, Usage,
 };
 
 use crate::blank::is_blank;
+use crate::cache_watch::AnsweredRequest;
 use crate::control::{Attempt, Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::evict::Eviction;
@@ -205,6 +206,7 @@ impl Draft<'_> {
         }
         let (mode, model) = (attempt.mode, run.model_of(attempt));
         let cost = run.cost(&model, &usage);
+        let cache = self.cache_report(&model, mode, &usage);
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
         if mode != TurnMode::Tools || withheld {
             // No tools were offered, or the provider withheld the reply: its calls are dropped.
@@ -225,6 +227,7 @@ impl Draft<'_> {
             misfit: misfit.clone(),
             malformed: malformed.clone(),
             role: mode.role(),
+            cache,
         });
         if mode == TurnMode::Summary {
             return self.take_summary(if withheld { "" } else { &text });
@@ -250,6 +253,14 @@ impl Draft<'_> {
             TurnMode::Tools | TurnMode::Talk => self.take_text_reply(mode, stop, &text, misfit),
             TurnMode::Summary => {}
         }
+    }
+
+    /// Returns how the request of a turn stands to the provider's cache. A summary sends only a part of the history.
+    fn cache_report(&self, model: &ModelName, mode: TurnMode, usage: &Usage) -> Option<Box<CacheReport>> {
+        let known = self.run().and_then(|run| run.started.model(model));
+        let answered = AnsweredRequest { model, mode, usage, at: self.at, known };
+        let report = self.state.transcript.cache.report(&answered).filter(|_| mode.role().is_turn());
+        report.map(Box::new)
     }
 
     fn call_done(&mut self, call: CallId, finished: CallResult) {

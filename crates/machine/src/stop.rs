@@ -38,6 +38,7 @@ impl Draft<'_> {
                 misfit: None,
                 malformed: None,
                 role,
+                cache: None,
             });
         }
         // A summary is no answer.

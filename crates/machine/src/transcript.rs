@@ -16,6 +16,7 @@ use windlass_vocab::{
 };
 
 use self::compaction::LeftOut;
+use crate::cache_watch::CacheWatch;
 use crate::counting::{ContextMeter, enters_history};
 use crate::notes::WorkNotes;
 use crate::sent_bytes;
@@ -41,6 +42,8 @@ pub struct Transcript {
     pub origins: HashMap<CallId, TextOrigin>,
     /// The size of the next request.
     pub meter: ContextMeter,
+    /// What the providers' caches may hold of it.
+    pub cache: CacheWatch,
     /// How often the history was shortened.
     pub compactions: u32,
     /// What is kept of the older part of the conversation.
@@ -144,6 +147,7 @@ impl Transcript {
     pub(crate) fn apply(&mut self, record: &Record) {
         self.meter.apply(record);
         self.notes.apply(record);
+        self.cache.apply(record);
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
@@ -155,6 +159,7 @@ impl Transcript {
             Record::RunStarted(started) => self.begin_run(started),
             Record::ContextPinned(pinned) => {
                 if let Some(context) = &pinned.context {
+                    self.cache.context_changed(self.context.as_deref(), context);
                     self.context = Some(Arc::new(context.clone()));
                     self.epoch += 1;
                 }

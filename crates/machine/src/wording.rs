@@ -30,6 +30,10 @@ fn worded_as(decided: Record, recorded: &Record) -> Record {
         // Another version may count otherwise, or not at all.
         decided.budget = recorded.budget;
     }
+    if let (Record::ModelReplied(decided), Record::ModelReplied(recorded)) = (&mut record, recorded) {
+        // Another version may expect otherwise of the cache, or nothing at all.
+        decided.cache.clone_from(&recorded.cache);
+    }
     if let (Record::Compacted(decided), Record::Compacted(recorded)) = (&mut record, recorded) {
         decided.notes.clone_from(&recorded.notes);
         decided.summary.clone_from(&recorded.summary);

@@ -12,7 +12,7 @@ use crate::count::counted;
 use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::memory::NarratorMemory;
 use crate::run_end::RunEndWords;
-use crate::{attempt, nudge, question, reply, run};
+use crate::{attempt, cache, nudge, question, reply, run};
 
 /// Returns the lines of a record: one, except for a plan and for a reply with more than text.
 pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
@@ -24,7 +24,11 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::ModelReplied(replied) if !replied.role.is_turn() => {
             bookkeeping(format!("{} wrote a summary", replied.model))
         }
-        Record::ModelReplied(replied) => return reply::whole(&replied.parts),
+        Record::ModelReplied(replied) => {
+            let mut lines = reply::whole(&replied.parts);
+            lines.extend(replied.cache.as_deref().map(|report| bookkeeping(cache::report(report))));
+            return lines;
+        }
         Record::CallRequested(call) => {
             NarratedLine::new(Tone::Plain, requested(call)).by(LineSpeaker::Model).about(call.call)
         }

@@ -26,6 +26,7 @@
 mod activity;
 mod attempt;
 mod brief;
+mod cache;
 mod call;
 mod call_end;
 mod count;

@@ -225,6 +225,27 @@ const ATTEMPTS: &[NarrationCase] = &[
         &[],
         &["Model Said The answer."],
     ),
+    // What the cache was read for is no part of the conversation.
+    (
+        "ModelReplied",
+        r#"{"attempt":1,"model":"m","parts":[{"type":"text","text":"So."}],"cache":{"at":"1970-01-01T00:00:00.000Z",
+            "result":"partial","expected":9000,"missed":8000,"why":"compaction","cost":7200000}}"#,
+        &[],
+        &["Model Said So.", "Windlass Bookkeeping cache: missed 8000 of 9000 tokens (history shortened), $0.0072 more"],
+    ),
+    (
+        "ModelReplied",
+        r#"{"attempt":1,"model":"m","parts":[],"cache":{"at":"1970-01-01T00:00:00.000Z","result":"missed",
+            "why":"first_request"}}"#,
+        &[],
+        &["Windlass Bookkeeping cache: nothing to read (first request)"],
+    ),
+    (
+        "ModelReplied",
+        r#"{"attempt":1,"model":"m","parts":[],"cache":{"at":"1970-01-01T00:00:00.000Z","result":"hit","expected":9}}"#,
+        &[],
+        &["Windlass Bookkeeping cache: hit"],
+    ),
 ];
 
 /// A request for `read_file`.

@@ -5,6 +5,8 @@
 //! ([`known_model`]); [`Abilities::overridden`] then applies what the configuration says. What nobody knows is
 //! [`Ability::Unknown`], and the server may be asked.
 
+use windlass_vocab::PromptCache;
+
 use crate::known_models::{KnownModel, known_model};
 use crate::server_abilities::abilities_of_server;
 use crate::server_kind::ServerKind;
@@ -46,6 +48,8 @@ pub struct Abilities {
     pub parallel_calls_field: Ability,
     /// Whether it accepts `prompt_cache_key`.
     pub prompt_cache_key: Ability,
+    /// How it caches what is sent, where that is known and it reports what it read.
+    pub prompt_cache: Option<PromptCache>,
     /// Whether it accepts a user message directly after the results of calls, as the reminders of a turn are.
     pub words_after_results: Ability,
 }
@@ -146,6 +150,7 @@ impl Abilities {
             stream_usage_option: by.stream_usage_option.unwrap_or(self.stream_usage_option),
             parallel_calls_field: by.parallel_calls_field.unwrap_or(self.parallel_calls_field),
             prompt_cache_key: by.prompt_cache_key.unwrap_or(self.prompt_cache_key),
+            prompt_cache: self.prompt_cache,
             words_after_results: by.words_after_results.unwrap_or(self.words_after_results),
         }
     }

@@ -1,5 +1,7 @@
 //! What the servers accept, one row each. A model's row may say otherwise.
 
+use windlass_vocab::PromptCache;
+
 use crate::abilities::Abilities;
 use crate::ability::{Ability, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind};
 use crate::server_kind::ServerKind;
@@ -22,8 +24,12 @@ const OTHER: Abilities = Abilities {
     stream_usage_option: Ability::Unknown,
     parallel_calls_field: Ability::Unknown,
     prompt_cache_key: Ability::Unknown,
+    prompt_cache: None,
     words_after_results: Ability::Unknown,
 };
+
+/// How long providers keep what they have read without being asked for it again.
+const FIVE_MINUTES: u64 = 300_000;
 
 /// A server that accepts the usual fields of Chat Completions.
 const COMPATIBLE: Abilities = Abilities { tool_choice_none: Ability::Yes, stream_usage_option: Ability::Yes, ..OTHER };
@@ -37,12 +43,15 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
             length_field: LengthField::MaxCompletionTokens,
             parallel_calls_field: Ability::Yes,
             prompt_cache_key: Ability::Yes,
+            // Kept for five to ten minutes after the last use.
+            prompt_cache: Some(PromptCache { keeps_ms: Some(FIVE_MINUTES), least_tokens: 1_024, counts_writes: false }),
             ..COMPATIBLE
         },
         // Its endpoint for Chat Completions ignores schemas and caching.
         ServerKind::Anthropic => Abilities {
             wires: &[WireKind::Messages, WireKind::Chat],
             response_format: ResponseFormat::Always,
+            prompt_cache: Some(PromptCache { keeps_ms: Some(FIVE_MINUTES), least_tokens: 0, counts_writes: true }),
             ..COMPATIBLE
         },
         // Its reasoning models require their reasoning in a tool loop. It knows JSON, and no schema.
@@ -50,6 +59,8 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
             json_schema: Ability::No,
             response_format: ResponseFormat::Never,
             reasoning_return: ReasoningReturn::Field,
+            // Kept for hours; nobody says for how many.
+            prompt_cache: Some(PromptCache::default()),
             ..COMPATIBLE
         },
         // It refuses fields that it does not know, and reports usage without being asked.

@@ -119,6 +119,7 @@ mod tests {
             misfit: None,
             malformed: None,
             role: windlass_vocab::ModelRole::Turn,
+            cache: None,
         }
         .into()
     }

@@ -4,7 +4,9 @@
 //! A removed session counts no more. What a fork copied counts in the session it was made in, and what was done before
 //! an import counts where it was done.
 
-use windlass_vocab::{Envelope, ModelName, NanoMoney, Record, RunStarted, SessionId, Spending, Timestamp, Usage};
+use windlass_vocab::{
+    CacheReport, Envelope, ModelName, NanoMoney, Record, RunStarted, SessionId, Spending, Timestamp, Usage,
+};
 
 use crate::{ReverseRecords, SessionRow, SessionStatus, Store, StoreError};
 
@@ -23,6 +25,8 @@ pub struct Charge {
     pub usage: Usage,
     /// The cost in US dollars, where the price was known.
     pub cost: Option<NanoMoney>,
+    /// Whether it was read from the provider's cache.
+    pub cache: Option<CacheReport>,
 }
 
 /// The charges of several sessions.
@@ -112,17 +116,25 @@ struct ChargeReader {
 impl ChargeReader {
     fn read(&mut self, envelope: Envelope) -> ReadOn {
         let Envelope { at, session, record, .. } = envelope;
-        let mut add = |model: ModelName, usage: Usage, cost: Option<NanoMoney>| {
+        let mut add = |model: ModelName, usage: Usage, cost: Option<NanoMoney>, cache: Option<Box<CacheReport>>| {
             if at >= self.since {
-                self.charges.push(Charge { at, session, agent: String::new(), model, usage, cost });
+                self.charges.push(Charge {
+                    at,
+                    session,
+                    agent: String::new(),
+                    model,
+                    usage,
+                    cost,
+                    cache: cache.map(|report| *report),
+                });
                 self.of_run += 1;
             }
         };
         match record {
-            Record::ModelReplied(replied) => add(replied.model, replied.usage, replied.cost),
+            Record::ModelReplied(replied) => add(replied.model, replied.usage, replied.cost, replied.cache),
             Record::AttemptFailed(failed) => {
                 if let Some(usage) = failed.usage {
-                    add(failed.model, usage, None);
+                    add(failed.model, usage, None, None);
                 }
             }
             Record::RunStarted(started) => {

@@ -16,6 +16,7 @@
 
 mod attendance;
 mod audit;
+mod cache_report;
 mod compact;
 mod context_budget;
 mod control;
@@ -54,6 +55,7 @@ mod verdict;
 
 pub use attendance::Attendance;
 pub use audit::{AuditAnswer, AuditEntry, AuditVerdict};
+pub use cache_report::{CacheMissCause, CacheReport, CacheResult, PromptCache};
 pub use context_budget::ContextBudget;
 pub use control::{Control, ControlOutcome};
 pub use decode::DecodeError;

@@ -76,6 +76,20 @@ impl ListPrices {
         }
     }
 
+    /// Returns what a call cost more because this many of its tokens were not read from the cache. They were written to
+    /// it again, where the provider counts that.
+    #[must_use]
+    pub fn cost_of_miss(&self, usage: &Usage, missed: u64) -> NanoMoney {
+        let missed = missed.min(usage.input.saturating_sub(usage.cached));
+        let read = Usage {
+            cached: usage.cached.saturating_add(missed),
+            cache_written: usage.cache_written.saturating_sub(missed),
+            ..*usage
+        };
+        let prices = self.for_input(usage.input);
+        NanoMoney(prices.cost(usage).0.saturating_sub(prices.cost(&read).0).max(0))
+    }
+
     /// Returns the cost of one call. A sum over several calls is not one: each may have its own prices.
     #[must_use]
     pub fn cost_of_call(&self, usage: &Usage) -> NanoMoney {
@@ -113,6 +127,25 @@ mod tests {
         }
         let flat = Prices { cached: None, cache_written: None, ..PRICES };
         assert_eq!(flat.cost(&usage(10_000, 6_000, 200)), NanoMoney(10_000 * 3_000 + 200 * 15_000));
+    }
+
+    // proves M6, M7
+    #[test]
+    fn a_miss_costs_what_reading_from_the_cache_would_have_saved() {
+        let list = ListPrices { usual: PRICES, long: None };
+        for (written, missed, cost) in [
+            (0, 0, 0),
+            (0, 4_000, 4_000 * (3_000 - 300)),
+            // What was missed was written again, at the price of that.
+            (4_000, 4_000, 4_000 * (3_750 - 300)),
+            (1_000, 4_000, 1_000 * (3_750 - 300) + 3_000 * (3_000 - 300)),
+            // No more can be missed than was sent.
+            (0, 9_000, 8_000 * (3_000 - 300)),
+        ] {
+            let usage = Usage { cache_written: written, ..usage(10_000, 2_000, 7) };
+            assert_eq!(list.cost_of_miss(&usage, missed), NanoMoney(cost), "{written} {missed}");
+        }
+        assert_eq!(ListPrices::FREE.cost_of_miss(&usage(10, 0, 0), 10), NanoMoney(0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ListPrices, ModelName};
+use crate::{ListPrices, ModelName, PromptCache};
 
 /// A model that a run may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,9 @@ pub struct RunModel {
     /// What its tokens cost, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<ListPrices>,
+    /// How its provider caches what is sent, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PromptCache>,
 }
 
 impl RunModel {

@@ -84,6 +84,9 @@ impl ServerAccess {
     /// Returns what is known of a model of this server.
     fn run_model(&self, name: ModelName, id: &str, figures: ModelFigures) -> RunModel {
         let row = known_model(self.kind, id);
+        let config = self.config(id);
+        // Anthropic's endpoint for Chat Completions has no cache.
+        let cached = self.kind != ServerKind::Anthropic || config.wire == WireKind::Messages;
         RunModel {
             name,
             // An address that contains credentials must not be recorded.
@@ -91,6 +94,7 @@ impl ServerAccess {
             window: figures.window.or(row.and_then(|row| row.window)),
             max_output: figures.max_output.or(row.and_then(|row| row.max_output)),
             prices: figures.prices.or_else(|| list_prices(self.kind, id)),
+            cache: config.abilities.prompt_cache.filter(|_| cached),
         }
     }
 }

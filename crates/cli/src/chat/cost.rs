@@ -2,6 +2,7 @@
 
 use windlass_vocab::{Dollars, Envelope, LimitUnit, NanoMoney, Policy, Record, RunStarted, SpendingLimit, Usage};
 
+use super::cache_line;
 use crate::commands::usage::money as money_text;
 
 /// Tokens, and money where it is known.
@@ -21,18 +22,22 @@ impl Cost {
     }
 }
 
-/// Returns one line for the last run, one for the session, and one for the limits where there are any.
+/// Returns one line for the last run, one for what the provider's cache had of it, one for the session, and one for the
+/// limits; those of cache and limits where there is something to say.
 pub(crate) fn report(records: &[Envelope], policy: &Policy) -> String {
     let (mut run, mut session) = (Cost::default(), Cost::default());
     let mut started: Option<&RunStarted> = None;
+    let mut cache = Vec::new();
     for envelope in records {
         match &envelope.record {
             Record::RunStarted(of_run) => {
                 run = Cost::default();
+                cache.clear();
                 started = Some(of_run);
             }
             Record::ModelReplied(replied) => {
                 run.add(replied.usage, replied.cost);
+                cache.extend(replied.cache.as_deref().map(|report| (envelope.turn, *report)));
                 session.add(replied.usage, replied.cost);
             }
             Record::AttemptFailed(failed) => {
@@ -45,7 +50,8 @@ pub(crate) fn report(records: &[Envelope], policy: &Policy) -> String {
             _ => {}
         }
     }
-    format!("{}\n{}\n{}", line("last run", &run), line("session", &session), limits(policy))
+    let cache = cache_line::of_run(&cache);
+    format!("{}\n{cache}{}\n{}", line("last run", &run), line("session", &session), limits(policy))
 }
 
 /// Returns the line of the limits; empty where there are none.

@@ -7,6 +7,7 @@
 //! them.
 
 mod ask;
+mod cache_line;
 mod complete;
 mod console;
 mod context;

@@ -55,11 +55,20 @@ struct UsageSum {
     cost: i64,
     /// Tokens whose price was not known.
     unpriced: u64,
+    /// Tokens that were expected in a provider's cache and not found there.
+    cache_missed: u64,
+    /// What they cost more for that.
+    cache_miss_cost: i64,
 }
 
 impl UsageSum {
     fn add(&mut self, charge: &Charge) {
         self.usage += charge.usage;
+        if let Some(report) = &charge.cache {
+            self.cache_missed = self.cache_missed.saturating_add(report.missed);
+            let NanoMoney(cost) = report.cost.unwrap_or_default();
+            self.cache_miss_cost = self.cache_miss_cost.saturating_add(cost);
+        }
         match charge.cost {
             Some(NanoMoney(nano)) => self.cost = self.cost.saturating_add(nano),
             None => self.unpriced = self.unpriced.saturating_add(charge.usage.input + charge.usage.output),
@@ -79,6 +88,14 @@ impl UsageSum {
         }
     }
 
+    /// Returns the tokens that the cache did not have, and what they cost more.
+    fn missed(&self) -> String {
+        match self.cache_miss_cost {
+            0 => self.cache_missed.to_string(),
+            cost => format!("{} ({})", self.cache_missed, money(NanoMoney(cost))),
+        }
+    }
+
     fn json(&self, by: UsageGroup, name: &str) -> serde_json::Value {
         let Usage { input, output, cached, cache_written, reasoning, calls, estimated } = self.usage;
         json!({
@@ -88,6 +105,8 @@ impl UsageSum {
             "output": output,
             "cached": cached,
             "cache_written": cache_written,
+            "cache_missed": self.cache_missed,
+            "cache_miss_cost": Dollars::from(NanoMoney(self.cache_miss_cost)).to_string(),
             "reasoning": reasoning,
             "estimated": estimated,
             "cost": self.has_price().then(|| Dollars::from(NanoMoney(self.cost)).to_string()),
@@ -125,17 +144,17 @@ fn sums(charges: &[Charge], by: UsageGroup, keys: &HashMap<SessionId, String>) -
 }
 
 fn table(by: UsageGroup, sums: &BTreeMap<String, UsageSum>) -> String {
-    let head = [label(by), "calls", "tokens in", "cached", "out", "cost"].map(str::to_owned);
+    let head = [label(by), "calls", "tokens in", "cached", "missed", "out", "cost"].map(str::to_owned);
     let row = |(name, sum): (&String, &UsageSum)| {
         let Usage { input, output, cached, calls, estimated, .. } = sum.usage;
         let about = if estimated { "~" } else { "" };
         let counts = [calls.to_string(), format!("{about}{input}"), cached.to_string(), format!("{about}{output}")];
         let [calls, input, cached, output] = counts;
-        [harmless_line(name), calls, input, cached, output, sum.money()]
+        [harmless_line(name), calls, input, cached, sum.missed(), output, sum.money()]
     };
-    let rows: Vec<[String; 6]> = std::iter::once(head).chain(sums.iter().map(row)).collect();
+    let rows: Vec<[String; 7]> = std::iter::once(head).chain(sums.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
-    let line = |row: &[String; 6]| {
+    let line = |row: &[String; 7]| {
         let cells = row.iter().enumerate().map(|(column, cell)| match column {
             0 => format!("{cell:<width$}", width = width(column)),
             _ => format!("{cell:>width$}", width = width(column)),
@@ -147,6 +166,8 @@ fn table(by: UsageGroup, sums: &BTreeMap<String, UsageSum>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use windlass_vocab::{CacheMissCause, CacheReport, CacheResult};
+
     use super::*;
 
     fn charge(day: i64, model: &str, input: u64, cost: Option<i64>) -> Charge {
@@ -157,6 +178,7 @@ mod tests {
             model: model.into(),
             usage: Usage { input, output: 1, calls: 1, ..Usage::default() },
             cost: cost.map(NanoMoney),
+            cache: None,
         }
     }
 
@@ -167,9 +189,9 @@ mod tests {
             [charge(0, "dear", 10, Some(1_000_000)), charge(0, "own", 5, None), charge(1, "dear", 7, Some(500_000))];
         let of = |by| table(by, &sums(&charges, by, &HashMap::new()));
         let days = of(UsageGroup::Day);
-        let expected = "day         calls  tokens in  cached  out                    cost\n\
-                        1970-01-01      2         15       0    2  $0.001 + price unknown\n\
-                        1970-01-02      1          7       0    1                 $0.0005\n";
+        let expected = "day         calls  tokens in  cached  missed  out                    cost\n\
+                        1970-01-01      2         15       0       0    2  $0.001 + price unknown\n\
+                        1970-01-02      1          7       0       0    1                 $0.0005\n";
         assert_eq!(days, expected);
         let models = of(UsageGroup::Model);
         assert!(models.contains("$0.0015\n") && models.contains("price unknown\n"), "{models}");
@@ -177,5 +199,25 @@ mod tests {
         let unpriced = sums(&charges[1..2], UsageGroup::Model, &HashMap::new());
         let line = unpriced["own"].json(UsageGroup::Model, "own");
         assert_eq!((&line["cost"], &line["tokens_without_price"]), (&serde_json::Value::Null, &json!(6)));
+    }
+
+    // proves M6, M7
+    #[test]
+    fn what_the_cache_did_not_have_is_added_up_with_its_cost() {
+        let report = |missed, cost| CacheReport {
+            at: Timestamp(0),
+            result: CacheResult::Missed,
+            expected: missed,
+            missed,
+            why: Some(CacheMissCause::Expired),
+            cost,
+        };
+        let with = |report| Charge { cache: Some(report), ..charge(0, "m", 9_000, Some(1_000_000)) };
+        let charges = [with(report(8_000, Some(NanoMoney(7_200_000)))), with(report(500, None))];
+        let sums = sums(&charges, UsageGroup::Model, &HashMap::new());
+        let table = table(UsageGroup::Model, &sums);
+        assert!(table.contains("  8500 ($0.0072)  "), "{table}");
+        let line = sums["m"].json(UsageGroup::Model, "m");
+        assert_eq!((&line["cache_missed"], &line["cache_miss_cost"]), (&json!(8_500), &json!("0.0072")));
     }
 }

@@ -4,6 +4,7 @@
 
 mod abreast;
 mod budget;
+mod caches;
 mod compaction;
 mod dialects;
 mod ends;

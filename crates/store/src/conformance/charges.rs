@@ -43,6 +43,7 @@ fn replied(input: u64) -> Record {
         misfit: None,
         malformed: None,
         role: windlass_vocab::ModelRole::Turn,
+        cache: None,
     }
     .into()
 }

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, AttemptFailed, Attendance, CallFinished, CallId, CallPaused, CallRequested, CallSettled,
-    CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted, CompactionMethod, ContextBudget, ContextPinned,
-    Coverage, Cut, Dialect, EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass,
-    FileState, FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json, LeaseTaken, MaxTokens, MessageAccepted,
-    MessageId, ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind,
-    OutsideText, Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview,
-    QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap,
-    Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement,
-    SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName,
-    ToolSource, ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable,
-    Undone, UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
+    Answer, AnsweredBy, AttemptFailed, Attendance, CacheMissCause, CacheReport, CacheResult, CallFinished, CallId,
+    CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted,
+    CompactionMethod, ContextBudget, ContextPinned, Coverage, Cut, Dialect, EffectClass, Elicitation, ElicitationKind,
+    EndReason, EndsBy, Failure, FailureClass, FileState, FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json,
+    LeaseTaken, MaxTokens, MessageAccepted, MessageId, ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt,
+    Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText, Parallel, Part, PinnedContext, PlanChanged, PlanItem,
+    PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption,
+    Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged,
+    SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle,
+    TextOrigin, Timestamp, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted,
+    UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -328,6 +328,17 @@ fn usage() -> Usage {
     Usage { input: 1_200, output: 80, cached: 1_024, cache_written: 64, reasoning: 12, calls: 2, estimated: true }
 }
 
+fn cache_report() -> CacheReport {
+    CacheReport {
+        at: Timestamp(1_794_711_606_000),
+        result: CacheResult::Partial,
+        expected: 9_000,
+        missed: 7_976,
+        why: Some(CacheMissCause::Compaction),
+        cost: Some(NanoMoney(7_178_400)),
+    }
+}
+
 fn failure() -> Failure {
     Failure {
         retry_after_ms: Some(2_000),
@@ -392,6 +403,7 @@ fn model_replied() -> Record {
         misfit: None,
         malformed: None,
         role: ModelRole::Turn,
+        cache: Some(Box::new(cache_report())),
     }
     .into()
 }

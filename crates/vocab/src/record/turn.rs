@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ContextBudget, Dialect, Failure, ModelName, ModelRole, NanoMoney, Part, StopReason, Timestamp, TurnId, TurnMode,
-    Usage,
+    CacheReport, ContextBudget, Dialect, Failure, ModelName, ModelRole, NanoMoney, Part, StopReason, Timestamp, TurnId,
+    TurnMode, Usage,
 };
 
 /// The part of the conversation that a summary replaces, and what follows.
@@ -114,4 +114,7 @@ pub struct ModelReplied {
     /// What the model was called for; a reply in any other role than `turn` never enters the history.
     #[serde(default, skip_serializing_if = "ModelRole::is_turn")]
     pub role: ModelRole,
+    /// Whether the request was read from the provider's cache; absent where nothing is known of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<Box<CacheReport>>,
 }
