@@ -24,6 +24,7 @@ mod model;
 mod packages;
 mod plan;
 mod position;
+mod prompt_cache;
 mod recorded_request;
 mod request;
 mod script;
@@ -45,8 +46,8 @@ pub use packages::{Packages, node};
 pub use position::conversation;
 pub use recorded_request::RecordedRequest;
 pub use script::{
-    AfterSteps, CountFrom, Inspection, ReplyPace, Scene, SceneCondition, Script, ScriptStep, ScriptedCall, TokenCounts,
-    ToolCalling, WriteSplit,
+    AfterSteps, CountFrom, Inspection, ReplyPace, Scene, SceneCondition, Script, ScriptStep, ScriptedCall,
+    TokenCounting, TokenCounts, ToolCalling, WriteSplit,
 };
 pub use sdk_judge::{SdkAnswer, SdkJudge, SdkWire};
 pub use server::{ModelServer, ServerOptions};

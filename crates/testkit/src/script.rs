@@ -30,6 +30,20 @@ pub struct Script {
     pub pace: ReplyPace,
     /// How thoroughly the server checks requests.
     pub inspection: Inspection,
+    /// Where the counts of tokens come from.
+    pub counting: TokenCounting,
+}
+
+/// Where the counts of tokens come from that a server reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenCounting {
+    /// From the step.
+    #[default]
+    Scripted,
+    /// From the request: the server counts its bytes, and has a cache of what earlier requests began with. Only the
+    /// tokens of the reply are the step's.
+    Measured,
 }
 
 /// How thoroughly the server checks requests.
@@ -250,6 +264,13 @@ impl Script {
     #[must_use]
     pub fn quick(mut self) -> Self {
         self.inspection = Inspection::Quick;
+        self
+    }
+
+    /// This script with the tokens of requests counted, and their beginnings cached.
+    #[must_use]
+    pub fn measured(mut self) -> Self {
+        self.counting = TokenCounting::Measured;
         self
     }
 

@@ -30,9 +30,10 @@ use crate::http::HttpRequest;
 use crate::legality::order_legality;
 use crate::plan::{AnswerDelivery, Plan, PlanEnd, chunk};
 use crate::position::{ScriptPosition, asks_for_stream, count_replies};
+use crate::prompt_cache::PromptCacheModel;
 use crate::recorded_request::{RecordedRequest, ServerLog};
 use crate::request::{message_list, read_request};
-use crate::script::{Inspection, ReplyPace, Script, ScriptStep};
+use crate::script::{Inspection, ReplyPace, Script, ScriptStep, TokenCounting};
 use crate::stage::{Cue, ScriptPlayer};
 use crate::wire::{self, step_text};
 
@@ -63,6 +64,7 @@ struct ModelServerState {
     stage: ScriptPlayer,
     seen: Mutex<ServerLog>,
     ready: Mutex<HashMap<PlanKey, Arc<Plan>>>,
+    cache: Mutex<PromptCacheModel>,
 }
 
 /// What an answer without faults depends on.
@@ -83,7 +85,12 @@ impl ModelServer {
     /// Plays `script` with these options.
     pub fn with(script: Script, options: &ServerOptions) -> io::Result<Self> {
         let seen = Mutex::new(ServerLog::open(options.log.as_deref())?);
-        let state = Arc::new(ModelServerState { stage: ScriptPlayer::new(script), seen, ready: Mutex::default() });
+        let state = Arc::new(ModelServerState {
+            stage: ScriptPlayer::new(script),
+            seen,
+            ready: Mutex::default(),
+            cache: Mutex::default(),
+        });
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = mpsc::channel();
         let (port, inside) = (options.port, Arc::clone(&state));
@@ -247,7 +254,8 @@ impl ModelServerState {
                 record.scene = Some(cue.scene);
                 record.step = Some(cue.number);
                 record.faulty = cue.fault.is_some();
-                match cut_at_stop(cue.step, &wire::stop_sequences(wire, &record.body)) {
+                let cut = cut_at_stop(cue.step, &wire::stop_sequences(wire, &record.body));
+                match self.counted(wire, &record.raw, &cue, cut) {
                     Some(step) => Arc::new(Plan::of(wire, &Cue { step: &step, ..cue }, self.pace(cue.step), asked)),
                     None => self.ready(wire, &cue, asked),
                 }
@@ -258,6 +266,18 @@ impl ModelServerState {
                 Arc::new(plan)
             }
         }
+    }
+
+    /// Returns the step with the counts of this request, where they are measured and it is answered.
+    fn counted(&self, wire: WireKind, raw: &[u8], cue: &Cue<'_>, cut: Option<ScriptStep>) -> Option<ScriptStep> {
+        let measured = self.stage.script.counting == TokenCounting::Measured && cue.fault.is_none();
+        if !measured {
+            return cut;
+        }
+        let step = cut.unwrap_or_else(|| cue.step.clone());
+        let completion = step.usage.unwrap_or_default().completion;
+        let usage = Some(lock(&self.cache).count(wire, raw, completion));
+        Some(ScriptStep { usage, ..step })
     }
 
     fn answer_quickly(&self, wire: WireKind, body: &[u8]) -> Arc<Plan> {
