@@ -115,6 +115,7 @@ fn run_settings(window: Option<u64>) -> Result<RunSettings> {
         role_chains: std::collections::BTreeMap::new(),
         compact: false,
         spent_today: None,
+        spent_by_agent: None,
     })
 }
 

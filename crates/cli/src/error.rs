@@ -153,6 +153,7 @@ impl From<BuildError> for CommandError {
             | BuildError::NoModelPicked { .. }
             | BuildError::NoBaseUrl
             | BuildError::ModelTwice { .. }
+            | BuildError::UnknownPrice { .. }
             | BuildError::Preset { .. }
             | BuildError::Server(_)
             | BuildError::Rule(_)

@@ -40,6 +40,14 @@ impl Run {
         }
     }
 
+    /// Returns the index in the chain of the model that is being called.
+    pub(crate) fn called_model(&self) -> Option<usize> {
+        match &self.phase {
+            Phase::Modelling(attempt) => Some(attempt.model),
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+        }
+    }
+
     /// Returns what a call of this model cost, where its prices are known (M7).
     pub(crate) fn cost(&self, model: &ModelName, usage: &Usage) -> Option<NanoMoney> {
         Some(self.started.model(model)?.prices?.cost_of_call(usage))
@@ -48,12 +56,15 @@ impl Run {
     /// Applies the failure of an attempt: what follows it.
     pub(crate) fn attempt_failed(&mut self, failed: &AttemptFailed) {
         self.usage += failed.usage.unwrap_or_default();
+        let counted = failed.failure.spent_elsewhere.as_deref();
+        self.spent_elsewhere = counted.copied().unwrap_or(self.spent_elsewhere);
         let Phase::Modelling(attempt) = &mut self.phase else { return };
         attempt.number += 1;
         attempt.not_before = None;
         match &failed.next {
             NextAttempt::Retry { at } => {
-                attempt.tries += 1;
+                // A call that was not made is no try.
+                attempt.tries += u32::from(counted.is_none());
                 attempt.whole = false;
                 attempt.not_before = Some(*at);
             }

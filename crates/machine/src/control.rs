@@ -6,8 +6,9 @@ use std::sync::Arc;
 use windlass_vocab::{
     Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
     ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, StopBy,
-    StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
+    QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit,
+    SpentElsewhere, StopBy, StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted,
+    Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
@@ -94,6 +95,8 @@ pub struct Run {
     pub budget: Option<ContextBudget>,
     /// What it has spent.
     pub spending: Spending,
+    /// What other runs have spent on the same day, as it was last recorded.
+    pub spent_elsewhere: SpentElsewhere,
     /// What the progress guards have observed.
     pub watch: Arc<ProgressWatch>,
 }
@@ -159,6 +162,10 @@ impl Run {
             squeezed: false,
             budget: None,
             spending: Spending::default(),
+            spent_elsewhere: SpentElsewhere {
+                day: started.spent_today.as_deref().copied().unwrap_or_default(),
+                agent: started.spent_by_agent.as_deref().copied().unwrap_or_default(),
+            },
             watch: Arc::default(),
         }
     }

@@ -46,6 +46,8 @@ pub struct RunSettings {
     pub compact: bool,
     /// What all sessions have spent today, where the policy limits that.
     pub spent_today: Option<Spending>,
+    /// What all sessions of the agent have spent today, where the policy limits that.
+    pub spent_by_agent: Option<Spending>,
 }
 
 /// A call's result, already cut to what the model sees.

@@ -88,6 +88,7 @@ pub use machine::{decide, decide_for};
 pub use notes::WorkNotes;
 pub use output::read_output;
 pub use presets::{PRESETS, preset};
+pub use purse::{SharedRoom, shared_room};
 pub use recall::recall;
 pub use replay::{Difference, ReplayOutcome, decide_again, replay};
 pub use snapshot_state::SnapshotState;

@@ -144,6 +144,11 @@ impl Draft<'_> {
     fn fail(&mut self, key: AttemptKey, failure: Failure, usage: Option<Usage>) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_none()) else { return };
         let mode = attempt.mode;
+        if failure.spent_elsewhere.is_some() {
+            let model = run.model_of(attempt);
+            let failed = AttemptFailed { attempt: key.attempt, model, failure, next: NextAttempt::End, usage };
+            return self.spent_elsewhere(failed, mode);
+        }
         let overflows = failure.class == FailureClass::Overflow && mode.role().is_turn();
         let shorter = if overflows { self.shorter_history(run) } else { None };
         let dialect = if failure.no_tools { self.other_dialect() } else { None };

@@ -210,6 +210,8 @@ impl PresetColumn {
             session_token_limit: None,
             day_cost_limit: None,
             day_token_limit: None,
+            agent_cost_limit: None,
+            agent_token_limit: None,
         }
     }
 }

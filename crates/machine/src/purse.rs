@@ -1,20 +1,24 @@
-//! Limits on what a run, its session and its day may spend (M7). They are checked before each model call: a call is
+//! Limits on what a run, its session, its agent and its day may spend (M7). They are checked before each model call: a call is
 //! started only if what was spent, together with an estimate of this call, stays within every limit of the policy. The
 //! estimate is a third of the bytes that are sent, as tokens, and a reserve for the reply; so a long reply may exceed a
 //! limit, but the call after it is not started.
+//!
+//! What other runs have spent comes with the run's settings, and is counted again before each call by whoever makes it:
+//! [`shared_room`] says how much the others may have spent. If it is more, the call fails with what they have spent.
 //!
 //! Where a person can be asked, a call that a limit forbids is a question (T8). Whoever agrees raises the limit by its
 //! own value, as often as the call needs. Otherwise the run ends as `budget_spent`.
 
 use windlass_vocab::{
-    EndReason, LimitUnit, MaxTokens, NextAttempt, Preview, QuestionAsked, QuestionKind, QuestionOption, Record,
-    Spending, SpendingLimit, Timestamp, TurnMode, Usage,
+    AttemptFailed, EndReason, LimitUnit, MaxTokens, NextAttempt, Preview, QuestionAsked, QuestionKind, QuestionOption,
+    Record, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
 };
 
 use crate::breach::Breach;
 use crate::control::{Attempt, LoopState, Phase, Run};
 use crate::draft::Draft;
-use crate::sent_bytes;
+use crate::state::State;
+use crate::{sent_bytes, texts};
 
 /// The tokens reserved for a reply whose length the policy does not limit.
 const REPLY_TOKENS: u64 = 1_000;
@@ -45,7 +49,9 @@ impl LoopState {
             | SpendingLimit::RunTokens
             | SpendingLimit::RunTime
             | SpendingLimit::DayCost
-            | SpendingLimit::DayTokens => false,
+            | SpendingLimit::DayTokens
+            | SpendingLimit::AgentCost
+            | SpendingLimit::AgentTokens => false,
         });
     }
 
@@ -60,24 +66,95 @@ impl LoopState {
         }
     }
 
+    /// Returns what is allowed of a limit now: its own value, or more where a person agreed to it.
+    fn allowed(&self, limit: SpendingLimit, own: u64) -> u64 {
+        self.raised_limits.get(&limit).map_or(own, |raised| own.max(*raised))
+    }
+
     /// Returns what was spent of a limit.
     fn spent(&self, run: &Run, limit: SpendingLimit, at: Timestamp) -> u64 {
         let cost = |spending: Spending| u64::try_from(spending.cost.0).unwrap_or_default();
-        let today = || {
-            let mut today = run.started.spent_today.as_deref().copied().unwrap_or_default();
-            today += run.spending;
-            today
-        };
+        let SpentElsewhere { mut day, mut agent } = run.spent_elsewhere;
+        day += run.spending;
+        agent += run.spending;
         match limit {
             SpendingLimit::RunCost => cost(run.spending),
             SpendingLimit::RunTokens => run.spending.tokens,
             SpendingLimit::RunTime => run.started.began.map_or(0, |began| at.ms_since(began)),
             SpendingLimit::SessionCost => cost(self.spending),
             SpendingLimit::SessionTokens => self.spending.tokens,
-            SpendingLimit::DayCost => cost(today()),
-            SpendingLimit::DayTokens => today().tokens,
+            SpendingLimit::DayCost => cost(day),
+            SpendingLimit::DayTokens => day.tokens,
+            SpendingLimit::AgentCost => cost(agent),
+            SpendingLimit::AgentTokens => agent.tokens,
         }
     }
+}
+
+/// A limit that other runs draw on, and the most that they may have spent of it, so that the next call is within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedRoom {
+    limit: SpendingLimit,
+    most: u64,
+}
+
+impl SharedRoom {
+    /// Whether the others have spent more than that.
+    #[must_use]
+    pub fn is_exceeded_by(&self, others: &SpentElsewhere) -> bool {
+        let cost = |spending: &Spending| u64::try_from(spending.cost.0).unwrap_or_default();
+        let spent = match self.limit {
+            SpendingLimit::DayCost => cost(&others.day),
+            SpendingLimit::DayTokens => others.day.tokens,
+            SpendingLimit::AgentCost => cost(&others.agent),
+            SpendingLimit::AgentTokens => others.agent.tokens,
+            SpendingLimit::RunCost
+            | SpendingLimit::RunTokens
+            | SpendingLimit::RunTime
+            | SpendingLimit::SessionCost
+            | SpendingLimit::SessionTokens => 0,
+        };
+        spent > self.most
+    }
+}
+
+/// Returns what other runs may have spent, at most, for the model call that the open run owes. Empty where its policy
+/// has no limit that they share.
+#[must_use]
+pub fn shared_room(state: &State) -> Vec<SharedRoom> {
+    let Some(run) = state.control.run.as_ref().filter(|run| run.policy().has_shared_limit()) else { return Vec::new() };
+    let Phase::Modelling(attempt) = &run.phase else { return Vec::new() };
+    let next = next_call(state, &[], run, attempt.model);
+    let shared =
+        [SpendingLimit::DayCost, SpendingLimit::DayTokens, SpendingLimit::AgentCost, SpendingLimit::AgentTokens];
+    let room = |limit: SpendingLimit| {
+        let allowed = state.control.allowed(limit, limit.in_policy(run.policy())?);
+        let mut own = run.spending;
+        own += next;
+        Some(SharedRoom { limit, most: allowed.saturating_sub(in_unit(limit, own)) })
+    };
+    shared.into_iter().filter_map(room).collect()
+}
+
+/// Returns a spending in the unit of a limit.
+fn in_unit(limit: SpendingLimit, spending: Spending) -> u64 {
+    match limit.unit() {
+        LimitUnit::Cost => u64::try_from(spending.cost.0).unwrap_or_default(),
+        LimitUnit::Tokens => spending.tokens,
+        LimitUnit::Time => 0,
+    }
+}
+
+/// Returns an estimate of what the next call of this model spends; `batch` is not applied to the state yet.
+fn next_call(state: &State, batch: &[Record], run: &Run, model: usize) -> Spending {
+    let sent = sent_bytes::of_next_call(&state.transcript, batch);
+    let input = sent.div_ceil(BYTES_PER_TOKEN);
+    let output = match run.policy().sampling.max_tokens {
+        MaxTokens::Fixed(tokens) => u64::from(tokens),
+        MaxTokens::ModelOwn | MaxTokens::Budget => REPLY_TOKENS,
+    };
+    let usage = Usage { input, output, ..Usage::default() };
+    Spending::of_call(&usage, run.cost(&run.model(model), &usage))
 }
 
 impl Draft<'_> {
@@ -88,17 +165,12 @@ impl Draft<'_> {
         let limits = SpendingLimit::ALL.into_iter().filter_map(|limit| Some((limit, limit.in_policy(run.policy())?)));
         let mut next = None;
         for (limit, own) in limits {
-            let next = *next.get_or_insert_with(|| self.next_call(run, model));
-            let unit = |spending: Spending| match limit.unit() {
-                LimitUnit::Cost => u64::try_from(spending.cost.0).unwrap_or_default(),
-                LimitUnit::Tokens => spending.tokens,
-                LimitUnit::Time => 0,
-            };
-            let spent = self.control.spent(run, limit, self.at).saturating_add(unit(charged));
-            let allowed = self.control.raised_limits.get(&limit).map_or(own, |raised| own.max(*raised));
+            let next = *next.get_or_insert_with(|| next_call(self.state, &self.records, run, model));
+            let spent = self.control.spent(run, limit, self.at).saturating_add(in_unit(limit, charged));
+            let allowed = self.control.allowed(limit, own);
             // A call takes some time, however little.
             let least = if limit.unit() == LimitUnit::Time { 1 } else { 0 };
-            let needed = spent.saturating_add(unit(next)).saturating_add(least);
+            let needed = spent.saturating_add(in_unit(limit, next)).saturating_add(least);
             if needed > allowed {
                 return Some(Breach { limit, own, allowed, spent, needed });
             }
@@ -120,16 +192,26 @@ impl Draft<'_> {
         self.breach(place, Spending::of_call(&usage, run.cost(&run.model(failed.model), &usage)))
     }
 
-    /// Returns an estimate of what the next call of this model spends.
-    fn next_call(&self, run: &Run, model: usize) -> Spending {
-        let sent = sent_bytes::of_next_call(&self.state.transcript, &self.records);
-        let input = sent.div_ceil(BYTES_PER_TOKEN);
-        let output = match run.policy().sampling.max_tokens {
-            MaxTokens::Fixed(tokens) => u64::from(tokens),
-            MaxTokens::ModelOwn | MaxTokens::Budget => REPLY_TOKENS,
+    /// Handles a call that was not made, because other runs have spent what a shared limit allows: a person is asked
+    /// about the limit, or the run ends. A summary is written without a model.
+    pub(crate) fn spent_elsewhere(&mut self, failed: AttemptFailed, mode: TurnMode) {
+        let asks = self.is_attended() && mode != TurnMode::Summary;
+        let next = match mode {
+            TurnMode::Summary => NextAttempt::PlainSummary,
+            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp if asks => NextAttempt::Retry { at: self.at },
+            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => NextAttempt::End,
         };
-        let usage = Usage { input, output, ..Usage::default() };
-        Spending::of_call(&usage, run.cost(&run.model(model), &usage))
+        let failed = AttemptFailed { next, ..failed };
+        if mode == TurnMode::Summary {
+            return self.summary_failed(failed);
+        }
+        let model = self.run().and_then(Run::called_model);
+        self.push(failed);
+        match model.and_then(|model| self.breach(model, Spending::default())) {
+            Some(breach) => self.stop_at_limit(&breach, None),
+            None if asks => {}
+            None => self.end(EndReason::BudgetSpent, texts::SPENT_ELSEWHERE, None),
+        }
     }
 
     /// Whether a person is asked about a call that a limit forbids. A limit of zero is meant as it is.
@@ -162,10 +244,7 @@ impl Draft<'_> {
         if let Some(mode) = turn {
             return self.start_turn(mode);
         }
-        let model = self.run().and_then(|run| match &run.phase {
-            Phase::Modelling(attempt) => Some(attempt.model),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
-        });
+        let model = self.run().and_then(Run::called_model);
         if let Some(breach) = model.and_then(|model| self.breach(model, Spending::default())) {
             self.stop_at_limit(&breach, None);
         }
@@ -175,7 +254,7 @@ impl Draft<'_> {
     pub(crate) fn keep_limit(&mut self, limit: SpendingLimit) {
         let Some(run) = self.run() else { return };
         let own = limit.in_policy(run.policy()).unwrap_or_default();
-        let allowed = self.control.raised_limits.get(&limit).map_or(own, |raised| own.max(*raised));
+        let allowed = self.control.allowed(limit, own);
         let spent = self.control.spent(run, limit, self.at);
         self.end_budget_spent(&Breach { limit, own, allowed, spent, needed: spent });
     }

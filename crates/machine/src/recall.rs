@@ -133,6 +133,7 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         role_chains: started.role_chains.as_ref().clone(),
         compact: started.compact,
         spent_today: started.spent_today.as_deref().copied(),
+        spent_by_agent: started.spent_by_agent.as_deref().copied(),
     }
 }
 

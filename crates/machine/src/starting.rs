@@ -20,9 +20,11 @@ impl Draft<'_> {
             role_chains,
             compact,
             spent_today,
+            spent_by_agent,
         } = run_settings;
         let began = policy.run_time_limit_ms.map(|_| self.at);
         let spent_today = spent_today.filter(|_| policy.limits_the_day()).map(Box::new);
+        let spent_by_agent = spent_by_agent.filter(|_| policy.limits_the_agent()).map(Box::new);
         self.push(RunStarted {
             run: RunId(self.control.runs).next(),
             policy,
@@ -38,6 +40,7 @@ impl Draft<'_> {
             compact,
             began,
             spent_today,
+            spent_by_agent,
         });
     }
 }

@@ -36,6 +36,8 @@ pub(crate) const NO_CALLS_QUESTION: &str =
 pub(crate) const EMPTY_ANSWER: &str = "The model's last reply was empty: it does not say what is done and what is not.";
 pub(crate) const CAP_REACHED: &str = "Max tool iterations reached";
 pub(crate) const NOTHING_TO_SAY: &str = "The run was ended before it was finished, and the model gave no summary.";
+pub(crate) const SPENT_ELSEWHERE: &str =
+    "Other runs have spent what a limit of the day allows. What was done so far is kept.";
 pub(crate) const CANCELLED_CALL: &str = "Cancelled before it finished.";
 pub(crate) const SIBLING_ENDED: &str = "Cancelled: another call of the same reply ended the run.";
 const REFUSED_BY_PERSON: &str = "The person did not allow this call. Do not repeat it; find another way or ask.";

@@ -2,9 +2,9 @@
 
 use windlass_machine::{Effect, Fact, RunSettings};
 use windlass_provider::BoxFuture;
-use windlass_store::{Batch, StoreError, WaitingMessage};
+use windlass_store::{Batch, CountingRun, StoreError, WaitingMessage};
 use windlass_vocab::{
-    Answer, AnsweredBy, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, Spending, StopBy,
+    Answer, AnsweredBy, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, SpentElsewhere, StopBy,
     Timestamp,
 };
 
@@ -78,6 +78,7 @@ impl Driver {
     /// Like `run_settings`, for a session of this owner that may not be opened yet.
     pub(crate) async fn run_settings_for(&mut self, owner: &str) -> Result<RunSettings, StoreError> {
         let now = self.services.clock.now();
+        let elsewhere = self.spent_elsewhere(owner, now).await?;
         Ok(RunSettings {
             policy: self.agent.policy.clone(),
             agent: self.agent.name.clone(),
@@ -89,18 +90,25 @@ impl Driver {
             models: self.agent.models.clone(),
             role_chains: self.agent.role_chains.clone(),
             compact: self.compact_wanted,
-            spent_today: self.spent_today(owner, now).await?,
+            spent_today: elsewhere.map(|spent| spent.day),
+            spent_by_agent: elsewhere.map(|spent| spent.agent),
         })
     }
 
-    /// Returns what all sessions of the owner have spent today, where a run may start and its policy limits that. What
-    /// other processes spend during the run is not counted.
-    async fn spent_today(&mut self, owner: &str, now: Timestamp) -> Result<Option<Spending>, StoreError> {
-        if self.open_run().is_some() || !self.agent.policy.limits_the_day() {
+    /// Returns what all sessions of the owner have spent today, where a run may start and its policy limits that.
+    async fn spent_elsewhere(&mut self, owner: &str, now: Timestamp) -> Result<Option<SpentElsewhere>, StoreError> {
+        if self.open_run().is_some() || !self.agent.policy.has_shared_limit() {
             return Ok(None);
         }
-        let charges = Box::pin(windlass_store::charges(self.services.store.as_ref(), owner, now.day_start())).await?;
-        Ok(Some(charges.spending()))
+        let counting = CountingRun {
+            session: self.state.session,
+            run: RunId(self.state.control.runs).next(),
+            owner: owner.to_owned(),
+            agent: self.agent.name.clone(),
+        };
+        let services = &self.services;
+        let counted = services.spending.count(services.store.as_ref(), &counting, now.day_start());
+        Box::pin(counted).await.map(Some)
     }
 
     async fn send(&mut self, message_id: MessageId, text: String) -> Result<SendOutcome, StoreError> {

@@ -25,6 +25,7 @@ use crate::running_effects::{EffectOutcome, NextEffect, RunningEffects, StartedE
 use crate::services::{AgentSettings, Services};
 use crate::session::{Acceptance, DriverCommand, SessionActivity};
 use crate::session_writer::SessionWriter;
+use crate::shared_limits::SharedLimits;
 use crate::spans::{self, Spans};
 
 /// The driver of one session.
@@ -138,26 +139,7 @@ impl Driver {
                 };
                 Some(StartedEffect::plain(effect, Box::pin(future)))
             }
-            Effect::CallModel { key, model, mode, whole, not_before, role: _ } => {
-                let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-                let span = self.spans.attempt(*key, model.as_str());
-                let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
-                let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
-                let call =
-                    attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
-                let wait = not_before.map(|at| services.clock.until(at));
-                let AttemptRequest { known, span, .. } = asked;
-                let (key, servers) = (*key, self.named_servers(known.clone()));
-                let future = async move {
-                    if let Some(wait) = wait {
-                        wait.await;
-                    }
-                    let result = spans::watched(span, call).await;
-                    servers.wait(&result).await;
-                    EffectOutcome::Model(key, known, result)
-                };
-                Some(StartedEffect::model(effect, streamed, Box::pin(future)))
-            }
+            Effect::CallModel { .. } => self.started_call(effect),
             Effect::HandBack(key) => {
                 let done = EffectOutcome::HandedBack(*key, self.running_effects.hand_back(*key));
                 Some(StartedEffect::plain(effect, Box::pin(std::future::ready(done))))
@@ -185,6 +167,36 @@ impl Driver {
                 Some(StartedEffect::call(effect, cancel, Box::pin(future)))
             }
         }
+    }
+
+    /// Starts a model call; `None` where the effect is another.
+    fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
+        let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
+        let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
+        let span = self.spans.attempt(*key, model.as_str());
+        let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
+        let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
+        let call = attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
+        let wait = not_before.map(|at| services.clock.until(at));
+        let AttemptRequest { known, span, .. } = asked;
+        let (key, servers) = (*key, self.named_servers(known.clone()));
+        let limits = SharedLimits::of(&self.services, &self.state).map(|limits| Box::pin(limits.check()));
+        let future = async move {
+            if let Some(wait) = wait {
+                wait.await;
+            }
+            let within = match limits {
+                Some(limits) => limits.await,
+                None => Ok(()),
+            };
+            let result = match within {
+                Ok(()) => spans::watched(span, call).await,
+                Err(failure) => Err(failure),
+            };
+            servers.wait(&result).await;
+            EffectOutcome::Model(key, known, result)
+        };
+        Some(StartedEffect::model(effect, streamed, Box::pin(future)))
     }
 
     fn prepare_call(

@@ -35,6 +35,7 @@ fn hub(store: &Arc<MemoryStore>) -> Hub {
         secrets: Arc::new(Secrets::default()),
         clock: Arc::new(SystemClock),
         breakers: Breakers::default(),
+        spending: windlass_store::SpendingCounter::default(),
         guard_locks: None,
         workspace: None,
     })

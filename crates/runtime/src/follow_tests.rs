@@ -38,6 +38,7 @@ fn services(store: &Arc<MemoryStore>) -> Arc<Services> {
         secrets: Arc::new(Secrets::default()),
         clock: Arc::new(SystemClock),
         breakers: Breakers::default(),
+        spending: windlass_store::SpendingCounter::default(),
         guard_locks: None,
         workspace: None,
     })

@@ -44,6 +44,7 @@ mod send_control;
 mod services;
 mod session;
 mod session_writer;
+mod shared_limits;
 mod snapshot;
 mod spans;
 mod spilled;

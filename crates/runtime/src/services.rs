@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_provider::Model;
-use windlass_store::Store;
+use windlass_store::{SpendingCounter, Store};
 use windlass_tools::{Permissions, Registry, Secrets, Workspace};
 use windlass_vocab::{Attendance, ModelName, ModelRole, Policy, RunModel};
 
@@ -38,6 +38,8 @@ pub struct Services {
     pub secrets: Arc<Secrets>,
     /// Which models are not called for a while, because they failed.
     pub breakers: Breakers,
+    /// Counts what other runs spend of limits that runs share.
+    pub spending: SpendingCounter,
     /// The source of time.
     pub clock: Arc<dyn Clock>,
     /// The folder with the locks of the commands' guard processes; resuming a run waits for them (T7).

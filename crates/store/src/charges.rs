@@ -5,7 +5,7 @@
 //! an import counts where it was done.
 
 use windlass_vocab::{
-    CacheReport, Envelope, ModelName, NanoMoney, Record, RunStarted, SessionId, Spending, Timestamp, Usage,
+    CacheReport, Envelope, ModelName, NanoMoney, Record, RunId, RunStarted, SessionId, Spending, Timestamp, Usage,
 };
 
 use crate::{ReverseRecords, SessionRow, SessionStatus, Store, StoreError};
@@ -17,6 +17,8 @@ pub struct Charge {
     pub at: Timestamp,
     /// The session.
     pub session: SessionId,
+    /// The run.
+    pub run: Option<RunId>,
     /// The agent of the run.
     pub agent: String,
     /// The model.
@@ -52,12 +54,7 @@ impl Charges {
 pub async fn charges(store: &dyn Store, owner: &str, since: Timestamp) -> Result<Charges, StoreError> {
     let mut all = Charges::default();
     for row in store.sessions(owner).await? {
-        // The row of an open run is as old as its last question or message; its calls may be newer.
-        let is_open = match row.status {
-            SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
-            SessionStatus::Idle | SessionStatus::Failed => false,
-        };
-        if !is_open && row.updated < since {
+        if !is_open(row.status) && row.updated < since {
             continue;
         }
         match of_session(store, row.session, since).await {
@@ -69,8 +66,20 @@ pub async fn charges(store: &dyn Store, owner: &str, since: Timestamp) -> Result
     Ok(all)
 }
 
+/// Whether a session has an open run. The row of one is as old as its last question or message; its calls may be newer.
+pub(crate) const fn is_open(status: SessionStatus) -> bool {
+    match status {
+        SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
+        SessionStatus::Idle | SessionStatus::Failed => false,
+    }
+}
+
 /// Returns the charges of one session, in order.
-async fn of_session(store: &dyn Store, session: SessionId, since: Timestamp) -> Result<Vec<Charge>, StoreError> {
+pub(crate) async fn of_session(
+    store: &dyn Store,
+    session: SessionId,
+    since: Timestamp,
+) -> Result<Vec<Charge>, StoreError> {
     let copied = copied_records(store, session).await?;
     let mut reader = ChargeReader { since, charges: Vec::new(), of_run: 0 };
     let mut records = ReverseRecords::new(store, session);
@@ -115,12 +124,13 @@ struct ChargeReader {
 
 impl ChargeReader {
     fn read(&mut self, envelope: Envelope) -> ReadOn {
-        let Envelope { at, session, record, .. } = envelope;
+        let Envelope { at, session, run, record, .. } = envelope;
         let mut add = |model: ModelName, usage: Usage, cost: Option<NanoMoney>, cache: Option<Box<CacheReport>>| {
             if at >= self.since {
                 self.charges.push(Charge {
                     at,
                     session,
+                    run,
                     agent: String::new(),
                     model,
                     usage,

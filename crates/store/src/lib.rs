@@ -53,6 +53,7 @@ pub mod projections;
 mod seal;
 mod settle;
 mod shard;
+mod spending_counter;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod traits;
@@ -74,6 +75,7 @@ pub use projections::{SessionRow, SessionStatus, repairs};
 pub use seal::Writer;
 pub use settle::{TRIES, append_again, restore_for_certain};
 pub use shard::shard;
+pub use spending_counter::{CountingRun, SpendingCounter};
 #[cfg(all(debug_assertions, feature = "sqlite"))]
 pub use sqlite::{AppendPoint, OnAppend};
 #[cfg(feature = "sqlite")]

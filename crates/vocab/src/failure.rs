@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::SpentElsewhere;
+
 /// Classes of failure, by what they mean for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -69,6 +71,10 @@ pub struct Failure {
     /// The cause, where more is known than the class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<FailureCause>,
+    /// Set when the model was not called because other runs have spent what a shared limit allows (M7): what they have
+    /// spent by now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_elsewhere: Option<Box<SpentElsewhere>>,
 }
 
 impl Failure {
@@ -85,6 +91,7 @@ impl Failure {
             no_model: false,
             not_running: false,
             cause: None,
+            spent_elsewhere: None,
         }
     }
 }

@@ -93,7 +93,7 @@ pub use record::{
 pub use remedy::Remedy;
 pub use run_model::RunModel;
 pub use shown_path::shown_path;
-pub use spending::{LimitUnit, Spending, SpendingLimit};
+pub use spending::{LimitUnit, Spending, SpendingLimit, SpentElsewhere};
 pub use text_origin::TextOrigin;
 pub use time::Timestamp;
 pub use tool::{CommandExit, Cut, EffectClass, Ending, Outcome, OutcomeKind, PreparedCall, Repair, ToolSpec};

@@ -135,6 +135,10 @@ policy! {
     day_cost_limit: Option<Dollars> = default, tighter: limit;
     /// The most tokens that all sessions may send and receive on one day, by UTC.
     day_token_limit: Option<NonZeroU64> = default, tighter: limit;
+    /// The most money that all sessions of the agent may spend on one day, by UTC.
+    agent_cost_limit: Option<Dollars> = default, tighter: limit;
+    /// The most tokens that all sessions of the agent may send and receive on one day, by UTC.
+    agent_token_limit: Option<NonZeroU64> = default, tighter: limit;
 }
 
 /// Whether a row has its default. A row that was added later is not serialized then, so that an old policy is written

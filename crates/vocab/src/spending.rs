@@ -49,6 +49,10 @@ pub enum SpendingLimit {
     DayCost,
     /// The tokens of all sessions on the day the run began.
     DayTokens,
+    /// The money of all sessions of the agent on the day the run began.
+    AgentCost,
+    /// The tokens of all sessions of the agent on the day the run began.
+    AgentTokens,
 }
 
 /// What a limit counts.
@@ -64,7 +68,7 @@ pub enum LimitUnit {
 
 impl SpendingLimit {
     /// Every limit, in the order in which they are checked.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::RunCost,
         Self::RunTokens,
         Self::RunTime,
@@ -72,6 +76,8 @@ impl SpendingLimit {
         Self::SessionTokens,
         Self::DayCost,
         Self::DayTokens,
+        Self::AgentCost,
+        Self::AgentTokens,
     ];
 
     /// Returns the name of its row in the policy.
@@ -85,6 +91,8 @@ impl SpendingLimit {
             Self::SessionTokens => "session_token_limit",
             Self::DayCost => "day_cost_limit",
             Self::DayTokens => "day_token_limit",
+            Self::AgentCost => "agent_cost_limit",
+            Self::AgentTokens => "agent_token_limit",
         }
     }
 
@@ -92,8 +100,8 @@ impl SpendingLimit {
     #[must_use]
     pub const fn unit(self) -> LimitUnit {
         match self {
-            Self::RunCost | Self::SessionCost | Self::DayCost => LimitUnit::Cost,
-            Self::RunTokens | Self::SessionTokens | Self::DayTokens => LimitUnit::Tokens,
+            Self::RunCost | Self::SessionCost | Self::DayCost | Self::AgentCost => LimitUnit::Cost,
+            Self::RunTokens | Self::SessionTokens | Self::DayTokens | Self::AgentTokens => LimitUnit::Tokens,
             Self::RunTime => LimitUnit::Time,
         }
     }
@@ -111,8 +119,21 @@ impl SpendingLimit {
             Self::SessionTokens => count(policy.session_token_limit),
             Self::DayCost => cost(policy.day_cost_limit),
             Self::DayTokens => count(policy.day_token_limit),
+            Self::AgentCost => cost(policy.agent_cost_limit),
+            Self::AgentTokens => count(policy.agent_token_limit),
         }
     }
+}
+
+/// What all other runs have spent on the same day, of the limits that they share with a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpentElsewhere {
+    /// Those of all agents.
+    #[serde(default)]
+    pub day: Spending,
+    /// Those of the run's agent.
+    #[serde(default)]
+    pub agent: Spending,
 }
 
 impl Policy {
@@ -120,5 +141,17 @@ impl Policy {
     #[must_use]
     pub const fn limits_the_day(&self) -> bool {
         self.day_cost_limit.is_some() || self.day_token_limit.is_some()
+    }
+
+    /// Whether it limits what all sessions of the agent spend on a day.
+    #[must_use]
+    pub const fn limits_the_agent(&self) -> bool {
+        self.agent_cost_limit.is_some() || self.agent_token_limit.is_some()
+    }
+
+    /// Whether it has a limit on which other runs draw, too.
+    #[must_use]
+    pub const fn has_shared_limit(&self) -> bool {
+        self.limits_the_day() || self.limits_the_agent()
     }
 }

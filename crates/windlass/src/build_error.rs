@@ -38,6 +38,19 @@ pub enum BuildError {
         /// The model's name.
         name: String,
     },
+    /// The policy limits money, and a model costs nobody knows what: the limit would do nothing.
+    #[error(
+        "`{limit}` can't be kept: the price of the model `{model}` is not known; give its prices in the configuration of \
+         the model, or limit tokens with `{instead}`"
+    )]
+    UnknownPrice {
+        /// The row of the policy.
+        limit: &'static str,
+        /// The model's name.
+        model: String,
+        /// The row that limits tokens in the same way.
+        instead: &'static str,
+    },
     /// An environment variable is invalid.
     #[error("{name}: {problem}")]
     Variable {

@@ -408,6 +408,7 @@ impl<D, O: Output> Builder<D, O> {
             }
         }
         let ChosenModels { chain, models } = parts.take_models()?;
+        crate::money_limits::check(&policy, &chain)?;
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut parts.secrets)));
         let (store, data_dir) = parts.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
@@ -423,6 +424,7 @@ impl<D, O: Output> Builder<D, O> {
             registry,
             secrets,
             breakers: Breakers::default(),
+            spending: windlass_store::SpendingCounter::default(),
             clock: parts.clock,
             guard_locks,
             workspace: folder,

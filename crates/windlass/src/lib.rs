@@ -149,6 +149,7 @@ mod mcp_servers;
 mod model_chain;
 mod model_name;
 mod model_providers;
+mod money_limits;
 mod output;
 mod provider_table;
 mod resolved_model;

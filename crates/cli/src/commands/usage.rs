@@ -174,6 +174,7 @@ mod tests {
         Charge {
             at: Timestamp(day * 86_400_000 + 5),
             session: "01890000-0000-7000-8000-000000000000".parse().expect("an id"),
+            run: None,
             agent: String::new(),
             model: model.into(),
             usage: Usage { input, output: 1, calls: 1, ..Usage::default() },

@@ -93,6 +93,8 @@ fn durable_chat() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 
@@ -146,6 +148,8 @@ fn local_model() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 
@@ -198,6 +202,8 @@ fn assistant() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 
@@ -246,6 +252,8 @@ fn task() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 
@@ -299,6 +307,8 @@ fn operator() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 
@@ -353,6 +363,8 @@ fn default() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 

@@ -5,11 +5,11 @@ use std::num::NonZeroU64;
 use crate::properties::{Event, a_move, event, happen};
 use crate::support::{Move, World, call};
 use proptest::prelude::*;
-use windlass_machine::{Effect, Fact, ReplayOutcome, replay};
+use windlass_machine::{Effect, Fact, ReplayOutcome, replay, shared_room};
 use windlass_vocab::{
-    Answer, AnsweredBy, Attendance, Dollars, EffectClass, EndReason, FailureClass, ListPrices, NanoMoney, NextAttempt,
-    Policy, Prices, QuestionAsked, QuestionKind, QuestionOption, Record, RunEnded, RunModel, Spending, SpendingLimit,
-    TurnMode, Usage,
+    Answer, AnsweredBy, Attendance, Dollars, EffectClass, EndReason, Failure, FailureClass, ListPrices, NanoMoney,
+    NextAttempt, Policy, Prices, QuestionAsked, QuestionKind, QuestionOption, Record, RunEnded, RunModel, Spending,
+    SpendingLimit, SpentElsewhere, TurnMode, Usage,
 };
 
 /// Sets a limit of a policy.
@@ -84,7 +84,7 @@ fn answer(world: &mut World, asked: &QuestionAsked, option: QuestionOption, by: 
 // proves M7, L3
 #[test]
 fn without_a_person_the_run_ends_before_the_call_that_a_limit_forbids_and_says_which() {
-    let limits: [(SetLimit, &str); 7] = [
+    let limits: [(SetLimit, &str); 9] = [
         (|policy| policy.run_cost_limit = dollars("0.00125"), "run_cost_limit is $0.0013"),
         (|policy| policy.run_token_limit = count(1_250), "run_token_limit is 1250 tokens"),
         (|policy| policy.run_time_limit_ms = count(200), "run_time_limit_ms is 200 ms"),
@@ -92,6 +92,8 @@ fn without_a_person_the_run_ends_before_the_call_that_a_limit_forbids_and_says_w
         (|policy| policy.session_token_limit = count(1_250), "session_token_limit is 1250 tokens"),
         (|policy| policy.day_cost_limit = dollars("0.00125"), "day_cost_limit is $0.0013"),
         (|policy| policy.day_token_limit = count(1_250), "day_token_limit is 1250 tokens"),
+        (|policy| policy.agent_cost_limit = dollars("0.00125"), "agent_cost_limit is $0.0013"),
+        (|policy| policy.agent_token_limit = count(1_250), "agent_token_limit is 1250 tokens"),
     ];
     for (change, says) in limits {
         let mut world = working(change);
@@ -208,6 +210,89 @@ fn what_others_spent_today_counts_for_the_day() {
     }
 }
 
+// proves M7
+#[test]
+fn what_other_sessions_of_the_agent_spent_today_counts_for_the_agent() {
+    for (others, reason) in [(0, EndReason::Completed), (9_000, EndReason::BudgetSpent)] {
+        let mut world = World::new("default", vec![Move::Text("done")]);
+        world.run_settings.policy.agent_token_limit = count(10_000);
+        world.run_settings.spent_by_agent = Some(Spending { cost: NanoMoney(0), tokens: others });
+        assert_eq!(run(&mut world).reason, reason, "{others}");
+    }
+}
+
+fn tokens(tokens: u64) -> Spending {
+    Spending { cost: NanoMoney(0), tokens }
+}
+
+// proves M7: the driver asks before each call how much others may have spent
+#[test]
+fn the_room_for_others_shrinks_with_what_the_run_spends() {
+    let mut world = working(|policy| policy.day_token_limit = count(10_000));
+    let mut room = 10_000;
+    world.say("go");
+    for _ in 0..30 {
+        if matches!(world.owed()[..], [Effect::CallModel { .. }]) {
+            let shared = shared_room(&world.state);
+            let [shared] = &shared[..] else { panic!("{shared:?}") };
+            let exceeds = |spent: u64| shared.is_exceeded_by(&SpentElsewhere { day: tokens(spent), agent: tokens(0) });
+            let least = (0..=room).find(|spent| exceeds(*spent)).expect("some is too much");
+            assert!(least < room, "{least} {room}");
+            room = least;
+        } else {
+            assert_eq!(shared_room(&world.state), []);
+        }
+        let effect = world.owed().remove(0);
+        let fact = world.perform(&effect);
+        world.put(fact);
+    }
+    assert!(room < 9_000, "{room}");
+    assert_eq!(shared_room(&working(|_| {}).state), []);
+}
+
+// proves M7, T8: a call that was not made, because other runs have spent what the day allows
+#[test]
+fn what_others_spend_during_the_run_ends_it_or_is_asked_about() {
+    for attended in [false, true] {
+        let mut world = working(|policy| policy.day_token_limit = count(10_000));
+        if attended {
+            world = world.attended();
+        }
+        world.say("go");
+        while !matches!(world.owed()[..], [Effect::CallModel { .. }]) {
+            let effect = world.owed().remove(0);
+            let fact = world.perform(&effect);
+            world.put(fact);
+        }
+        let Some(Effect::CallModel { key, .. }) = world.owed().first().cloned() else { panic!("a call") };
+        let others = SpentElsewhere { day: tokens(9_500), agent: tokens(0) };
+        let failure = Failure {
+            spent_elsewhere: Some(Box::new(others)),
+            ..Failure::new(FailureClass::Quota, "The model was not called.")
+        };
+        world.put(Fact::Failed { attempt: key, failure, usage: None });
+        if attended {
+            let question = asked(&world).expect("a question");
+            let title = question.preview.clone().expect("a preview").title;
+            assert!(title.contains("day_token_limit is 10000 tokens: 9500 tokens spent"), "{title}");
+            answer(&mut world, &question, QuestionOption::Once, AnsweredBy::Person);
+            let owed = world.owed();
+            let [Effect::CallModel { key: again, .. }] = &owed[..] else { panic!("{owed:?}") };
+            assert_eq!(again.attempt, 2);
+            let run = world.state.control.run.as_ref().expect("it is open");
+            let windlass_machine::Phase::Modelling(attempt) = &run.phase else { panic!("{:?}", run.phase) };
+            assert_eq!(attempt.tries, 1, "a call that was not made is no try");
+        } else {
+            let ended = world.state.control.last.clone().expect("it ended").1;
+            assert_eq!((ended.reason, world.nexts()), (EndReason::BudgetSpent, vec![NextAttempt::End]));
+            assert!(ended.answer.contains("day_token_limit is 10000 tokens: 9500 tokens spent"), "{}", ended.answer);
+        }
+        assert_eq!(world.fold(), world.state);
+        let batches = world.journal.len() as u64;
+        assert_eq!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { batches });
+    }
+}
+
 // proves M7, M4: what a failed attempt is charged counts, too
 #[test]
 fn no_further_attempt_is_made_when_the_failed_ones_have_spent_the_limit() {
@@ -284,7 +369,7 @@ proptest! {
                 // Some failures are charged.
                 if key.attempt == 2 {
                     let usage = Some(Usage { input: 700, ..Usage::default() });
-                    let failure = windlass_vocab::Failure::new(FailureClass::Transient, "it failed");
+                    let failure = Failure::new(FailureClass::Transient, "it failed");
                     world.put(Fact::Failed { attempt: key, failure, usage });
                     check_call(&world)?;
                     continue;

@@ -58,6 +58,7 @@ fn run(policy: Policy) -> RunStarted {
         compact: false,
         began: None,
         spent_today: None,
+        spent_by_agent: None,
     }
 }
 

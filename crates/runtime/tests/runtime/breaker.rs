@@ -47,6 +47,7 @@ async fn after_three_failures_a_turn_starts_with_the_next_model_of_the_chain() {
         registry: Registry::new(),
         secrets: Arc::new(Secrets::default()),
         breakers: Breakers::default(),
+        spending: windlass_store::SpendingCounter::default(),
         clock: Arc::new(SystemClock),
         guard_locks: None,
         workspace: None,

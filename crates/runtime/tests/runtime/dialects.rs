@@ -55,6 +55,7 @@ impl World {
             secrets: Arc::new(Secrets::default()),
             clock: Arc::new(ScaledClock::new(1_000)),
             breakers: Breakers::default(),
+            spending: windlass_store::SpendingCounter::default(),
             guard_locks: None,
             workspace: None,
         });

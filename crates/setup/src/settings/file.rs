@@ -299,6 +299,8 @@ mod tests {
             session_token_limit = 1000
             day_cost_limit = 5.5
             day_token_limit = 1000
+            agent_cost_limit = 5.5
+            agent_token_limit = 1000
         "#;
         let file = SettingsFile::parse(Path::new("f"), SettingsScope::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

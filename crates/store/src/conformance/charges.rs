@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     AttemptFailed, EndReason, Failure, FailureClass, ListPrices, ModelReplied, NanoMoney, NextAttempt, Part, Prices,
-    Record, RunModel, RunStarted, Spending, Timestamp, Usage,
+    Record, RunId, RunModel, RunStarted, Spending, Timestamp, Usage,
 };
 
 use super::checked::{CheckResult, append, batch, open, same, session};
 use super::sample;
-use crate::{Batch, Fork, ForkTarget, Store, charges};
+use crate::{Batch, CountingRun, Fork, ForkTarget, SpendingCounter, Store, charges};
 
 /// One dollar for a million tokens sent.
 const PRICES: ListPrices = ListPrices {
@@ -63,6 +63,12 @@ fn at(ms: i64, records: impl IntoIterator<Item = Record>) -> Batch {
     Batch { at: Timestamp(ms), ..batch(records) }
 }
 
+fn of_run(run: u32, ms: i64, records: impl IntoIterator<Item = Record>) -> Batch {
+    let mut batch = at(ms, records);
+    batch.entries.iter_mut().for_each(|entry| entry.run = Some(RunId(run)));
+    batch
+}
+
 // proves M7
 pub(super) async fn charges_are_a_fold_of_all_journals_from_a_time_on(store: &Arc<dyn Store>) -> CheckResult {
     let mut one = open(store, 1, "one").await?;
@@ -82,6 +88,33 @@ pub(super) async fn charges_are_a_fold_of_all_journals_from_a_time_on(store: &Ar
     same!(of_one, [1, 10, 100, 1_000]);
     same!(all.iter().all(|charge| charge.agent == "default" && charge.cost.is_some()), true);
     same!(charges(store.as_ref(), "eve", Timestamp(0)).await?.charges, []);
+    Ok(())
+}
+
+// proves M7: limits that runs share are checked with this count, before each call
+pub(super) async fn what_other_runs_spend_is_counted_again_and_again(store: &Arc<dyn Store>) -> CheckResult {
+    let counter = SpendingCounter::default();
+    let counting = CountingRun { session: session(1), run: RunId(2), owner: "ada".into(), agent: "default".into() };
+    let count = || counter.count(store.as_ref(), &counting, Timestamp(1_000));
+    let mut own = open(store, 1, "one").await?;
+    append(store, &mut own, of_run(1, 500, [started(1), replied(1), sample::run_ended(EndReason::Completed)])).await?;
+    append(store, &mut own, of_run(1, 1_500, [started(1), replied(10), sample::run_ended(EndReason::Completed)]))
+        .await?;
+    append(store, &mut own, of_run(2, 2_000, [started(2), replied(100)])).await?;
+    // What was spent before that day, and by the run itself, does not count.
+    same!(count().await?.day.tokens, 10);
+    let mut other = open(store, 2, "other").await?;
+    append(store, &mut other, of_run(1, 3_000, [started(1), replied(1_000)])).await?;
+    same!(count().await?.day.tokens, 1_010);
+    append(store, &mut other, of_run(1, 4_000, [replied(1_000)])).await?;
+    append(store, &mut own, of_run(2, 4_500, [replied(100)])).await?;
+    let found = count().await?;
+    same!((found.day.tokens, found.day.cost), (2_010, NanoMoney(2_010_000)));
+    same!(found.agent, found.day);
+    let elsewhere = CountingRun { agent: "another".into(), ..counting.clone() };
+    same!(counter.count(store.as_ref(), &elsewhere, Timestamp(1_000)).await?.agent, Spending::default());
+    // A new day.
+    same!(counter.count(store.as_ref(), &counting, Timestamp(3_500)).await?.day.tokens, 1_000);
     Ok(())
 }
 

@@ -102,6 +102,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         backwards::a_journal_is_read_from_its_end_in_whole_batches(store);
         backwards::every_record_is_met_once_from_the_end(store);
         charges::charges_are_a_fold_of_all_journals_from_a_time_on(store);
+        charges::what_other_runs_spend_is_counted_again_and_again(store);
         charges::what_a_fork_copied_is_charged_once(store);
         fork::a_fork_at_any_batch_is_a_journal_of_its_own(store);
         fork::a_fork_in_the_middle_of_a_batch_takes_all_of_it(store);

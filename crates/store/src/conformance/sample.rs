@@ -63,6 +63,7 @@ pub fn run_started(run: u32) -> Record {
         compact: true,
         began: None,
         spent_today: None,
+        spent_by_agent: None,
     }
     .into()
 }
@@ -447,6 +448,8 @@ fn policy() -> Policy {
         session_token_limit: None,
         day_cost_limit: None,
         day_token_limit: None,
+        agent_cost_limit: None,
+        agent_token_limit: None,
     }
 }
 

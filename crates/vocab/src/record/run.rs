@@ -51,6 +51,9 @@ pub struct RunStarted {
     /// What all sessions had spent before it on the same day, where the policy limits the day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_today: Option<Box<Spending>>,
+    /// What all sessions of the agent had spent before it on the same day, where the policy limits the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_by_agent: Option<Box<Spending>>,
 }
 
 impl RunStarted {

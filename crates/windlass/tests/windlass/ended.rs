@@ -76,6 +76,7 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         compact: false,
         began: None,
         spent_today: None,
+        spent_by_agent: None,
     }
     .into()
 }

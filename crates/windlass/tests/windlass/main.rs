@@ -15,6 +15,8 @@ mod readme;
 mod run_error;
 #[cfg(feature = "sqlite")]
 mod sdk_judges;
+#[cfg(feature = "sqlite")]
+mod shared_limits;
 mod system;
 #[cfg(feature = "sqlite")]
 mod typed_output;

@@ -28,6 +28,47 @@ fn a_limit_ends_an_unattended_run_with_code_3_and_a_retry_with_a_higher_one_fini
     bench.assert_whole("limits");
 }
 
+/// A bench whose person has these rows in their own settings.
+fn bench_with(rows: &str) -> Bench {
+    let bench = Bench::new(worker());
+    let config = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&config).expect("a folder");
+    std::fs::write(config.join("windlass.toml"), rows).expect("written");
+    bench
+}
+
+// proves M7, L3: sessions of one day, each a process of its own
+#[test]
+fn what_sessions_of_a_day_spend_together_ends_the_next_run_with_code_3() {
+    for row in ["day_token_limit", "agent_token_limit"] {
+        let bench = bench_with(&format!("[policy]\n{row} = 25_000\n"));
+        let mut codes = Vec::new();
+        let mut last = String::new();
+        while codes.last() != Some(&3) && codes.len() < 40 {
+            let session = format!("s{}", codes.len());
+            let ran = bench.run(&["run", "go", "--session", &session]);
+            codes.push(ran.code);
+            last = ran.stderr;
+        }
+        assert!(codes.len() > 1 && codes[..codes.len() - 1].iter().all(|code| *code == 0), "{row}: {codes:?} {last}");
+        assert!(last.contains(&format!("{row} is 25000 tokens")), "{row}: {last}");
+    }
+}
+
+// proves M7: a limit of money that would do nothing is refused, and a limit of nothing is one
+#[test]
+fn a_limit_of_money_needs_a_known_price() {
+    let bench = Bench::new(worker());
+    for row in [&["--max-cost", "0.50"][..], &["--max-cost", "0"]] {
+        let ran = bench.run(&[&["run", "go"][..], row].concat());
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        for words in ["`run_cost_limit` can't be kept", "`scripted`", "`run_token_limit`"] {
+            assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
+        }
+    }
+    assert_eq!(bench.server.requests().len(), 0, "no model was called");
+}
+
 // proves M7
 #[test]
 fn a_limit_that_is_none_is_refused_with_a_sentence() {
@@ -41,7 +82,13 @@ fn a_limit_that_is_none_is_refused_with_a_sentence() {
         assert_eq!(ran.code, 2, "{line:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(words), "{line:?}: {}", ran.stderr);
     }
-    for row in ["run_cost_limit = '-1'", "run_cost_limit = -0.5", "session_token_limit = 0", "run_time_limit_ms = -3"] {
+    for row in [
+        "run_cost_limit = '-1'",
+        "run_cost_limit = -0.5",
+        "session_token_limit = 0",
+        "run_time_limit_ms = -3",
+        "agent_token_limit = 0",
+    ] {
         std::fs::write(bench.workspace().join("windlass.toml"), format!("[policy]\n{row}\n")).expect("written");
         let ran = bench.run(&["run", "go"]);
         assert_eq!(ran.code, 2, "{row}: {}", ran.stderr);

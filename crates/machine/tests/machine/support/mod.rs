@@ -145,6 +145,7 @@ impl World {
             role_chains: BTreeMap::new(),
             compact: false,
             spent_today: None,
+            spent_by_agent: None,
         };
         let mut world = Self {
             state: State::new(session),

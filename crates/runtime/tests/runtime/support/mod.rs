@@ -426,6 +426,7 @@ impl World {
             secrets: Arc::new(Secrets::new(self.secrets.clone())),
             clock: Arc::new(ScaledClock::new(20_000)),
             breakers: Breakers::default(),
+            spending: windlass_store::SpendingCounter::default(),
             guard_locks: None,
             workspace: None,
         })

@@ -164,6 +164,7 @@ impl Undoing {
             secrets: Arc::new(Secrets::default()),
             clock: Arc::new(ScaledClock::new(20_000)),
             breakers: Breakers::default(),
+            spending: windlass_store::SpendingCounter::default(),
             guard_locks: None,
             workspace: Some(workspace),
         })

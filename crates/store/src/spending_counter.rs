@@ -1,0 +1,99 @@
+//! Counts, before each model call, what all other runs have spent today (M7). Limits that several runs share hold across
+//! processes by this alone: the journals are the only account, so there is nothing to reserve, to release, or to free
+//! after a crash.
+//!
+//! A journal is read again only if it has grown.
+
+use std::collections::HashMap;
+
+use tokio::sync::Mutex;
+use windlass_vocab::{RunId, SessionId, Spending, SpentElsewhere, Timestamp};
+
+use crate::charges::{Charge, is_open, of_session};
+use crate::{Store, StoreError};
+
+/// The run that counts: what it has spent itself it knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountingRun {
+    /// Its session.
+    pub session: SessionId,
+    /// The run.
+    pub run: RunId,
+    /// The owner of the sessions that are counted.
+    pub owner: String,
+    /// The agent.
+    pub agent: String,
+}
+
+/// What is known of the sessions of a process's store.
+#[derive(Debug, Default)]
+pub struct SpendingCounter(Mutex<KnownCharges>);
+
+#[derive(Debug, Default)]
+struct KnownCharges {
+    since: Timestamp,
+    sessions: HashMap<SessionId, SessionCharges>,
+}
+
+#[derive(Debug)]
+struct SessionCharges {
+    /// The end of the journal when it was read.
+    seq: u64,
+    /// The run that read it, where it was its own: earlier runs of the session spend no more.
+    read_by: Option<RunId>,
+    charges: Vec<Charge>,
+}
+
+impl SpendingCounter {
+    /// Returns what all runs but this one were charged from `since` on. Journals that can't be read are left out.
+    pub async fn count(
+        &self,
+        store: &dyn Store,
+        counting: &CountingRun,
+        since: Timestamp,
+    ) -> Result<SpentElsewhere, StoreError> {
+        let mut known = self.0.lock().await;
+        if known.since != since {
+            *known = KnownCharges { since, sessions: HashMap::new() };
+        }
+        let mut spent = SpentElsewhere::default();
+        for row in store.sessions(&counting.owner).await? {
+            if !is_open(row.status) && row.updated < since {
+                continue;
+            }
+            known.read(store, row.session, counting).await?;
+            let Some(found) = known.sessions.get(&row.session) else { continue };
+            let is_own = |charge: &Charge| charge.session == counting.session && charge.run == Some(counting.run);
+            for charge in found.charges.iter().filter(|charge| !is_own(charge)) {
+                let spending = Spending::of_call(&charge.usage, charge.cost);
+                spent.day += spending;
+                if charge.agent == counting.agent {
+                    spent.agent += spending;
+                }
+            }
+        }
+        Ok(spent)
+    }
+}
+
+impl KnownCharges {
+    /// Reads a journal, unless it is known as it is.
+    async fn read(&mut self, store: &dyn Store, session: SessionId, counting: &CountingRun) -> Result<(), StoreError> {
+        let read_by = (session == counting.session).then_some(counting.run);
+        let known = self.sessions.get(&session);
+        if read_by.is_some() && known.is_some_and(|known| known.read_by == read_by) {
+            return Ok(());
+        }
+        let seq = store.head(session).await?.seq;
+        if known.is_some_and(|known| known.seq == seq) {
+            return Ok(());
+        }
+        let charges = match of_session(store, session, self.since).await {
+            Ok(charges) => charges,
+            Err(StoreError::Damaged { .. } | StoreError::Broken { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        self.sessions.insert(session, SessionCharges { seq, read_by, charges });
+        Ok(())
+    }
+}
