@@ -90,6 +90,7 @@ pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
         malformed: None,
         role: windlass_vocab::ModelRole::Turn,
         cache: None,
+        cut: None,
     }
 }
 

@@ -17,11 +17,6 @@ const RESERVE: u64 = 4_096;
 const LARGEST_RESERVE: u64 = 8_192;
 
 impl Run {
-    /// Returns the size of a model's window, where it is known.
-    pub(crate) fn window(&self, model: &ModelName) -> Option<u64> {
-        self.started.model(model)?.window.filter(|window| *window > 0)
-    }
-
     /// Returns what a request to this model needs, and what it leaves of the window.
     pub(crate) fn budget(&self, meter: &ContextMeter, model: &ModelName) -> ContextBudget {
         let request = meter.tokens(model);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
-    ModelReplied, NextAttempt, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit,
-    SpentElsewhere, StopBy, StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted,
-    Usage, Verdict,
+    ModelReplied, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind, Record, RunEnded,
+    RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, SpentElsewhere, StopBy, StopReason,
+    SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
+use crate::found_window::FoundWindows;
 use crate::guard::ProgressWatch;
 use crate::snapshot_state::SnapshotState;
 
@@ -30,6 +30,8 @@ pub struct LoopState {
     pub last: Option<(RunId, Arc<RunEnded>)>,
     /// Models whose server supports no tools: calls are written as text (T4).
     pub toolless: BTreeSet<ModelName>,
+    /// The windows that servers turned out to have, smaller than they were believed to be (M8).
+    pub found_windows: FoundWindows,
     /// Number of undos so far.
     pub undos: u32,
     /// The undo in progress.
@@ -93,6 +95,8 @@ pub struct Run {
     pub(crate) squeezed: bool,
     /// What fills the context window, as measured when the turn began.
     pub budget: Option<ContextBudget>,
+    /// The windows that servers turned out to have.
+    pub found_windows: FoundWindows,
     /// What it has spent.
     pub spending: Spending,
     /// What other runs have spent on the same day, as it was last recorded.
@@ -135,7 +139,8 @@ pub struct Attempt {
 }
 
 impl Run {
-    fn new(started: &RunStarted) -> Self {
+    /// Returns a run that has just started; `found_windows` are those that earlier runs found.
+    pub(crate) fn new(started: &RunStarted, found_windows: FoundWindows) -> Self {
         Self {
             id: started.run,
             started: Arc::new(started.clone()),
@@ -161,6 +166,7 @@ impl Run {
             summary: None,
             squeezed: false,
             budget: None,
+            found_windows,
             spending: Spending::default(),
             spent_elsewhere: SpentElsewhere {
                 day: started.spent_today.as_deref().copied().unwrap_or_default(),
@@ -192,7 +198,7 @@ impl Run {
         }
     }
 
-    fn apply(&mut self, record: &Record) {
+    pub(crate) fn apply(&mut self, record: &Record) {
         match record {
             Record::MessageAccepted(accepted) => {
                 self.unseen.push(accepted.message_id.clone());
@@ -427,79 +433,6 @@ impl Run {
             if let Some(asked) = asked {
                 call.answered(&asked, &answered.answer);
             }
-        }
-    }
-}
-
-impl LoopState {
-    /// Returns the number of the next question.
-    #[must_use]
-    pub fn next_question(&self) -> QuestionId {
-        QuestionId(self.questions + 1)
-    }
-
-    /// Applies one record.
-    pub fn apply(&mut self, record: &Record) {
-        self.charge(record);
-        match record {
-            Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
-            Record::RunStarted(started) => {
-                self.runs = started.run.0;
-                self.forget_raised_limits();
-                self.run = Some(Run::new(started));
-            }
-            Record::RunEnded(ended) => {
-                if let Some(run) = self.run.take() {
-                    self.last = Some((run.id, Arc::new(ended.clone())));
-                }
-            }
-            Record::QuestionAsked(asked) => {
-                self.questions = asked.question.0;
-                self.in_run(record);
-            }
-            Record::AttemptFailed(failed) => {
-                if let NextAttempt::Dialect { .. } = failed.next {
-                    self.toolless.insert(failed.model.clone());
-                }
-                self.in_run(record);
-            }
-            Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
-            Record::UndoStarted(started) => {
-                self.undos = started.undo.0;
-                self.undo = Some(Arc::new(started.clone()));
-            }
-            Record::Undone(_) => self.undo = None,
-            Record::SessionChanged(changed) if changed.imported.is_some() => {
-                self.toolless.clear();
-                self.raised_limits.clear();
-            }
-            Record::QuestionAnswered(answered) => {
-                self.raise_limit(answered);
-                self.in_run(record);
-            }
-            Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
-            Record::SnapshotTaken(_)
-            | Record::MessageAccepted(_)
-            | Record::RunResumed(_)
-            | Record::ContextPinned(_)
-            | Record::TurnStarted(_)
-            | Record::ModelReplied(_)
-            | Record::CallRequested(_)
-            | Record::CallStarted(_)
-            | Record::CallPaused(_)
-            | Record::CallSettled(_)
-            | Record::CallFinished(_)
-            | Record::Nudged(_)
-            | Record::ToolWithheld(_)
-            | Record::PlanChanged(_)
-            | Record::Compacted(_)
-            | Record::CancelAsked(_) => self.in_run(record),
-        }
-    }
-
-    fn in_run(&mut self, record: &Record) {
-        if let Some(run) = &mut self.run {
-            run.apply(record);
         }
     }
 }

@@ -171,6 +171,13 @@ impl ContextMeter {
         }
     }
 
+    /// Returns what the provider reported for this model's last request, and the estimate for what was added to it since
+    /// by the request that is under way; `None` if that request does not contain the last one.
+    pub(crate) fn since_last_report(&self, model: &ModelName) -> Option<(u64, u64)> {
+        let report = self.reports.get(model).filter(|report| report.contained)?;
+        Some((report.reported, self.asked.unwrap_or_else(|| self.total()).saturating_sub(report.estimated)))
+    }
+
     fn total(&self) -> u64 {
         self.prefix.saturating_add(self.tools).saturating_add(self.history).saturating_add(self.plan)
     }
@@ -232,7 +239,9 @@ impl ContextMeter {
     }
 
     fn replied(&mut self, replied: &ModelReplied) {
-        let asked = self.asked.take().filter(|_| !replied.usage.estimated && replied.usage.input > 0);
+        // A server that read only a part of the request says nothing about the rest.
+        let is_whole = !replied.usage.estimated && replied.usage.input > 0 && replied.cut.is_none();
+        let asked = self.asked.take().filter(|_| is_whole);
         if let Some(estimated) = asked {
             let report = TokenReport { reported: replied.usage.input, estimated, contained: true };
             self.reports.insert(replied.model.clone(), report);

@@ -11,7 +11,8 @@ impl LoopState {
     #[must_use]
     pub fn dialect(&self) -> Option<Dialect> {
         let run = self.run.as_ref()?;
-        let toolless = run.started.chain.iter().any(|model| self.toolless.contains(model));
+        let declared = |name| run.started.model(name).is_some_and(|model| model.toolless);
+        let toolless = run.started.chain.iter().any(|model| self.toolless.contains(model) || declared(model));
         if is_native(run.policy()) && !toolless { None } else { fallback(run.policy()) }
     }
 }

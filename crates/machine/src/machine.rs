@@ -210,7 +210,7 @@ impl Draft<'_> {
             return self.hand_back(key, Part::joined_text(&parts), usage);
         }
         let (mode, model) = (attempt.mode, run.model_of(attempt));
-        let cost = run.cost(&model, &usage);
+        let (cost, cut) = (run.cost(&model, &usage), self.cut_input(key, &usage));
         let cache = self.cache_report(&model, mode, &usage);
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
         if mode != TurnMode::Tools || withheld {
@@ -233,6 +233,7 @@ impl Draft<'_> {
             malformed: malformed.clone(),
             role: mode.role(),
             cache,
+            cut,
         });
         if mode == TurnMode::Summary {
             return self.take_summary(if withheld { "" } else { &text });

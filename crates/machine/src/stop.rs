@@ -39,6 +39,7 @@ impl Draft<'_> {
                 malformed: None,
                 role,
                 cache: None,
+                cut: None,
             });
         }
         // A summary is no answer.

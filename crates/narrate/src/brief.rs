@@ -28,7 +28,10 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
         Record::AttemptFailed(failed) => return memory.last_retry.brief(failed, at).into_iter().collect(),
         // Only the turns of the loop belong to the conversation.
         Record::ModelReplied(replied) if !replied.role.is_turn() => return Vec::new(),
-        Record::ModelReplied(replied) => return reply::beside_calls(&replied.parts),
+        Record::ModelReplied(replied) => {
+            let cut = memory.new_cut(replied);
+            return cut.into_iter().chain(reply::beside_calls(&replied.parts)).collect();
+        }
         Record::CallStarted(started) if memory.knows(started.call) => {
             memory.started(started);
             let name = memory.name(started.call);

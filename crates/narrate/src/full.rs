@@ -27,6 +27,7 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::ModelReplied(replied) => {
             let mut lines = reply::whole(&replied.parts);
             lines.extend(replied.cache.as_deref().map(|report| bookkeeping(cache::report(report))));
+            lines.extend(memory.new_cut(replied));
             return lines;
         }
         Record::CallRequested(call) => {

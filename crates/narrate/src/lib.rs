@@ -30,6 +30,7 @@ mod cache;
 mod call;
 mod call_end;
 mod count;
+mod cut_input;
 mod duration;
 mod full;
 mod harmless;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, CallStarted, QuestionId, QuestionKind, Record, ToolName, WithheldFor,
+    CallFinished, CallId, CallRequested, CallStarted, ModelReplied, QuestionId, QuestionKind, Record, ToolName,
+    WithheldFor,
 };
 
 use crate::attempt::LastRetry;
 use crate::call::CallInProgress;
 use crate::call_end::call_end;
+use crate::cut_input::cut_input;
 use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::refused_call::{CallPermissionFacts, refusal};
 use crate::reply;
@@ -28,6 +30,8 @@ pub(crate) struct NarratorMemory {
     pub(crate) last_retry: LastRetry,
     /// The text of the last reply.
     pub(crate) last_reply: String,
+    /// Set when the person was told in this run that a server read only a part of a request.
+    knows_cut: bool,
 }
 
 impl NarratorMemory {
@@ -45,6 +49,7 @@ impl NarratorMemory {
             && reply.role.is_turn()
         {
             self.last_reply = reply::words(&reply.parts);
+            self.knows_cut |= reply.cut.is_some();
         }
         if matches!(record, Record::TurnStarted(_)) {
             self.last_retry.begin_turn();
@@ -79,7 +84,13 @@ impl NarratorMemory {
         }
         if matches!(record, Record::RunStarted(_)) {
             self.withheld.clear();
+            self.knows_cut = false;
         }
+    }
+
+    /// Returns the line about a request of which only a part was read, once in a run.
+    pub(crate) fn new_cut(&self, replied: &ModelReplied) -> Option<NarratedLine> {
+        replied.cut.as_ref().filter(|_| !self.knows_cut).map(cut_input)
     }
 
     fn requested(&mut self, call: &CallRequested) {

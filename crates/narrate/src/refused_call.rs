@@ -125,7 +125,7 @@ fn denial_by_remedy(remedy: Option<&Remedy>) -> String {
         Some(Remedy::Unprotect { path }) => format!("{path} is protected"),
         Some(Remedy::FetchPrivate { host }) => format!("{host} is a private address"),
         Some(Remedy::MendSandbox) => "there is no sandbox for it".to_owned(),
-        None => "the rules of this run do not allow it".to_owned(),
+        Some(Remedy::LargerWindow { .. }) | None => "the rules of this run do not allow it".to_owned(),
     }
 }
 

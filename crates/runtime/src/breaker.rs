@@ -120,6 +120,7 @@ mod tests {
             malformed: None,
             role: windlass_vocab::ModelRole::Turn,
             cache: None,
+            cut: None,
         }
         .into()
     }

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a person could change so that such a call would run.
+use crate::ModelSoftware;
+
+/// What a person could change so that such a call would run, or such a request would be read whole.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Remedy {
@@ -23,6 +25,14 @@ pub enum Remedy {
     },
     /// Repair the sandbox, which could not be tested on this machine.
     MendSandbox,
+    /// Give the model a larger window where it is served (M8).
+    LargerWindow {
+        /// The server's software, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        software: Option<ModelSoftware>,
+        /// The tokens that would do for some time.
+        tokens: u64,
+    },
 }
 
 impl Remedy {
@@ -32,7 +42,7 @@ impl Remedy {
             Self::Allow { rule: text } | Self::Unprotect { path: text } | Self::FetchPrivate { host: text } => {
                 Some(text)
             }
-            Self::MendSandbox => None,
+            Self::MendSandbox | Self::LargerWindow { .. } => None,
         }
     }
 }
@@ -54,6 +64,7 @@ mod tests {
             (Remedy::Unprotect { path: "a".into() }, r#"{"kind":"unprotect","path":"a"}"#),
             (Remedy::FetchPrivate { host: "a:1".into() }, r#"{"kind":"fetch_private","host":"a:1"}"#),
             (Remedy::MendSandbox, r#"{"kind":"mend_sandbox"}"#),
+            (Remedy::LargerWindow { software: None, tokens: 9 }, r#"{"kind":"larger_window","tokens":9}"#),
         ] {
             let finished = CallFinished { remedy: Some(remedy), ..before.clone() };
             let line = serde_json::to_string(&finished).unwrap();

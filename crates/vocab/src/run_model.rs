@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ListPrices, ModelName, PromptCache};
+use crate::{ListPrices, ModelName, ModelSoftware, PromptCache};
 
 /// A model that a run may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,12 @@ pub struct RunModel {
     /// How its provider caches what is sent, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<PromptCache>,
+    /// The software of its server, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub software: Option<ModelSoftware>,
+    /// Set when it is known to have no native calls: they are written as text from the start (T4).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub toolless: bool,
 }
 
 impl RunModel {

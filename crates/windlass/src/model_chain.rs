@@ -95,6 +95,8 @@ impl ServerAccess {
             max_output: figures.max_output.or(row.and_then(|row| row.max_output)),
             prices: figures.prices.or_else(|| list_prices(self.kind, id)),
             cache: config.abilities.prompt_cache.filter(|_| cached),
+            software: None,
+            toolless: false,
         }
     }
 }

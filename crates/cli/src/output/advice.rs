@@ -8,7 +8,7 @@ use windlass_mcp::{Notice, NoticeKind};
 use windlass_narrate::{NarratedLine, RunEndWords, Tone, harmless_line};
 use windlass_runtime::UndoError;
 use windlass_tools::{SandboxUntried, WorkspaceError};
-use windlass_vocab::{EndReason, Failure, FailureCause, FailureClass, Remedy, RunEnded};
+use windlass_vocab::{EndReason, Failure, FailureCause, FailureClass, ModelSoftware, Remedy, RunEnded};
 
 /// Returns the lines, each followed by the change that would let its call run.
 pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
@@ -77,6 +77,33 @@ pub(crate) fn for_call(remedy: &Remedy) -> Vec<String> {
         Remedy::MendSandbox => {
             vec!["`windlass doctor` says more; --sandbox off runs commands without a sandbox".to_owned()]
         }
+        Remedy::LargerWindow { software, tokens } => larger_window(*software, *tokens),
+    }
+}
+
+/// Returns how a model gets a larger window, one way per line.
+fn larger_window(software: Option<ModelSoftware>, tokens: u64) -> Vec<String> {
+    match software {
+        Some(ModelSoftware::Ollama) => vec![
+            format!("`OLLAMA_CONTEXT_LENGTH={tokens} ollama serve` would let it read all;"),
+            format!("for one model: `PARAMETER num_ctx {tokens}` in a Modelfile, and `ollama create`"),
+        ],
+        Some(ModelSoftware::LlamaCpp) => {
+            vec![format!("`-c {tokens}` where llama-server is started would let it read all")]
+        }
+        Some(ModelSoftware::LmStudio) => {
+            vec![format!(
+                "`lms load MODEL --context-length {tokens}`, or the context length in the model's load settings"
+            )]
+        }
+        Some(ModelSoftware::Vllm) => {
+            vec![format!("`--max-model-len {tokens}` where vLLM is started would let it read all")]
+        }
+        None => vec![
+            "give the model a larger window where it is served; if it can't have one,".to_owned(),
+            "`window = N` under [models.NAME] in your windlass.toml has requests shortened before they are sent"
+                .to_owned(),
+        ],
     }
 }
 
@@ -198,7 +225,7 @@ fn in_toml(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{Failure, FailureCause, FailureClass, Remedy};
+    use windlass_vocab::{Failure, FailureCause, FailureClass, ModelSoftware, Remedy};
 
     use super::{for_call, for_failure};
 
@@ -222,6 +249,7 @@ mod tests {
     #[test]
     fn every_remedy_says_what_to_do() {
         let text = "a".to_owned();
+        let window = |software| Remedy::LargerWindow { software, tokens: 16_384 };
         let remedies = [
             (Remedy::Allow { rule: text.clone() }, "--allow 'a' would let it run; for good: allow = [\"a\"]"),
             (Remedy::Unprotect { path: text.clone() }, "unprotected = [\"a\"] under [permissions]"),
@@ -230,14 +258,25 @@ mod tests {
                 "--fetch-private a would let it be fetched; for good: fetch_private = [\"a\"]",
             ),
             (Remedy::MendSandbox, "`windlass doctor` says more; --sandbox off"),
+            (window(None), "give the model a larger window where it is served; if it can't have one, `window = N`"),
+            (
+                window(Some(ModelSoftware::Ollama)),
+                "`OLLAMA_CONTEXT_LENGTH=16384 ollama serve` would let it read all; for one model: `PARAMETER num_ctx 16384`",
+            ),
+            (window(Some(ModelSoftware::LlamaCpp)), "`-c 16384` where llama-server is started"),
+            (window(Some(ModelSoftware::LmStudio)), "`lms load MODEL --context-length 16384`"),
+            (window(Some(ModelSoftware::Vllm)), "`--max-model-len 16384` where vLLM is started"),
         ];
         for (remedy, words) in remedies {
             let said = for_call(&remedy).join(" ");
             assert!(said.starts_with(words), "{said}");
             // A new kind of remedy fails to compile here until it has a row above.
             match remedy {
-                Remedy::Allow { .. } | Remedy::Unprotect { .. } | Remedy::FetchPrivate { .. } | Remedy::MendSandbox => {
-                }
+                Remedy::Allow { .. }
+                | Remedy::Unprotect { .. }
+                | Remedy::FetchPrivate { .. }
+                | Remedy::MendSandbox
+                | Remedy::LargerWindow { .. } => {}
             }
         }
     }

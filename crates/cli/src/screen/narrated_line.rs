@@ -17,7 +17,7 @@ impl<W: Write> Screen<W> {
         lines.iter().for_each(|line| self.print_line(line));
     }
 
-    fn print_line(&mut self, line: &NarratedLine) {
+    pub(super) fn print_line(&mut self, line: &NarratedLine) {
         let (look, style) = (self.look(), style_of(line.tone));
         if let Some(end) = &line.end {
             return call_lines(&line.text, end, look).into_iter().for_each(|line| self.put_line(line));

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use windlass_narrate::{NarratedLine, problem_of_attempt};
+use windlass_narrate::{LineSpeaker, NarratedLine, problem_of_attempt};
 use windlass_vocab::{AttemptFailed, Envelope, ModelReplied, NextAttempt, Part, Record, StopBy};
 
 use super::awaited::WaitStatus;
@@ -24,7 +24,11 @@ impl<W: Write> Screen<W> {
             Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
             // A reply in another role is not part of the conversation.
             Record::ModelReplied(replied) if !replied.role.is_turn() => self.awaited = WaitStatus::Nothing,
-            Record::ModelReplied(replied) => self.replied(replied, envelope),
+            Record::ModelReplied(replied) => {
+                self.replied(replied, envelope);
+                // The model's own words are on the screen.
+                lines.iter().filter(|line| line.by == LineSpeaker::Windlass).for_each(|line| self.print_line(line));
+            }
             Record::CallRequested(call) => {
                 self.calls.requested(call.call, self.narrator.call_name(call.call));
                 self.awaited = WaitStatus::Calls;

@@ -6,6 +6,7 @@ mod abreast;
 mod budget;
 mod caches;
 mod compaction;
+mod cut_inputs;
 mod dialects;
 mod ends;
 mod fatigue;

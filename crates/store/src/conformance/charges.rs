@@ -44,6 +44,7 @@ fn replied(input: u64) -> Record {
         malformed: None,
         role: windlass_vocab::ModelRole::Turn,
         cache: None,
+        cut: None,
     }
     .into()
 }

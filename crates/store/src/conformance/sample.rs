@@ -405,6 +405,7 @@ fn model_replied() -> Record {
         malformed: None,
         role: ModelRole::Turn,
         cache: Some(Box::new(cache_report())),
+        cut: None,
     }
     .into()
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheReport, ContextBudget, Dialect, Failure, ModelName, ModelRole, NanoMoney, Part, StopReason, Timestamp, TurnId,
-    TurnMode, Usage,
+    CacheReport, ContextBudget, CutInput, Dialect, Failure, ModelName, ModelRole, NanoMoney, Part, StopReason,
+    Timestamp, TurnId, TurnMode, Usage,
 };
 
 /// The part of the conversation that a summary replaces, and what follows.
@@ -117,4 +117,7 @@ pub struct ModelReplied {
     /// Whether the request was read from the provider's cache; absent where nothing is known of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<Box<CacheReport>>,
+    /// How much of the request the server read, where it did not read all of it (M8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutInput>,
 }

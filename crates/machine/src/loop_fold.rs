@@ -1,0 +1,86 @@
+//! The fold of the loop's state: what each record changes in it.
+
+use std::sync::Arc;
+
+use windlass_vocab::{NextAttempt, QuestionId, Record};
+
+use crate::control::{LoopState, Run};
+use crate::found_window::FoundWindows;
+
+impl LoopState {
+    /// Returns the number of the next question.
+    #[must_use]
+    pub fn next_question(&self) -> QuestionId {
+        QuestionId(self.questions + 1)
+    }
+
+    /// Applies one record.
+    pub fn apply(&mut self, record: &Record) {
+        self.charge(record);
+        match record {
+            Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
+            Record::RunStarted(started) => {
+                self.runs = started.run.0;
+                self.forget_raised_limits();
+                self.keep_found_windows(started);
+                self.run = Some(Run::new(started, self.found_windows.clone()));
+            }
+            Record::RunEnded(ended) => {
+                if let Some(run) = self.run.take() {
+                    self.last = Some((run.id, Arc::new(ended.clone())));
+                }
+            }
+            Record::QuestionAsked(asked) => {
+                self.questions = asked.question.0;
+                self.in_run(record);
+            }
+            Record::AttemptFailed(failed) => {
+                if let NextAttempt::Dialect { .. } = failed.next {
+                    self.toolless.insert(failed.model.clone());
+                }
+                self.in_run(record);
+            }
+            Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
+            Record::UndoStarted(started) => {
+                self.undos = started.undo.0;
+                self.undo = Some(Arc::new(started.clone()));
+            }
+            Record::Undone(_) => self.undo = None,
+            Record::SessionChanged(changed) if changed.imported.is_some() => {
+                self.toolless.clear();
+                self.found_windows = FoundWindows::default();
+                self.raised_limits.clear();
+            }
+            Record::QuestionAnswered(answered) => {
+                self.raise_limit(answered);
+                self.in_run(record);
+            }
+            Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
+            Record::ModelReplied(replied) => {
+                self.in_run(record);
+                self.find_window(replied);
+            }
+            Record::SnapshotTaken(_)
+            | Record::MessageAccepted(_)
+            | Record::RunResumed(_)
+            | Record::ContextPinned(_)
+            | Record::TurnStarted(_)
+            | Record::CallRequested(_)
+            | Record::CallStarted(_)
+            | Record::CallPaused(_)
+            | Record::CallSettled(_)
+            | Record::CallFinished(_)
+            | Record::Nudged(_)
+            | Record::ToolWithheld(_)
+            | Record::PlanChanged(_)
+            | Record::Compacted(_)
+            | Record::CancelAsked(_) => self.in_run(record),
+        }
+    }
+
+    fn in_run(&mut self, record: &Record) {
+        if let Some(run) = &mut self.run {
+            run.apply(record);
+        }
+    }
+}
