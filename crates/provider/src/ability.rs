@@ -42,6 +42,12 @@ impl Ability {
     }
 }
 
+impl From<bool> for Ability {
+    fn from(can: bool) -> Self {
+        if can { Self::Yes } else { Self::No }
+    }
+}
+
 /// A protocol for model calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WireKind {

@@ -1,6 +1,8 @@
 //! Which provider or server software answers at an address. What it accepts depends on that
 //! ([`Abilities`](crate::abilities::Abilities)), and so do the prices of its models ([`list_prices`](crate::known_models::list_prices)).
 
+use windlass_vocab::ModelSoftware;
+
 /// A provider of models, or software that serves models on one's own machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ServerKind {
@@ -90,8 +92,17 @@ impl ServerKind {
     /// Whether this is software that people run on their own machines, where tokens cost nothing.
     #[must_use]
     pub fn is_own_software(self) -> bool {
+        self.software().is_some()
+    }
+
+    /// Returns the software that people run on their own machines, if this is such.
+    #[must_use]
+    pub fn software(self) -> Option<ModelSoftware> {
         match self {
-            Self::Ollama | Self::LlamaCpp | Self::Vllm | Self::LmStudio => true,
+            Self::Ollama => Some(ModelSoftware::Ollama),
+            Self::LlamaCpp => Some(ModelSoftware::LlamaCpp),
+            Self::Vllm => Some(ModelSoftware::Vllm),
+            Self::LmStudio => Some(ModelSoftware::LmStudio),
             Self::OpenAi
             | Self::Anthropic
             | Self::Gemini
@@ -107,7 +118,25 @@ impl ServerKind {
             | Self::Nvidia
             | Self::HuggingFace
             | Self::Perplexity
-            | Self::Other => false,
+            | Self::Other => None,
+        }
+    }
+
+    /// Whether a server of this kind can be asked about its models without a model call (M8): software that people run
+    /// themselves, and what may be such.
+    #[must_use]
+    pub fn can_be_asked(self) -> bool {
+        self == Self::Other || self.is_own_software()
+    }
+}
+
+impl From<ModelSoftware> for ServerKind {
+    fn from(software: ModelSoftware) -> Self {
+        match software {
+            ModelSoftware::Ollama => Self::Ollama,
+            ModelSoftware::LlamaCpp => Self::LlamaCpp,
+            ModelSoftware::LmStudio => Self::LmStudio,
+            ModelSoftware::Vllm => Self::Vllm,
         }
     }
 }

@@ -51,6 +51,15 @@ impl BaseUrl {
         format!("{path}{end}{query}").parse().ok()
     }
 
+    /// Returns path and query of `end` beside the versioned API: `/api/show` for `http://h:11434/v1`.
+    pub(crate) fn root_path_to(&self, end: &str) -> Option<Uri> {
+        let path = self.uri.path();
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let root = path.strip_suffix("/v1").unwrap_or(path);
+        let query = self.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{root}/{end}{query}").parse().ok()
+    }
+
     /// The address for display: without credentials, query or fragment.
     pub(crate) fn display_text(&self) -> String {
         let scheme = self.uri.scheme_str().unwrap_or_default();
@@ -80,6 +89,19 @@ mod tests {
         }
         for text in ["", "localhost", "localhost:8080", "/v1", "ftp://h/v1", "http://", "http:///v1", "http://a b/"] {
             assert_eq!(BaseUrl::parse(text), None, "{text}");
+        }
+    }
+
+    // proves M8
+    #[test]
+    fn softwares_own_interfaces_stand_beside_the_version() {
+        for (text, path) in [
+            ("http://127.0.0.1:11434/v1", "/api/show"),
+            ("http://127.0.0.1:11434/v1/", "/api/show"),
+            ("http://h/ollama/v1?key=1", "/ollama/api/show?key=1"),
+            ("http://h", "/api/show"),
+        ] {
+            assert_eq!(BaseUrl::parse(text).unwrap().root_path_to("api/show").unwrap().to_string(), path, "{text}");
         }
     }
 

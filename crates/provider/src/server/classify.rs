@@ -111,7 +111,7 @@ fn class_of(status: u16, words: &NormalizedWords) -> FailureClass {
         return FailureClass::Overflow;
     }
     // Some servers report this with the status of a transient failure.
-    if words.mentions_no_tools() {
+    if words.mentions_no_tools() || words.mentions_no_media() {
         return FailureClass::BadRequest;
     }
     match status {
@@ -131,7 +131,7 @@ fn class_of(status: u16, words: &NormalizedWords) -> FailureClass {
 fn class_by_words(words: &NormalizedWords) -> Option<FailureClass> {
     let known = [
         (words.mentions_overflow(), FailureClass::Overflow),
-        (words.mentions_no_tools(), FailureClass::BadRequest),
+        (words.mentions_no_tools() || words.mentions_no_media(), FailureClass::BadRequest),
         (words.mentions_quota(), FailureClass::Quota),
         (words.mentions_filter(), FailureClass::Filtered),
         (words.mentions_overload(), FailureClass::Transient),

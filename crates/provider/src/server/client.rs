@@ -81,4 +81,9 @@ impl ServerClient {
     pub(crate) fn path_to(&self, end: &str) -> Result<Uri, ModelConfigError> {
         self.base.path_to(end).ok_or_else(|| ModelConfigError::BaseUrl(self.endpoint.base_url.clone()))
     }
+
+    /// Returns path and query of `end` beside the versioned API, where software has interfaces of its own.
+    pub(crate) fn root_path_to(&self, end: &str) -> Option<Uri> {
+        self.base.root_path_to(end)
+    }
 }

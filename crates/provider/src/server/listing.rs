@@ -75,7 +75,7 @@ async fn ask(client: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failu
     let asked = RepeatableRequest { method: &Method::GET, path: &path, headers: &client.headers, body: &body };
     let mut response =
         client.sender.send(&asked).await.map_err(|error| connection_failure(&client.endpoint, &error))?;
-    let body = read(client, &mut response).await?;
+    let body = read_answer(client, &mut response).await?;
     if response.status().as_u16() == 404 {
         return Err(Failure { status: Some(404), ..client.endpoint.wrong_address(FailureClass::BadRequest, NO_LIST) });
     }
@@ -93,12 +93,13 @@ async fn ask(client: &ServerClient, path: Uri) -> Result<Vec<ListedModel>, Failu
 const NO_LIST: &str = "has no list of models there (404).";
 const NOT_A_LIST: &str = "answered with something that is no list of models.";
 
-async fn read(client: &ServerClient, response: &mut PendingResponse) -> Result<Vec<u8>, Failure> {
+/// Reads an answer that is no model's, up to a limit.
+pub(super) async fn read_answer(client: &ServerClient, response: &mut PendingResponse) -> Result<Vec<u8>, Failure> {
     let mut body = Vec::new();
     while let Some(bytes) = response.chunk().await.map_err(|error| connection_failure(&client.endpoint, &error))? {
         body.extend_from_slice(&bytes);
         if body.len() > LONGEST {
-            let said = "sent a list of models that does not end.";
+            let said = "sent an answer that does not end.";
             return Err(client.endpoint.wrong_address(FailureClass::Protocol, said));
         }
     }

@@ -49,6 +49,11 @@ impl NormalizedWords {
         self.any(NO_TOOLS)
     }
 
+    /// The model takes no images, or no sound.
+    pub(crate) fn mentions_no_media(&self) -> bool {
+        self.any(NO_MEDIA)
+    }
+
     /// A rate limit or an overloaded server; transient.
     pub(crate) fn mentions_overload(&self) -> bool {
         self.any(TRANSIENT)
@@ -151,6 +156,9 @@ const NO_TOOLS: &[&str] = &[
     "function calling is not supported",
     "function calling is not enabled",
 ];
+
+const NO_MEDIA: &[&str] =
+    &["image input is not supported", "audio input is not supported", "image inputs are not supported"];
 
 const AUTH: &[&str] = &[
     "invalid api key",

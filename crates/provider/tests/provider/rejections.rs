@@ -68,6 +68,11 @@ fn words_count_not_substrings() {
             (400, r#"{"error":{"message":"unloaded"}}"#),
             (400, ""),
             (422, r#"{"detail":[{"msg":"Field required","loc":["body","messages"]}]}"#),
+            // llama.cpp reports it with the status of a transient failure.
+            (
+                500,
+                r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#,
+            ),
         ],
     );
 }
