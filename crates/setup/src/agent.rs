@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use windlass::door::{ModelFigures, ResolvedModel};
 use windlass::{Agent, BuildError};
-use windlass_provider::Secret;
+use windlass_provider::{DeclaredModel, Secret};
 use windlass_store::Store;
 use windlass_vocab::ModelName;
 
 use crate::demo;
-use crate::models::DEMO;
+use crate::models::{DEMO, questions};
 use crate::permissions::permissions;
 use crate::run_setup::RunSetup;
 use crate::settings::{FallbackModel, ModelEndpoint, Settings, SettingsError};
@@ -58,7 +58,7 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
     }
     // A run that began with the demo model is resumed with it, whatever is configured now.
     builder = match &settings.endpoint {
-        Some(endpoint) => builder.resolved_models(chain(settings, endpoint, model)).named_model(DEMO, demo),
+        Some(_) => builder.resolved_models(learned_chain(setup, model)).named_model(DEMO, demo),
         None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
         None => return Err(SettingsError::NoServer.into()),
     };
@@ -75,6 +75,7 @@ pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -
         id: id.to_owned(),
         key: endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose())),
         figures,
+        declared: DeclaredModel::default(),
     };
     let table = settings.table_of(model);
     let (name, figures) = table.map_or((model, ModelFigures::default()), |table| (&table.name, table.figures));
@@ -82,5 +83,14 @@ pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -
     for FallbackModel { name, id, endpoint: own, figures } in &settings.fallbacks {
         chain.push(resolved(&name.value, id, own.as_ref().unwrap_or(endpoint), *figures));
     }
+    chain
+}
+
+/// Returns the chain of runs whose first model is this one, with what is known of its models; empty without a server.
+#[must_use]
+pub fn learned_chain(setup: &RunSetup, model: &ModelName) -> Vec<ResolvedModel> {
+    let endpoint = setup.settings.endpoint.as_ref();
+    let mut chain = endpoint.map_or_else(Vec::new, |endpoint| chain(&setup.settings, endpoint, model));
+    questions::fill_in(&mut chain, &setup.learned);
     chain
 }

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use windlass_vocab::{Attendance, ModelName};
 
+use crate::agent;
 use crate::asking::{Person, YesNo};
 use crate::context_files::{self, ContextFiles};
 use crate::demo::DemoWords;
-use crate::models::{self, ModelFallback, ModelNotice, ModelPreference};
+use crate::models::memory::RememberedModel;
+use crate::models::{self, DEMO, ModelFallback, ModelNotice, ModelPreference, questions};
 use crate::secrets::{self, KnownSecret};
 use crate::servers::AttachedServers;
 use crate::settings::{Env, ModelEndpoint, SettingOrigin, Settings, SettingsError, SettingsNotice, Sources};
@@ -35,6 +37,8 @@ pub struct RunSetup {
     pub servers: AttachedServers,
     /// What the demo model says of the door.
     pub demo_words: DemoWords,
+    /// What is known of the models of the chain.
+    pub learned: Vec<RememberedModel>,
 }
 
 /// Why a run can't be prepared.
@@ -86,7 +90,19 @@ impl RunSetup {
         };
         let context_files = context_files::find(&settings, &env, &known);
         let servers = AttachedServers::new(&settings, &known, &env, asked)?;
-        Ok(Self { settings, sources, secrets: known, env, deadline, attendance, context_files, servers, demo_words })
+        let learned = Vec::new();
+        Ok(Self {
+            settings,
+            sources,
+            secrets: known,
+            env,
+            deadline,
+            attendance,
+            context_files,
+            servers,
+            demo_words,
+            learned,
+        })
     }
 
     /// Uses the models that the person names from now on: one, or a chain with commas. An id alone is of the server that
@@ -101,7 +117,18 @@ impl RunSetup {
         let model = chosen.apply_to(&mut settings);
         self.secrets = secrets::known_secrets(&self.env, Some(&settings));
         self.settings = settings;
+        self.learn(&model).await;
         Ok((model, notices))
+    }
+
+    /// Asks the servers of the chain what its models can do, where that is due. Returns notices for the person.
+    async fn learn(&mut self, model: &ModelName) -> Vec<ModelNotice> {
+        let Some(endpoint) = &self.settings.endpoint else { return Vec::new() };
+        let chain = agent::chain(&self.settings, endpoint, model);
+        let now = test_hooks::clock().now();
+        let learned = questions::learn(&chain, &self.settings.place.data_dir.value, now).await;
+        self.learned = learned.models;
+        learned.notices
     }
 
     /// Chooses the model; returns it with notices for the person.
@@ -131,7 +158,11 @@ impl RunSetup {
             }
             chosen => chosen?,
         };
-        let notices = chosen.notices.clone();
-        Ok((chosen.apply_to(&mut self.settings), notices))
+        let mut notices = chosen.notices.clone();
+        let model = chosen.apply_to(&mut self.settings);
+        if model.as_str() != DEMO {
+            notices.extend(self.learn(&model).await);
+        }
+        Ok((model, notices))
     }
 }

@@ -42,6 +42,8 @@ pub(crate) struct ServerLog {
     pub(crate) count: usize,
     pub(crate) kept: Vec<RecordedRequest>,
     pub(crate) refused: Vec<String>,
+    /// Requests that are no model calls.
+    pub(crate) questions: Vec<RecordedRequest>,
     log: Option<File>,
 }
 

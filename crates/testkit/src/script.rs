@@ -15,6 +15,8 @@
 //! assert_eq!(script.scenes.len(), 1);
 //! ```
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,6 +34,9 @@ pub struct Script {
     pub inspection: Inspection,
     /// Where the counts of tokens come from.
     pub counting: TokenCounting,
+    /// Answers to requests that are no model calls, by path: `/props`, `/v1/models`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub answers: BTreeMap<String, Value>,
 }
 
 /// Where the counts of tokens come from that a server reports.
@@ -271,6 +276,13 @@ impl Script {
     #[must_use]
     pub fn measured(mut self) -> Self {
         self.counting = TokenCounting::Measured;
+        self
+    }
+
+    /// This script with an answer to a request that is no model call.
+    #[must_use]
+    pub fn answering(mut self, path: &str, answer: Value) -> Self {
+        self.answers.insert(path.to_owned(), answer);
         self
     }
 

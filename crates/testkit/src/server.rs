@@ -113,13 +113,19 @@ impl ModelServer {
         self.address
     }
 
-    /// Every request so far, in order of arrival.
+    /// The requests so far that ask about the server and its models, in order of arrival.
+    #[must_use]
+    pub fn questions(&self) -> Vec<RecordedRequest> {
+        lock(&self.state.seen).questions.clone()
+    }
+
+    /// Every request so far that is no question about the server and its models, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         lock(&self.state.seen).kept.clone()
     }
 
-    /// How many requests were received.
+    /// How many requests were received, without questions about the server and its models.
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.state.seen).count
@@ -236,10 +242,24 @@ impl ModelServerState {
         };
         let plan = match wire {
             Some(wire) => self.answer_call(wire, &mut record),
-            None => elsewhere(&record),
+            None => self.answer_question(&record),
         };
-        lock(&self.seen).keep(record);
+        let is_question =
+            wire.is_none() && (record.method == "GET" || self.stage.script.answers.contains_key(&record.path));
+        if is_question {
+            lock(&self.seen).questions.push(record);
+        } else {
+            lock(&self.seen).keep(record);
+        }
         plan
+    }
+
+    /// Answers a request that is no model call.
+    fn answer_question(&self, record: &RecordedRequest) -> Arc<Plan> {
+        match self.stage.script.answers.get(&record.path) {
+            Some(answer) => Arc::new(Plan::answer(200, "application/json", answer.to_string().into_bytes())),
+            None => elsewhere(record),
+        }
     }
 
     fn answer_call(&self, wire: WireKind, record: &mut RecordedRequest) -> Arc<Plan> {

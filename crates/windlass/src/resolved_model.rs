@@ -1,7 +1,7 @@
 //! A model that a door has resolved itself, by its own settings.
 
-use windlass_provider::Secret;
 use windlass_provider::server_kind::ServerKind;
+use windlass_provider::{DeclaredModel, Secret};
 use windlass_vocab::{ListPrices, ModelName};
 
 /// A model whose server, id and key are known.
@@ -19,6 +19,20 @@ pub struct ResolvedModel {
     pub key: Option<Secret>,
     /// What is configured in place of the figures in the table of models.
     pub figures: ModelFigures,
+    /// What its server declared about it, or a probe found out. It counts less than what is configured, and more than the
+    /// table of models.
+    pub declared: DeclaredModel,
+}
+
+impl ResolvedModel {
+    /// What kind of server it is: its answers tell, where its address does not.
+    #[must_use]
+    pub fn kind(&self) -> ServerKind {
+        match (self.server, self.declared.software) {
+            (ServerKind::Other, Some(software)) => software.into(),
+            (known, _) => known,
+        }
+    }
 }
 
 /// Figures of a model that a person configured. Absent means that the table of models says it, if anything does.

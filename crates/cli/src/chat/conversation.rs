@@ -160,8 +160,7 @@ impl Conversation {
 
     /// The models of the next run, in the order they are tried; none for the demo.
     pub(crate) fn chain(&self) -> Vec<ResolvedModel> {
-        let settings = &self.prepared_run.setup.settings;
-        settings.endpoint.as_ref().map_or_else(Vec::new, |endpoint| agent::chain(settings, endpoint, &self.model))
+        agent::learned_chain(&self.prepared_run.setup, &self.model)
     }
 
     /// Stores a permission rule permanently, for later sessions too. Returns a message about the result.

@@ -19,7 +19,8 @@ pub(super) async fn report(talk: &Conversation) -> String {
     if chain.is_empty() {
         return format!("{}\n", harmless_line(talk.model.as_str()));
     }
-    let listing = list(Ok(&chain), &endpoints(&talk.prepared_run.setup.settings), &[]).await;
+    let setup = &talk.prepared_run.setup;
+    let listing = list(Ok((&chain, &setup.learned)), &endpoints(&setup.settings), &[]).await;
     talk.scrubbed(&listing.as_text()).into_owned()
 }
 

@@ -148,6 +148,7 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
             context_files: ContextFiles::default(),
             servers,
             demo_words: WORDS,
+            learned: Vec::new(),
         },
         view,
     })

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use windlass::door::ResolvedModel;
 use windlass_setup::agent::chain;
-use windlass_setup::models::{self, ModelFallback, ModelPreference};
+use windlass_setup::models::memory::{ModelMemory, RememberedModel};
+use windlass_setup::models::{self, ModelFallback, ModelPreference, questions};
 use windlass_setup::settings::{Env, ModelEndpoint, Settings, SettingsError};
 use windlass_setup::{secrets, test_hooks};
 
@@ -14,20 +15,37 @@ use super::prepared_run;
 use crate::args::{ModelsArgs, ModelsCommand};
 use crate::error::CommandResult;
 use crate::exit::Exit;
-use crate::models::{ModelTrial, list, try_models};
-use crate::output::setting_words::settings_error;
-use crate::streams::print;
+use crate::models::{ModelProbe, ModelTrial, list, probe, probe_table, try_models};
+use crate::output::harmless_line;
+use crate::output::setting_words::{model_notice, settings_error};
+use crate::streams::{print, print_notice};
 
 pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> CommandResult {
     let sources = prepared_run::gather_unasked(args.flags(data_dir), env)?;
     let mut settings = sources.resolve()?;
     block_on(async {
         let chosen = choose(&mut settings).await;
+        let (chosen, learned) = match chosen {
+            Ok(chain) => {
+                let (chain, learned) = learn(chain, &settings).await;
+                (Ok(chain), learned)
+            }
+            Err(error) => (Err(error), Vec::new()),
+        };
         let (text, exit) = match args.command {
             ModelsCommand::List => {
-                let chain = chosen.as_deref().map_err(settings_error);
+                let chain = chosen.as_deref().map(|chain| (chain, learned.as_slice())).map_err(settings_error);
                 let listing = list(chain, &endpoints(&settings), &test_hooks::local_servers()).await;
                 (if args.json { line(&listing.as_json()) } else { listing.as_text() }, Exit::Done)
+            }
+            ModelsCommand::Probe => {
+                prepared_run::make_data_dir(&settings.place)?;
+                let known = secrets::known_secrets(&sources.env, Some(&settings));
+                let show = |step: &str| print_notice(&secrets::scrubber(&known).scrub(step));
+                let probes = probe_all(&chosen?, &learned, &settings, &show).await;
+                let exit = if probes.iter().all(ModelProbe::is_ok) { Exit::Done } else { Exit::Failed };
+                let as_json = || line(&json!({ "models": probes.iter().map(ModelProbe::as_json).collect::<Vec<_>>() }));
+                (if args.json { as_json() } else { probe_table(&probes) }, exit)
             }
             ModelsCommand::Test => {
                 let trials = try_models(&chosen?).await;
@@ -49,6 +67,42 @@ async fn choose(settings: &mut Settings) -> Result<Vec<ResolvedModel>, SettingsE
     let model = chosen.apply_to(settings);
     let endpoint = settings.endpoint.as_ref().ok_or(SettingsError::NoServer)?;
     Ok(chain(settings, endpoint, &model))
+}
+
+/// Returns the chain with what its servers say of its models, and what is remembered of them.
+async fn learn(mut chain: Vec<ResolvedModel>, settings: &Settings) -> (Vec<ResolvedModel>, Vec<RememberedModel>) {
+    let now = test_hooks::clock().now();
+    let learned = questions::learn(&chain, &settings.place.data_dir.value, now).await;
+    for notice in &learned.notices {
+        print_notice(&format!("windlass: {}", harmless_line(&model_notice(notice))));
+    }
+    questions::fill_in(&mut chain, &learned.models);
+    (chain, learned.models)
+}
+
+/// Probes the models one after the other, and remembers what was found.
+async fn probe_all(
+    chain: &[ResolvedModel],
+    learned: &[RememberedModel],
+    settings: &Settings,
+    show: &dyn Fn(&str),
+) -> Vec<ModelProbe> {
+    let memory = ModelMemory::at(&settings.place.data_dir.value);
+    let mut probes = Vec::with_capacity(chain.len());
+    for model in chain {
+        let is_model = |known: &&RememberedModel| known.server == model.base_url && known.model == model.id;
+        let known = learned.iter().find(is_model).cloned();
+        let remembered = known.unwrap_or_else(|| RememberedModel::nothing(&model.base_url, &model.id));
+        let now = test_hooks::clock().now();
+        let probed = probe(model, remembered, now, show).await;
+        if probed.is_ok()
+            && let Err(error) = memory.save(&probed.remembered)
+        {
+            print_notice(&format!("windlass: what was found can't be written down: {error}"));
+        }
+        probes.push(probed);
+    }
+    probes
 }
 
 /// The servers of the chain.

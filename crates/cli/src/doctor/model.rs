@@ -1,10 +1,16 @@
 //! Checks server, key, model and context window with the one request that costs nothing: the list of models.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use windlass_provider::{ListedModel, ListingError};
+use windlass::door::{ModelFigures, ResolvedModel};
+use windlass_provider::abilities::Ability;
+use windlass_provider::{DeclaredModel, ListedModel, ListingError, Secret};
+use windlass_setup::models::memory::{DatedAnswers, RememberedModel};
+use windlass_setup::models::questions::learn;
 use windlass_setup::models::{ChosenModel, ModelChoice, has_name, is_named, list_some, models_of};
 use windlass_setup::settings::{ModelEndpoint, SettingsError};
+use windlass_setup::test_hooks;
 use windlass_vocab::{FailureClass, ModelName};
 
 use super::check::Check;
@@ -14,8 +20,8 @@ use crate::output::setting_words::{model_notice, origin_text, settings_error};
 /// How long the server may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Checks the chosen model.
-pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Check> {
+/// Checks the chosen model; what is remembered of models is in this data folder.
+pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>, data_dir: &Path) -> Vec<Check> {
     match chosen {
         Err(error) => vec![Check::fail("model", settings_error(&error))],
         Ok(ChosenModel { choice: ModelChoice::Demo, .. }) => vec![Check::warn(
@@ -26,7 +32,12 @@ pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Che
         Ok(ChosenModel { choice: ModelChoice::Server { endpoint, model }, notices }) => {
             let begun = Instant::now();
             let listed = models_of(&endpoint, LIMIT).await;
-            let mut checks = judge(&endpoint, &model.value, listed, begun.elapsed());
+            let took = begun.elapsed();
+            let known = match listed {
+                Ok(_) => known_of(&endpoint, &model.value, data_dir).await,
+                Err(_) => RememberedModel::default(),
+            };
+            let mut checks = judge(&endpoint, &model.value, listed, took, &known);
             if let Some(first) = checks.first_mut() {
                 first.details = notices.iter().map(model_notice).collect();
             }
@@ -35,11 +46,27 @@ pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>) -> Vec<Che
     }
 }
 
+/// Asks the server what the model can do, and returns that with what is remembered.
+async fn known_of(endpoint: &ModelEndpoint, model: &ModelName, data_dir: &Path) -> RememberedModel {
+    let asked = ResolvedModel {
+        name: model.clone(),
+        server: endpoint.kind(),
+        base_url: endpoint.base_url.value.clone(),
+        id: model.as_str().to_owned(),
+        key: endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose())),
+        figures: ModelFigures::default(),
+        declared: DeclaredModel::default(),
+    };
+    let learned = learn(&[asked], data_dir, test_hooks::clock().now()).await;
+    learned.models.into_iter().next().unwrap_or_default()
+}
+
 fn judge(
     endpoint: &ModelEndpoint,
     model: &ModelName,
     listed: Result<Vec<ListedModel>, ListingError>,
     took: Duration,
+    known: &RememberedModel,
 ) -> Vec<Check> {
     let address = &endpoint.base_url.value;
     match listed {
@@ -49,7 +76,13 @@ fn judge(
                 Some(key) => format!("accepted ({})", origin_text(&key.origin)),
                 None => "none given, none asked for".to_owned(),
             };
-            vec![server, Check::ok("key", key), check_model(endpoint, model, &listed), window(endpoint, model, &listed)]
+            let checks = [
+                server,
+                Check::ok("key", key),
+                check_model(endpoint, model, &listed),
+                window(endpoint, model, &listed, known.answers().window),
+            ];
+            checks.into_iter().chain(abilities(known)).collect()
         }
         Err(ListingError::Failed(failure)) if failure.class == FailureClass::Auth => {
             vec![Check::ok("server", format!("{address} answers")), Check::fail("key", with_failure(&failure))]
@@ -85,12 +118,38 @@ fn check_model(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedMode
         .advise("choose one with --model, OPENAI_MODEL or `model` in windlass.toml")
 }
 
-fn window(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
+/// Says what the model can do, where that is known.
+fn abilities(known: &RememberedModel) -> Option<Check> {
+    let answers = known.answers();
+    let all = [
+        (answers.native_calls, "tools"),
+        (answers.parallel_calls, "parallel calls"),
+        (answers.json_schema, "JSON schema"),
+        (answers.images, "images"),
+    ];
+    let word = |(ability, name): &(Ability, &str)| match ability {
+        Ability::Yes => Some((*name).to_owned()),
+        Ability::No => Some(format!("no {name}")),
+        Ability::Unknown => None,
+    };
+    let words: Vec<String> = all.iter().filter_map(word).collect();
+    if words.is_empty() {
+        return None;
+    }
+    let day = |answers: &DatedAnswers| answers.at.to_string().chars().take(10).collect::<String>();
+    let source = match &known.probed {
+        Some(probed) => format!("probed {}", day(probed)),
+        None => "as the server declares".to_owned(),
+    };
+    Some(Check::ok("can do", format!("{} ({source})", words.join(", "))))
+}
+
+fn window(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel], declared: Option<u64>) -> Check {
     const OLLAMA: &str = "Ollama gives models a small window unless told otherwise, and cuts silently: \
         start it with OLLAMA_CONTEXT_LENGTH=32768 or more";
     const SMALL: u64 = 8_192;
     let told = listed.iter().find(|listed| is_named(&listed.id, model.as_str())).and_then(|listed| listed.window);
-    match told {
+    match declared.or(told) {
         Some(tokens) if tokens < SMALL => Check::warn(
             "window",
             format!("{tokens} tokens"),
@@ -112,13 +171,20 @@ mod tests {
     use windlass_vocab::{Failure, FailureClass};
 
     use super::judge;
+    use windlass_setup::models::memory::RememberedModel;
     use windlass_setup::settings::ModelEndpoint;
 
     fn lines(url: &str, listed: Result<&[(&str, Option<u64>)], Failure>) -> Vec<String> {
         let listed = listed.map_err(ListingError::Failed).map(|models| {
             models.iter().map(|(id, window)| ListedModel { id: (*id).to_owned(), window: *window }).collect()
         });
-        let checks = judge(&ModelEndpoint::found(url), &"m".into(), listed, Duration::from_millis(3));
+        let checks = judge(
+            &ModelEndpoint::found(url),
+            &"m".into(),
+            listed,
+            Duration::from_millis(3),
+            &RememberedModel::default(),
+        );
         checks.iter().map(|check| format!("{} {}: {}", check.state.word(), check.name, check.said)).collect()
     }
 
@@ -146,7 +212,9 @@ mod tests {
     #[test]
     fn a_model_whose_id_says_nothing_is_said_to_have_no_name() {
         let listed = vec![ListedModel { id: "-".to_owned(), window: None }];
-        let checks = judge(&ModelEndpoint::found("http://h/v1"), &"-".into(), Ok(listed), Duration::from_millis(3));
+        let nothing = RememberedModel::default();
+        let found = ModelEndpoint::found("http://h/v1");
+        let checks = judge(&found, &"-".into(), Ok(listed), Duration::from_millis(3), &nothing);
         let told = format!("{} {}", checks[2].state.word(), checks[2].said);
         assert_eq!(told, "warn http://h/v1 lists one model, which has no name (its id is \"-\")");
     }

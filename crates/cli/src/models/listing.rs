@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use windlass::door::{LIST_LIMIT, ModelFigures, ResolvedModel, is_chat_model};
-use windlass_provider::ListingError;
 use windlass_provider::known_models::TABLE_DATE;
+use windlass_provider::{DeclaredModel, ListingError};
+use windlass_setup::models::memory::RememberedModel;
 use windlass_setup::models::{LocalServer, models_of};
 use windlass_setup::settings::ModelEndpoint;
 
@@ -33,7 +34,7 @@ struct ServerModels {
 
 /// Asks the servers of the chain, and those on this machine, for their models.
 pub(crate) async fn list(
-    chain: Result<&[ResolvedModel], String>,
+    chain: Result<(&[ResolvedModel], &[RememberedModel]), String>,
     endpoints: &[ModelEndpoint],
     locals: &[LocalServer],
 ) -> ModelListing {
@@ -52,7 +53,7 @@ pub(crate) async fn list(
             servers.push(ServerModels { base_url: local.base_url.clone(), models: Ok(models) });
         }
     }
-    ModelListing { chain: chain.map(chain_rows), servers }
+    ModelListing { chain: chain.map(|(chain, learned)| chain_rows(chain, learned)), servers }
 }
 
 async fn ask(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ModelRow>, String> {
@@ -64,7 +65,7 @@ async fn ask(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ModelRow>,
     // A provider's name is shorter than its address.
     let provider = endpoint.provider.filter(|provider| provider.base_url == base_url);
     let row = |id: &str| {
-        let row = ModelRow::of(endpoint.kind(), base_url, id, ModelFigures::default());
+        let row = ModelRow::of(endpoint.kind(), base_url, id, ModelFigures::default(), &DeclaredModel::default());
         let name = provider.map_or_else(|| row.name.clone(), |provider| format!("{}:{id}", provider.prefix));
         ModelRow { name, ..row }
     };

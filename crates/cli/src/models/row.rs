@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 use windlass::door::{ModelFigures, ResolvedModel};
-use windlass_provider::abilities::Abilities;
+use windlass_provider::DeclaredModel;
+use windlass_provider::abilities::{Abilities, Ability};
 use windlass_provider::known_models::{known_model, list_prices};
 use windlass_provider::server_kind::ServerKind;
-use windlass_vocab::{ListPrices, NanoMoney};
+use windlass_setup::models::memory::RememberedModel;
+use windlass_vocab::{ListPrices, NanoMoney, Timestamp};
 
 /// A model, with what is known of it without a call.
 #[derive(Clone, Debug)]
@@ -18,31 +20,54 @@ pub(crate) struct ModelRow {
     pub(super) max_output: Option<u64>,
     pub(super) prices: Option<ListPrices>,
     pub(super) abilities: Vec<&'static str>,
+    /// The day of the last probe.
+    pub(super) probed: Option<String>,
 }
 
 /// Returns a row for each model of a chain.
-pub(crate) fn chain_rows(chain: &[ResolvedModel]) -> Vec<ModelRow> {
-    let row = |model: &ResolvedModel| ModelRow {
-        name: model.name.0.clone(),
-        ..ModelRow::of(model.server, &model.base_url, &model.id, model.figures)
+pub(crate) fn chain_rows(chain: &[ResolvedModel], learned: &[RememberedModel]) -> Vec<ModelRow> {
+    let row = |model: &ResolvedModel| {
+        let is_model = |known: &&RememberedModel| known.server == model.base_url && known.model == model.id;
+        let probed = learned.iter().find(is_model).and_then(|known| known.probed).map(|probed| date(probed.at));
+        let row = ModelRow::of(model.kind(), &model.base_url, &model.id, model.figures, &model.declared);
+        ModelRow { name: model.name.0.clone(), probed, ..row }
     };
     chain.iter().map(row).collect()
 }
 
+/// Returns the day of a time: `2026-01-31`.
+pub(super) fn date(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
+}
+
 impl ModelRow {
-    /// Returns what is known of a model of this server; what is configured counts more than the table.
-    pub(crate) fn of(kind: ServerKind, base_url: &str, id: &str, figures: ModelFigures) -> Self {
+    /// Returns what is known of a model of this server; what is configured counts more than what the server declared, and
+    /// that more than the table.
+    pub(crate) fn of(
+        kind: ServerKind,
+        base_url: &str,
+        id: &str,
+        figures: ModelFigures,
+        declared: &DeclaredModel,
+    ) -> Self {
         let known = known_model(kind, id);
-        let can = Abilities::of(kind, id);
-        let abilities = [(can.native_calls, "tools"), (can.images, "images"), (can.json_schema, "JSON schema")];
+        let can = Abilities::of(kind, id).overridden(&declared.overrides());
+        let lacks_calls = if can.native_calls == Ability::No { Ability::Yes } else { Ability::No };
+        let abilities = [
+            (can.native_calls, "tools"),
+            (lacks_calls, "no tools"),
+            (can.images, "images"),
+            (can.json_schema, "JSON schema"),
+        ];
         Self {
             name: format!("{base_url}#{id}"),
             id: id.to_owned(),
             server: base_url.to_owned(),
-            window: figures.window.or(known.and_then(|row| row.window)),
+            window: figures.window.or(declared.window).or(known.and_then(|row| row.window)),
             max_output: figures.max_output.or(known.and_then(|row| row.max_output)),
             prices: figures.prices.or_else(|| list_prices(kind, id)),
             abilities: abilities.into_iter().filter(|(can, _)| can.is_certain()).map(|(_, name)| name).collect(),
+            probed: None,
         }
     }
 
@@ -59,7 +84,8 @@ impl ModelRow {
             (input, output) => format!("${} in, ${} out", dollars(input), dollars(output)),
         });
         let abilities = (!self.abilities.is_empty()).then(|| self.abilities.join(", "));
-        let known: Vec<String> = [window, prices, abilities].into_iter().flatten().collect();
+        let probed = self.probed.as_ref().map(|date| format!("probed {date}"));
+        let known: Vec<String> = [window, prices, abilities, probed].into_iter().flatten().collect();
         if known.is_empty() { "nothing known".to_owned() } else { known.join("; ") }
     }
 
@@ -81,6 +107,7 @@ impl ModelRow {
             "max_output": self.max_output,
             "prices": prices,
             "abilities": self.abilities,
+            "probed": self.probed,
         })
     }
 }
@@ -99,6 +126,7 @@ pub(super) fn dollars(NanoMoney(nano): NanoMoney) -> String {
 #[cfg(test)]
 mod tests {
     use windlass::door::ModelFigures;
+    use windlass_provider::DeclaredModel;
     use windlass_provider::server_kind::ServerKind;
     use windlass_vocab::NanoMoney;
 
@@ -116,13 +144,22 @@ mod tests {
     // proves M2: window, prices and abilities are those of the table, unless they are configured
     #[test]
     fn a_row_says_what_the_table_and_the_settings_know() {
-        let row = |figures| ModelRow::of(ServerKind::OpenAi, "https://api.openai.com/v1", "gpt-4.1-mini", figures);
+        let row = |figures| {
+            ModelRow::of(
+                ServerKind::OpenAi,
+                "https://api.openai.com/v1",
+                "gpt-4.1-mini",
+                figures,
+                &DeclaredModel::default(),
+            )
+        };
         let usual = row(ModelFigures::default());
         assert!(usual.details().contains("; $0.40 in, $1.60 out; tools, images"), "{}", usual.details());
         let own = row(ModelFigures { window: Some(7), ..ModelFigures::default() });
         assert!(own.details().starts_with("window 7; $0.40"), "{}", own.details());
         assert_eq!(own.with_window(Some(9)).as_json()["window"], 9);
-        let unknown = ModelRow::of(ServerKind::Other, "http://h/v1", "m", ModelFigures::default());
+        let unknown =
+            ModelRow::of(ServerKind::Other, "http://h/v1", "m", ModelFigures::default(), &DeclaredModel::default());
         assert_eq!(unknown.details(), "nothing known");
     }
 }

@@ -7,8 +7,10 @@ use windlass::door::ResolvedModel;
 use windlass_narrate::duration;
 use windlass_provider::known_models::list_prices;
 use windlass_provider::{Delivery, HttpClient, HttpConfig, HttpModel, Model as _, ModelConfig, ModelRequest, Segments};
+use windlass_setup::models::questions::config_of;
 use windlass_vocab::{
-    Failure, FailureClass, MaxTokens, Message, NanoMoney, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode, Usage,
+    Failure, FailureClass, MaxTokens, Message, NanoMoney, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle,
+    TurnMode, Usage,
 };
 
 use super::row::dollars;
@@ -50,33 +52,57 @@ pub(crate) async fn try_models(chain: &[ResolvedModel]) -> Vec<ModelTrial> {
 }
 
 async fn call(model: &ResolvedModel) -> Result<Reply, Failure> {
-    let wrong = |problem: String| Failure::new(FailureClass::Internal, problem);
-    let http = HttpClient::new(HttpConfig::default()).map_err(|error| wrong(error.to_string()))?;
-    let config =
-        ModelConfig { api_key: model.key.clone(), ..ModelConfig::of(model.server, &model.base_url, &model.id) };
-    let called = HttpModel::new(config, &http).map_err(|error| wrong(error.to_string()))?;
-    let history = [Message::User { text: "Answer with the word yes.".to_owned() }];
-    let limit_ms = u64::try_from(LIMIT.as_millis()).unwrap_or(u64::MAX);
-    let request = ModelRequest {
-        model: &model.name,
-        cache_key: "",
+    let small = SmallCall {
+        words: "Answer with the word yes.",
         context: &PinnedContext::default(),
-        history: &history,
-        epoch: 1,
-        tail: "",
-        mode: TurnMode::Talk,
-        delivery: Delivery::Streamed,
-        temperature_milli: None,
-        max_tokens: MaxTokens::Fixed(LONGEST_REPLY),
-        reasoning: Reasoning::ModelOwn,
-        idle: StreamIdle { first_ms: limit_ms, next_ms: limit_ms },
         output: None,
-        stop: &[],
+        limit: LIMIT,
     };
-    let attempt = called.attempt(&request, &mut Segments::default(), Box::new(|_| {}));
-    match tokio::time::timeout(LIMIT, attempt).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(Failure::new(FailureClass::Transient, format!("No answer in {} s.", LIMIT.as_secs()))),
+    small.make(model, config_of(model)).await
+}
+
+/// One call with a short reply.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SmallCall<'a> {
+    /// What the person says.
+    pub(super) words: &'a str,
+    /// The tools that are offered, if any.
+    pub(super) context: &'a PinnedContext,
+    /// The form of the answer.
+    pub(super) output: Option<&'a OutputSpec>,
+    /// How long it may take.
+    pub(super) limit: Duration,
+}
+
+impl SmallCall<'_> {
+    /// Makes the call.
+    pub(super) async fn make(&self, model: &ResolvedModel, config: ModelConfig) -> Result<Reply, Failure> {
+        let wrong = |problem: String| Failure::new(FailureClass::Internal, problem);
+        let http = HttpClient::new(HttpConfig::default()).map_err(|error| wrong(error.to_string()))?;
+        let called = HttpModel::new(config, &http).map_err(|error| wrong(error.to_string()))?;
+        let history = [Message::User { text: self.words.to_owned() }];
+        let limit_ms = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
+        let request = ModelRequest {
+            model: &model.name,
+            cache_key: "",
+            context: self.context,
+            history: &history,
+            epoch: 1,
+            tail: "",
+            mode: if self.context.offer.is_empty() { TurnMode::Talk } else { TurnMode::Tools },
+            delivery: Delivery::Streamed,
+            temperature_milli: None,
+            max_tokens: MaxTokens::Fixed(LONGEST_REPLY),
+            reasoning: Reasoning::ModelOwn,
+            idle: StreamIdle { first_ms: limit_ms, next_ms: limit_ms },
+            output: self.output,
+            stop: &[],
+        };
+        let attempt = called.attempt(&request, &mut Segments::default(), Box::new(|_| {}));
+        match tokio::time::timeout(self.limit, attempt).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(Failure::new(FailureClass::Transient, format!("No answer in {} s.", self.limit.as_secs()))),
+        }
     }
 }
 

@@ -23,6 +23,7 @@ mod newer;
 mod outside_text;
 mod permissions;
 mod piped;
+mod probing;
 mod protected;
 mod repeating;
 mod replaying;

@@ -88,7 +88,7 @@ fn a_real_model_is_found_and_answers_streamed_and_whole() {
         assert!(doctor.stdout.contains(said), "{said}: {}", doctor.stdout);
     }
 
-    // Tools are offered; the server drops them, because the model's template has no place for them.
+    // The model's template has no place for tools; the server says so, and calls are text from the start.
     let mut found = command(&bench, &["run", QUESTION, "--session", "streamed", "--json"]);
     found.env("WINDLASS_TEST_OLLAMA", &url);
     let streamed = run(found);
@@ -104,7 +104,7 @@ fn a_real_model_is_found_and_answers_streamed_and_whole() {
     assert_eq!(whole.stdout.trim_end(), assert_answered(&bench, "whole", 1).trim_end());
     let bodies = relay.bodies();
     let asked: Vec<_> = bodies.iter().map(|body| (body["stream"] == true, body["tools"].is_array())).collect();
-    assert_eq!(asked, [(true, true), (false, true)], "a stream that was cut off, then the whole reply");
+    assert_eq!(asked, [(true, false), (false, false)], "a stream that was cut off, then the whole reply");
 
     let long = "heave away ".repeat(6_000);
     let over = run(command(&bench, &["run", &long, "--base-url", &url, "--model", LocalModel::ID]));
@@ -112,6 +112,34 @@ fn a_real_model_is_found_and_answers_streamed_and_whole() {
     let said = "longer than the window of `smollm2` (400): request (";
     assert!(over.stderr.contains(said) && over.stderr.contains(&format!("({window})")), "{}", over.stderr);
     bench.assert_whole("a real model");
+}
+
+// proves M8 with a real server: its window and its template's abilities are declared, and calls are tried
+#[test]
+fn a_real_server_is_probed() {
+    for (template, can_call) in [(ChatTemplate::Own, false), (ChatTemplate::Calls, true)] {
+        let Some(model) = start(template) else { return };
+        let (bench, url) = (bench(), model.base_url());
+        let listed = run(command(&bench, &["models", "--json", "--base-url", &url, "--model", LocalModel::ID]));
+        let listing: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+        let row = &listing["chain"][0];
+        assert_eq!(row["window"], LocalModel::WINDOW, "{listing}");
+        let says = if can_call { "tools" } else { "no tools" };
+        assert!(row["abilities"].as_array().is_some_and(|list| list.contains(&json!(says))), "{listing}");
+        let probed =
+            run(command(&bench, &["models", "probe", "--json", "--base-url", &url, "--model", LocalModel::ID]));
+        assert_eq!(probed.code, 0, "{}", probed.stderr);
+        let report: Value = serde_json::from_str(&probed.stdout).expect("JSON");
+        let found = &report["models"][0];
+        assert_eq!(
+            (&found["window"], &found["software"]),
+            (&json!(LocalModel::WINDOW), &json!("llama_cpp")),
+            "{report}"
+        );
+        // The tiny model itself decides nothing: its template writes the call, and a grammar holds it to the schema.
+        assert_eq!(found["native_calls"], json!(can_call), "{report}");
+        assert_eq!(found["images"], json!(false), "{report}");
+    }
 }
 
 // proves M1, T1 with a real server: native calls come in pieces, run, and their results go back

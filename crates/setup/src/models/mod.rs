@@ -5,12 +5,16 @@
 //! machine, which is asked for its models; the demo model, where the preference allows it. A server on this machine
 //! that may not be the person's own is used only when they agree ([`crate::asking::Person::uses_model_server`]). When
 //! server and model are both named, no server and no person is asked. A notice reports a choice that nobody named.
+//!
+//! Once it is chosen, its server is asked what the model can do ([`questions::learn`]).
 
 mod demo_name;
 pub(crate) mod known_models;
 mod local;
+pub mod memory;
 mod notice;
 mod owner;
+pub mod questions;
 pub(crate) mod software;
 #[cfg(test)]
 mod tests;

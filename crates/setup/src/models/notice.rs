@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::memory::UnreadableMemory;
 use super::software::Software;
 
 /// A notice about the chosen model. The door adds what can be done.
@@ -23,6 +24,8 @@ pub enum ModelNotice {
         /// The server's program.
         software: Software,
     },
+    /// What was remembered of a model can't be read, and is left out.
+    UnreadableMemory(UnreadableMemory),
 }
 
 impl fmt::Display for ModelNotice {
@@ -32,6 +35,9 @@ impl fmt::Display for ModelNotice {
             Self::NotUsed { doubt, .. } => write!(f, "{doubt}; it is not used unasked"),
             Self::NoModelHere { software } => {
                 write!(f, "{} runs on this machine but has no model yet", software.name())
+            }
+            Self::UnreadableMemory(UnreadableMemory { path, problem }) => {
+                write!(f, "{} can't be read ({problem}); what it said of a model is left out", path.display())
             }
         }
     }

@@ -32,7 +32,7 @@ impl Relay {
         &self.url
     }
 
-    /// The bodies of the requests so far.
+    /// The bodies of the model calls so far.
     pub(super) fn bodies(&self) -> Vec<Value> {
         self.seen.lock().expect("no thread panicked").clone()
     }
@@ -56,7 +56,10 @@ fn pass_on(mut client: TcpStream, server: &str, kept: &Mutex<Vec<Value>>) -> io:
     }
     let mut body = vec![0; length];
     from.read_exact(&mut body)?;
-    let extent = {
+    // Questions about the server have no body, and are answered whole.
+    let extent = if body.is_empty() {
+        Extent::Whole
+    } else {
         let mut kept = kept.lock().expect("no thread panicked");
         kept.push(serde_json::from_slice(&body).unwrap_or_default());
         if kept.len() == 1 { Extent::FirstWords } else { Extent::Whole }

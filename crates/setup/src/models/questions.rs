@@ -1,0 +1,236 @@
+//! Asks the servers of a chain what they know of their models, without a model call (M8). A server on this machine answers
+//! in a millisecond, and may have been started anew with other settings: it is asked for every run. Others are asked when
+//! nothing is remembered of the model, or only what is old.
+
+use std::path::Path;
+use std::time::Duration;
+
+use windlass::door::ResolvedModel;
+use windlass_provider::server_kind::ServerKind;
+use windlass_provider::{DeclaredModel, Endpoint, HttpClient, HttpConfig, ListingError, ModelConfig, ask_about_model};
+use windlass_vocab::Timestamp;
+
+use super::memory::{DatedAnswers, ModelMemory, RememberedModel};
+use super::notice::ModelNotice;
+
+/// How long a server on this machine may take, and any other.
+const LIMIT_HERE: Duration = Duration::from_millis(500);
+const LIMIT: Duration = Duration::from_secs(3);
+
+/// What is known of the models of a chain, and notices for the person.
+#[derive(Debug, Default)]
+pub struct LearnedModels {
+    /// What is remembered of each.
+    pub models: Vec<RememberedModel>,
+    /// Files that can't be read.
+    pub notices: Vec<ModelNotice>,
+}
+
+/// Asks about the models of a chain where that is due, and remembers the answers in this data folder.
+pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp) -> LearnedModels {
+    let memory = ModelMemory::at(data_dir);
+    let mut learned = LearnedModels::default();
+    let mut asked = Vec::new();
+    for model in chain {
+        let remembered = memory.load(&model.base_url, &model.id).unwrap_or_else(|unreadable| {
+            learned.notices.push(ModelNotice::UnreadableMemory(unreadable));
+            RememberedModel::nothing(&model.base_url, &model.id)
+        });
+        let limit = if is_on_this_machine(&model.base_url) { LIMIT_HERE } else { LIMIT };
+        let is_due = limit == LIMIT_HERE || !remembered.declared.is_some_and(|declared| declared.is_fresh(now));
+        let config = (is_due && model.server.can_be_asked()).then(|| config_of(model));
+        let kind = model.server;
+        asked.push(tokio::spawn(async move {
+            let answer = match config {
+                Some(config) => Some(ask(&config, kind, limit).await),
+                None => None,
+            };
+            (remembered, answer)
+        }));
+    }
+    for one in asked {
+        let Ok((mut remembered, answer)) = one.await else { continue };
+        let declared = match answer {
+            Some(Ok(declared)) => Some(declared),
+            // It answered, and has no more to say: it need not be asked again soon.
+            Some(Err(ListingError::Failed(failure))) if failure.status.is_some() => Some(DeclaredModel::default()),
+            Some(Err(_)) | None => None,
+        };
+        if let Some(declared) = declared.map(|declared| DatedAnswers::new(now, &declared)) {
+            let is_new = declared.replaces(remembered.declared.as_ref());
+            remembered.declared = Some(declared);
+            if is_new {
+                // What can't be written is asked for again.
+                let _ = memory.save(&remembered);
+            }
+        }
+        learned.models.push(remembered);
+    }
+    learned
+}
+
+/// Fills in what is known of the models of a chain.
+pub fn fill_in(chain: &mut [ResolvedModel], learned: &[RememberedModel]) {
+    for model in chain {
+        let known = learned.iter().find(|known| known.server == model.base_url && known.model == model.id);
+        model.declared = known.map(RememberedModel::answers).unwrap_or_default();
+    }
+}
+
+/// Returns the configuration for questions about a model and for calls to it.
+#[must_use]
+pub fn config_of(model: &ResolvedModel) -> ModelConfig {
+    let usual = ModelConfig::of(model.kind(), &model.base_url, &model.id);
+    let abilities = usual.abilities.overridden(&model.declared.overrides());
+    ModelConfig { api_key: model.key.clone(), abilities, ..usual }
+}
+
+async fn ask(config: &ModelConfig, kind: ServerKind, limit: Duration) -> Result<DeclaredModel, ListingError> {
+    let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
+    ask_about_model(config, kind, &http, limit).await
+}
+
+fn is_on_this_machine(base_url: &str) -> bool {
+    Endpoint { base_url: base_url.to_owned(), model: String::new(), key: None }.is_on_this_machine()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use windlass::door::{ModelFigures, ResolvedModel};
+    use windlass_provider::abilities::Ability::{self, No, Unknown, Yes};
+    use windlass_provider::server_kind::ServerKind;
+    use windlass_provider::{DeclaredModel, Secret};
+    use windlass_testkit::{ModelServer, Script};
+    use windlass_vocab::{ModelSoftware, Timestamp};
+
+    use super::{fill_in, learn};
+    use crate::models::memory::{DatedAnswers, ModelMemory, RememberedModel};
+
+    const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+    fn model(server: ServerKind, base_url: &str) -> ResolvedModel {
+        ResolvedModel {
+            name: "m".into(),
+            server,
+            base_url: base_url.to_owned(),
+            id: "m".to_owned(),
+            key: Some(Secret::new("a-key")),
+            figures: ModelFigures::default(),
+            declared: DeclaredModel::default(),
+        }
+    }
+
+    /// Learns about one model; returns it with what is known of it.
+    fn learned(model: ResolvedModel, data_dir: &std::path::Path) -> ResolvedModel {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let mut chain = vec![model];
+        let learned = runtime.block_on(learn(&chain, data_dir, NOW));
+        fill_in(&mut chain, &learned.models);
+        chain.remove(0)
+    }
+
+    fn list(owner: &str, extra: Value) -> Value {
+        let mut entry = json!({"id": "m", "object": "model", "owned_by": owner});
+        if let (Some(entry), Value::Object(extra)) = (entry.as_object_mut(), extra) {
+            entry.extend(extra);
+        }
+        json!({"object": "list", "data": [entry]})
+    }
+
+    /// Native calls, images, window.
+    type Seen = (Option<ModelSoftware>, Ability, Ability, Option<u64>);
+
+    // proves M8: a server is recognized by its list of models, and asked in its own way
+    #[test]
+    fn servers_of_every_kind_say_what_their_models_can_do() {
+        let caps = json!({"supports_tools": true, "supports_tool_calls": true});
+        let props = json!({"default_generation_settings": {"n_ctx": 8192}, "chat_template_caps": caps});
+        let show = json!({"capabilities": ["completion", "vision"], "parameters": "num_ctx 16384"});
+        let lm_studio = json!({"data": [
+            {"id": "m", "type": "vlm", "loaded_context_length": 4096, "capabilities": ["tool_use"]},
+        ]});
+        let nothing = Value::Null;
+        let script = |list: Value| Script::default().answering("/v1/models", list);
+        let cases: [(Script, &[ServerKind], Seen, usize); 5] = [
+            (
+                script(list("llamacpp", nothing.clone())).answering("/props", props),
+                &[ServerKind::Other, ServerKind::LlamaCpp],
+                (Some(ModelSoftware::LlamaCpp), Yes, Unknown, Some(8192)),
+                2,
+            ),
+            (
+                script(list("library", nothing.clone())).answering("/api/show", show),
+                &[ServerKind::Other, ServerKind::Ollama],
+                (Some(ModelSoftware::Ollama), No, Yes, Some(16384)),
+                3,
+            ),
+            (
+                script(list("organization_owner", nothing.clone())).answering("/api/v0/models", lm_studio),
+                &[ServerKind::Other, ServerKind::LmStudio],
+                (Some(ModelSoftware::LmStudio), Yes, Yes, Some(4096)),
+                2,
+            ),
+            (
+                script(list("vllm", json!({"max_model_len": 32768}))),
+                &[ServerKind::Other, ServerKind::Vllm],
+                (Some(ModelSoftware::Vllm), Unknown, Unknown, Some(32768)),
+                1,
+            ),
+            (
+                script(list("somebody", json!({"context_length": 9000}))),
+                &[ServerKind::Other],
+                (None, Unknown, Unknown, Some(9000)),
+                1,
+            ),
+        ];
+        for (script, kinds, expected, questions) in cases {
+            let server = ModelServer::start(script).unwrap();
+            for kind in kinds {
+                let room = tempfile::tempdir().unwrap();
+                let before = server.questions().len();
+                let known = learned(model(*kind, &server.base_url()), room.path()).declared;
+                assert_eq!((known.software, known.native_calls, known.images, known.window), expected, "{kind:?}");
+                let asked = server.questions().len() - before;
+                assert!((1..=questions).contains(&asked), "{kind:?}: {asked} questions");
+            }
+            assert_eq!(server.count(), 0, "no model was called");
+            let keys: Vec<_> = server.questions().into_iter().flat_map(|question| question.headers).collect();
+            assert!(keys.iter().any(|(name, value)| name == "authorization" && value == "Bearer a-key"));
+        }
+    }
+
+    // proves M8: providers are known by the table
+    #[test]
+    fn a_provider_is_not_asked() {
+        let server = ModelServer::start(Script::default()).unwrap();
+        let room = tempfile::tempdir().unwrap();
+        let known = learned(model(ServerKind::OpenAi, &server.base_url()), room.path());
+        assert_eq!((known.declared, server.questions().len()), (DeclaredModel::default(), 0));
+    }
+
+    // proves M8: what is remembered stands in for a server that does not answer, and one far away is not asked again soon
+    #[test]
+    fn what_is_remembered_is_used_without_asking() {
+        let room = tempfile::tempdir().unwrap();
+        let declared = DeclaredModel { window: Some(4096), native_calls: No, ..DeclaredModel::default() };
+        for server in ["http://127.0.0.1:1/v1", "http://llm.invalid/v1"] {
+            let declared = Some(DatedAnswers::new(NOW, &declared));
+            let memory = ModelMemory::at(room.path());
+            memory.save(&RememberedModel { declared, ..RememberedModel::nothing(server, "m") }).unwrap();
+            let known = learned(model(ServerKind::Other, server), room.path()).declared;
+            assert_eq!((known.window, known.native_calls), (Some(4096), No), "{server}");
+        }
+    }
+
+    // proves M8: a server that never answers costs a short wait
+    #[test]
+    fn a_silent_server_is_not_waited_for() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let (room, begun) = (tempfile::tempdir().unwrap(), std::time::Instant::now());
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        assert_eq!(learned(model(ServerKind::Other, &url), room.path()).declared, DeclaredModel::default());
+        assert!(begun.elapsed() < std::time::Duration::from_secs(5));
+        assert!(!room.path().join("models").exists(), "it may answer the next time");
+    }
+}
