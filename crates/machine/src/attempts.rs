@@ -33,7 +33,8 @@ impl Run {
     }
 
     /// Returns the model that is being called, or the first of the chain.
-    pub(crate) fn current_model(&self) -> ModelName {
+    #[must_use]
+    pub fn current_model(&self) -> ModelName {
         match &self.phase {
             Phase::Modelling(attempt) => self.model_of(attempt),
             Phase::Pinning | Phase::Calling(_) | Phase::Between => self.model(0),

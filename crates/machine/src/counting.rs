@@ -4,7 +4,7 @@
 //! Only sums are kept, and each record is measured once, so counting costs the same however long the history is. A
 //! tokenizer would be exact for a few models, and for all others no better than a corrected estimate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     CallInHistory, ContextPinned, Message, ModelName, ModelReplied, Part, PinnedContext, PlanItem, Record, StopReason,
@@ -104,14 +104,24 @@ pub(crate) fn enters_history(replied: &ModelReplied) -> bool {
 pub struct ContextMeter {
     prefix: u64,
     tools: u64,
+    /// The models for which the rules about calls written as text take the place of the tool definitions.
+    text_models: BTreeSet<ModelName>,
+    text_rules: u64,
     /// All messages: those that are sent, and those that wait until the open turn is complete.
     history: u64,
     /// How many messages that are.
     messages: usize,
     plan: u64,
     /// The estimate for the request that is under way.
-    asked: Option<u64>,
+    asked: Option<AskedTokens>,
     reports: BTreeMap<ModelName, TokenReport>,
+}
+
+/// The estimates for a request, by the way in which the model that answers it writes calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AskedTokens {
+    native: u64,
+    text: u64,
 }
 
 /// What a provider reported for a request.
@@ -143,17 +153,19 @@ pub(crate) struct RequestTokens {
 impl ContextMeter {
     /// Counts the next request, if this model is called.
     pub(crate) fn tokens(&self, model: &ModelName) -> RequestTokens {
-        let (prefix, tools) = (self.corrected(model, self.prefix), self.corrected(model, self.tools));
+        let (prefix, tools) = self.fixed(model);
+        let sent = self.total(model);
+        let (prefix, tools) = (self.corrected(model, prefix), self.corrected(model, tools));
         let total = match self.reports.get(model).filter(|report| report.contained) {
             Some(report) => {
                 // No server counts less than half of the estimate, unless it has cut the request short.
                 let reported = report.reported.max(report.corrected(report.estimated));
-                match self.total().checked_sub(report.estimated) {
+                match sent.checked_sub(report.estimated) {
                     Some(added) => reported.saturating_add(report.corrected(added)),
-                    None => reported.saturating_sub(report.corrected(report.estimated - self.total())),
+                    None => reported.saturating_sub(report.corrected(report.estimated - sent)),
                 }
             }
-            None => self.corrected(model, self.total()),
+            None => self.corrected(model, sent),
         };
         RequestTokens { prefix, tools, history: total.saturating_sub(prefix).saturating_sub(tools) }
     }
@@ -175,11 +187,36 @@ impl ContextMeter {
     /// by the request that is under way; `None` if that request does not contain the last one.
     pub(crate) fn since_last_report(&self, model: &ModelName) -> Option<(u64, u64)> {
         let report = self.reports.get(model).filter(|report| report.contained)?;
-        Some((report.reported, self.asked.unwrap_or_else(|| self.total()).saturating_sub(report.estimated)))
+        let asked = self.asked.map_or_else(|| self.total(model), |asked| self.of(asked, model));
+        Some((report.reported, asked.saturating_sub(report.estimated)))
     }
 
-    fn total(&self) -> u64 {
-        self.prefix.saturating_add(self.tools).saturating_add(self.history).saturating_add(self.plan)
+    /// Returns the estimates for the prefix and the tool definitions that this model is sent.
+    fn fixed(&self, model: &ModelName) -> (u64, u64) {
+        if self.text_models.contains(model) {
+            (self.prefix.saturating_add(self.text_rules), 0)
+        } else {
+            (self.prefix, self.tools)
+        }
+    }
+
+    fn total(&self, model: &ModelName) -> u64 {
+        let (prefix, tools) = self.fixed(model);
+        prefix.saturating_add(tools).saturating_add(self.conversation())
+    }
+
+    fn conversation(&self) -> u64 {
+        self.history.saturating_add(self.plan)
+    }
+
+    fn asked(&self) -> AskedTokens {
+        let rest = self.prefix.saturating_add(self.conversation());
+        AskedTokens { native: rest.saturating_add(self.tools), text: rest.saturating_add(self.text_rules) }
+    }
+
+    /// Returns the estimate for this model.
+    fn of(&self, asked: AskedTokens, model: &ModelName) -> u64 {
+        if self.text_models.contains(model) { asked.text } else { asked.native }
     }
 
     /// Measures a record. A record that removes messages is followed by [`Self::measure_again`].
@@ -191,12 +228,13 @@ impl ContextMeter {
             Record::ContextPinned(pinned) => self.pinned(pinned),
             Record::PlanChanged(changed) => self.plan = plan(&changed.items),
             // A request for a summary sends only a part of the history: its count says nothing about the next turn.
-            Record::TurnStarted(started) => self.asked = started.mode.role().is_turn().then(|| self.total()),
+            Record::TurnStarted(started) => self.asked = started.mode.role().is_turn().then(|| self.asked()),
             Record::ModelReplied(replied) => self.replied(replied),
             Record::CallRequested(call) => self.add(requested(&call.name, call.arguments.as_str())),
             Record::CallFinished(finished) => self.add_message(dense(&finished.text)),
             Record::SessionChanged(changed) if changed.imported.is_some() => {
                 (self.prefix, self.tools) = (0, 0);
+                self.text_models.clear();
                 self.replaced();
             }
             Record::SessionOpened(_)
@@ -234,6 +272,9 @@ impl ContextMeter {
     fn pinned(&mut self, pinned: &ContextPinned) {
         if let Some(context) = &pinned.context {
             (self.prefix, self.tools) = (PER_MESSAGE + prose(&context.prefix), tools(context));
+            let text = context.text_calls.as_ref().filter(|_| context.dialect.is_none());
+            self.text_models = text.map(|text| text.models.clone()).unwrap_or_default();
+            self.text_rules = text.map_or(0, |text| prose(&text.rules));
             self.replaced();
         }
     }
@@ -242,7 +283,8 @@ impl ContextMeter {
         // A server that read only a part of the request says nothing about the rest.
         let is_whole = !replied.usage.estimated && replied.usage.input > 0 && replied.cut.is_none();
         let asked = self.asked.take().filter(|_| is_whole);
-        if let Some(estimated) = asked {
+        if let Some(asked) = asked {
+            let estimated = self.of(asked, &replied.model);
             let report = TokenReport { reported: replied.usage.input, estimated, contained: true };
             self.reports.insert(replied.model.clone(), report);
         }

@@ -1,19 +1,47 @@
 //! Calls written as text (T4): the dialect in which a run's context is pinned, and what follows when a server turns out
 //! to support no tools.
 
-use windlass_vocab::{Dialect, Policy};
+use std::collections::BTreeSet;
+
+use windlass_vocab::{Dialect, ModelName, Policy};
 
 use crate::control::LoopState;
 use crate::draft::Draft;
 
+/// Which models of a run write calls as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextModels {
+    /// None: all use the wire's own format.
+    None,
+    /// Every model that the run may call.
+    All(Dialect),
+    /// Only these: their servers support no tools.
+    Some(Dialect, BTreeSet<ModelName>),
+}
+
 impl LoopState {
-    /// Returns the dialect for the open run's calls; `None` where they use the wire's own format.
+    /// Returns the dialect in which the open run has this model write calls; `None` means the wire's own format.
     #[must_use]
-    pub fn dialect(&self) -> Option<Dialect> {
+    pub fn dialect_of(&self, model: &ModelName) -> Option<Dialect> {
         let run = self.run.as_ref()?;
-        let declared = |name| run.started.model(name).is_some_and(|model| model.toolless);
-        let toolless = run.started.chain.iter().any(|model| self.toolless.contains(model) || declared(model));
+        let declared = run.started.model(model).is_some_and(|model| model.toolless);
+        let toolless = declared || self.toolless.contains(model);
         if is_native(run.policy()) && !toolless { None } else { fallback(run.policy()) }
+    }
+
+    /// Returns which models of the open run write calls as text. One that can't call tools does not put the others,
+    /// which can, into a text dialect (M2).
+    #[must_use]
+    pub fn text_models(&self) -> TextModels {
+        let Some(run) = &self.run else { return TextModels::None };
+        let called = || run.started.chain.iter().chain(run.started.role_chains.values().flatten());
+        let models: BTreeSet<ModelName> = called().filter(|model| self.dialect_of(model).is_some()).cloned().collect();
+        let native = called().any(|model| !models.contains(model));
+        match fallback(run.policy()) {
+            Some(dialect) if native && !models.is_empty() => TextModels::Some(dialect, models),
+            Some(dialect) if !native && !models.is_empty() => TextModels::All(dialect),
+            Some(_) | None => TextModels::None,
+        }
     }
 }
 
@@ -37,10 +65,11 @@ fn is_textual(dialect: Dialect) -> bool {
 }
 
 impl Draft<'_> {
-    /// Returns the dialect with which the run continues when a server supports no tools; `None` where calls are text
-    /// already, or the policy has no text dialect.
-    pub(crate) fn other_dialect(&self) -> Option<Dialect> {
-        let native = self.state.transcript.context.as_ref().is_some_and(|context| context.dialect.is_none());
+    /// Returns the dialect with which the run continues when this model's server supports no tools; `None` where its
+    /// calls are text already, or the policy has no text dialect.
+    pub(crate) fn other_dialect(&self, model: &ModelName) -> Option<Dialect> {
+        let context = self.state.transcript.context.as_ref();
+        let native = context.is_some_and(|context| context.dialect_of(model).is_none());
         self.run().filter(|_| native).and_then(|run| fallback(run.policy()))
     }
 }

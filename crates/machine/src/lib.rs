@@ -86,6 +86,7 @@ pub use context::legal;
 pub use control::{AskedBy, Call, CallApproval, CallState, LoopState, PausedCall, Phase, Run};
 pub use counting::ContextMeter;
 pub use cut_input::least_tokens;
+pub use dialect::TextModels;
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{CallResult, Fact, Input, OpenApprovals, RunSettings, VerifiedCall};
 pub use found_window::{FoundWindow, FoundWindows};

@@ -151,7 +151,7 @@ impl Draft<'_> {
         }
         let overflows = failure.class == FailureClass::Overflow && mode.role().is_turn();
         let shorter = if overflows { self.shorter_history(run) } else { None };
-        let dialect = if failure.no_tools { self.other_dialect() } else { None };
+        let dialect = if failure.no_tools { self.other_dialect(&run.model_of(attempt)) } else { None };
         let next = match (&shorter, dialect) {
             (Some(_), _) => NextAttempt::Shorter,
             (None, Some(dialect)) => NextAttempt::Dialect { dialect },

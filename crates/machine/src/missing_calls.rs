@@ -2,8 +2,10 @@
 //! consecutive nudges the text becomes plainer and gives the exact form; after five a person is asked whether to
 //! continue, or, where nobody is available, the run is wrapped up and ends unfinished.
 
-use windlass_vocab::{Dialect, Ending, Nudge, NudgeCause, QuestionAsked, QuestionKind, QuestionOption};
-use windlass_vocab::{Preview, ToolSpec};
+use windlass_vocab::{
+    Dialect, Ending, Message, ModelName, Nudge, NudgeCause, Preview, QuestionAsked, QuestionKind, QuestionOption,
+    Record, ToolSpec,
+};
 
 use crate::draft::Draft;
 use crate::texts;
@@ -71,8 +73,24 @@ impl Draft<'_> {
         let Some(context) = &self.state.transcript.context else { return told.to_owned() };
         let endings: Vec<&ToolSpec> = context.offer.iter().filter(|spec| spec.ending.is_some()).collect();
         let completes = endings.iter().find(|spec| spec.ending == Some(Ending::Completed)).copied();
-        let example = completes.or(context.offer.first()).map(|spec| example_call(context.dialect, spec));
+        let dialect = context.dialect_of(&self.last_answering_model());
+        let example = completes.or(context.offer.first()).map(|spec| example_call(dialect, spec));
         texts::no_tool_call_plainly(told, example.as_deref(), &endings)
+    }
+
+    /// Returns the model that answered last: the one that gets the next nudge, unless its server fails.
+    fn last_answering_model(&self) -> ModelName {
+        let now = self.records.iter().rev().find_map(|record| match record {
+            Record::ModelReplied(replied) => Some(replied.model.clone()),
+            _ => None,
+        });
+        let earlier = || {
+            self.state.transcript.history.iter().rev().find_map(|message| match message {
+                Message::Assistant { model, .. } => Some(model.clone()),
+                Message::User { .. } | Message::Tool { .. } => None,
+            })
+        };
+        now.or_else(earlier).unwrap_or_else(|| self.run().map(|run| run.model(0)).unwrap_or_default())
     }
 }
 

@@ -19,7 +19,9 @@ pub(crate) fn of_next_call(transcript: &Transcript, batch: &[Record]) -> u64 {
 fn of_context(context: &PinnedContext) -> usize {
     let tools =
         context.offer.iter().map(|tool| tool.wire_name.len() + tool.description.len() + tool.schema.as_str().len());
-    context.prefix.len() + tools.sum::<usize>()
+    // A model that writes calls as text gets rules in place of the definitions.
+    let rules = context.text_calls.as_ref().map_or(0, |text| text.rules.len());
+    context.prefix.len() + tools.sum::<usize>().max(rules)
 }
 
 /// Returns the bytes that a record adds to the conversation.

@@ -115,7 +115,8 @@ pub(crate) fn start(
         },
         stop: &[],
     };
-    let reader = textual::reader(policy, context, &asked.known);
+    let spoken = textual::spoken(policy, context, asked.model);
+    let reader = spoken.map(|spoken| textual::reader(spoken, &asked.known));
     let sink = match asked.mode {
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
             sink(services, feed.clone(), asked.key, streamed.clone(), reader)
@@ -125,8 +126,8 @@ pub(crate) fn start(
     };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
-    let Some(dialect) = context.dialect else { return model.attempt(&request, segments, sink) };
-    written.textual.render(dialect, context, &history, state.transcript.epoch);
+    let Some(dialect) = context.dialect_of(asked.model) else { return model.attempt(&request, segments, sink) };
+    written.textual.render(dialect, context.prefix_of(asked.model), &history, state.transcript.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
     model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
@@ -374,7 +375,7 @@ impl ReplyReading<'_> {
             Phase::Modelling(attempt) => attempt.mode,
             Phase::Pinning | Phase::Calling(_) | Phase::Between => TurnMode::Tools,
         };
-        textual::understood(reply, mode, run.policy(), context, self.known)
+        textual::understood(reply, mode, run.policy(), context, &run.current_model(), self.known)
     }
 
     /// Returns why a reply that would end the run does not fit the requested output.
@@ -432,7 +433,8 @@ pub(crate) fn charged(state: &State, streamed: &str) -> Usage {
 
 /// Estimates the usage where the provider reports none: four bytes per token.
 fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
-    let context = state.transcript.context.as_ref().map_or(0, |context| context.prefix.len());
+    let model = state.control.run.as_ref().map(Run::current_model).unwrap_or_default();
+    let context = state.transcript.context.as_ref().map_or(0, |context| context.prefix_of(&model).len());
     let sent: usize = state.transcript.history.iter().map(bytes_of).sum::<usize>() + context;
     let reasoning = (thinking.len() / 4) as u64;
     Usage {

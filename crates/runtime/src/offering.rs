@@ -9,16 +9,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_machine::Run;
+use windlass_machine::{Run, TextModels};
 use windlass_tools::dialect::AcceptedForms;
 use windlass_tools::{
     Offer, RECALL, RecallOffer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
 };
-use windlass_vocab::{Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TurnId, Wait, WaitFor};
+use windlass_vocab::{Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TextCalls, TurnId, Wait, WaitFor};
 
 use crate::feed::Feed;
 use crate::known_names::KnownNames;
-use crate::prefix::Instructions;
+use crate::prefix::{Instructions, calling_rules};
 use crate::services::Services;
 use crate::textual;
 
@@ -129,16 +129,25 @@ pub(crate) fn awaited(open: &BTreeMap<String, ToolsKnown>) -> BTreeSet<String> {
 pub(crate) struct PrefixSources {
     pub(crate) instructions: Instructions,
     pub(crate) run: Option<Arc<windlass_vocab::RunStarted>>,
-    pub(crate) dialect: Option<windlass_vocab::Dialect>,
+    pub(crate) text_models: TextModels,
 }
 
 impl PrefixSources {
     pub(crate) fn context(self, offer: &Offer, awaited: BTreeSet<String>) -> PinnedContext {
-        let Self { instructions, run, dialect } = self;
+        let Self { instructions, run, text_models } = self;
         let specs = offer.specs().to_vec();
-        let prefix = run.map(|run| instructions.prefix(&run, &specs, dialect)).unwrap_or_default();
-        let dialect = dialect.filter(|_| !specs.is_empty());
-        PinnedContext { prefix, offer: specs, dialect, awaited }
+        let (all, some) = match text_models {
+            TextModels::None => (None, None),
+            TextModels::All(dialect) => (Some(dialect), None),
+            TextModels::Some(dialect, models) => (None, Some((dialect, models))),
+        };
+        let prefix = run.as_ref().map(|run| instructions.prefix(run, &specs, all)).unwrap_or_default();
+        let text_calls = run.zip(some).and_then(|(run, (dialect, models))| {
+            let rules = calling_rules(&run.policy, &specs, Some(dialect))?;
+            Some(TextCalls { dialect, rules, models })
+        });
+        let dialect = all.filter(|_| !specs.is_empty());
+        PinnedContext { prefix, offer: specs, dialect, awaited, text_calls }
     }
 }
 

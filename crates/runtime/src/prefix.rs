@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use windlass_tools::Skill;
 use windlass_vocab::{Dialect, RunStarted, ToolSpec};
 
+pub(crate) use self::calling::section as calling_rules;
 pub use self::instruction_files::{InstructionFile, ProjectInstructions};
 
 /// The instructions before every conversation of an agent.

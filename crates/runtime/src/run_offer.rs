@@ -52,7 +52,7 @@ impl Driver {
         PrefixSources {
             instructions: self.agent.instructions.clone(),
             run: self.state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
-            dialect: self.state.control.dialect(),
+            text_models: self.state.control.text_models(),
         }
     }
 
@@ -93,7 +93,7 @@ impl Driver {
     /// Returns the forms in which the text of a reply of the open run may contain calls.
     fn spoken(&self) -> Option<AcceptedForms> {
         let (run, context) = self.state.control.run.as_ref().zip(self.state.transcript.context.as_ref())?;
-        textual::spoken(run.policy(), context)
+        textual::spoken(run.policy(), context, &run.current_model())
     }
 
     pub(crate) fn named_servers(&self, known: KnownNames) -> NamedServers {

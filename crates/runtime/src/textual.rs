@@ -3,16 +3,20 @@
 //! The wire request defines no tools: the prefix explains them, and the history is text. Each message is rendered once
 //! and cached, so that what was sent stays byte-stable and costs nothing again (M6).
 
+use std::borrow::Cow;
+
 use windlass_provider::ModelRequest;
 use windlass_tools::dialect::{
     AcceptedForms, CallLimit, MalformedCall, ParsedReply, ReplyReader, TextEnd, read, rendered, stop_sequence,
 };
-use windlass_vocab::{Dialect, MaxTokens, Message, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode};
+use windlass_vocab::{
+    Dialect, MaxTokens, Message, ModelName, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode,
+};
 
 use crate::cut_call::{LengthLimit, reached};
 use crate::known_names::KnownNames;
 
-/// The conversation as it is sent, where calls are text.
+/// The conversation as it is sent to the models of a run that write calls as text; they all use the same dialect.
 #[derive(Debug, Default)]
 pub(crate) struct TextualHistory {
     /// The epoch of the rendered history.
@@ -23,9 +27,9 @@ pub(crate) struct TextualHistory {
 
 impl TextualHistory {
     /// Renders the messages of `history` that were not rendered yet.
-    pub(crate) fn render(&mut self, dialect: Dialect, context: &PinnedContext, history: &[Message], epoch: u64) {
+    pub(crate) fn render(&mut self, dialect: Dialect, prefix: Cow<'_, str>, history: &[Message], epoch: u64) {
         if self.epoch != Some(epoch) || history.len() < self.history.len() {
-            let context = PinnedContext { prefix: context.prefix.clone(), ..PinnedContext::default() };
+            let context = PinnedContext { prefix: prefix.into_owned(), ..PinnedContext::default() };
             *self = Self { epoch: Some(epoch), context, history: Vec::with_capacity(history.len()) };
         }
         let new = history.iter().skip(self.history.len());
@@ -54,18 +58,18 @@ pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
     }
 }
 
-/// Returns the forms of calls that a reply's text is parsed for; `None` where no tool is offered.
-pub(crate) fn spoken(policy: &Policy, context: &PinnedContext) -> Option<AcceptedForms> {
+/// Returns the forms of calls that the text of this model's reply is parsed for; `None` where no tool is offered.
+pub(crate) fn spoken(policy: &Policy, context: &PinnedContext, model: &ModelName) -> Option<AcceptedForms> {
     if context.offer.is_empty() {
         return None;
     }
-    AcceptedForms::of(&policy.dialects, context.dialect, policy.parallel)
+    AcceptedForms::of(&policy.dialects, context.dialect_of(model), policy.parallel)
 }
 
-/// Returns the parser of a streamed reply.
-pub(crate) fn reader(policy: &Policy, context: &PinnedContext, known: &KnownNames) -> Option<ReplyReader<'static>> {
+/// Returns the parser of a streamed reply in these forms.
+pub(crate) fn reader(spoken: AcceptedForms, known: &KnownNames) -> ReplyReader<'static> {
     let known = known.clone();
-    Some(ReplyReader::new(spoken(policy, context)?, Box::new(move |name| known.knows(name))))
+    ReplyReader::new(spoken, Box::new(move |name| known.knows(name)))
 }
 
 /// Returns the names of the tools that a reply calls, as it writes them.
@@ -99,9 +103,11 @@ pub(crate) fn understood(
     mode: TurnMode,
     policy: &Policy,
     context: &PinnedContext,
+    model: &ModelName,
     known: &KnownNames,
 ) -> (Reply, Option<String>) {
-    let Some(spoken) = spoken(policy, context).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
+    let dialect = context.dialect_of(model);
+    let Some(spoken) = spoken(policy, context, model).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
     let text = reply.text();
     let reading = reading(&reply, &text, &spoken, known, policy.sampling.max_tokens);
     if !reading.calls.is_empty() {
@@ -112,8 +118,8 @@ pub(crate) fn understood(
         }
         return (reply, None);
     }
-    let malformed = reading.malformed.or_else(|| unreadable_block(&text, context.dialect));
-    let told = malformed.map(|malformed| malformed.message(context.dialect));
+    let malformed = reading.malformed.or_else(|| unreadable_block(&text, dialect));
+    let told = malformed.map(|malformed| malformed.message(dialect));
     if told.is_some() && mode != TurnMode::Tools {
         // No call is possible in this mode, so an incomplete call is removed from the answer.
         reply.set_text(reading.text);

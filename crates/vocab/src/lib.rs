@@ -92,7 +92,7 @@ pub use record::{
     CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken, MessageAccepted, ModelReplied,
     NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
     QuestionAsked, Record, RunEnded, RunMilestone, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement,
-    StopBy, SummaryTask, ToolWithheld, TurnStarted, Unknown, WithheldFor,
+    StopBy, SummaryTask, TextCalls, ToolWithheld, TurnStarted, Unknown, WithheldFor,
 };
 pub use remedy::Remedy;
 pub use run_model::RunModel;

@@ -3,6 +3,7 @@
 
 mod asking;
 mod call;
+mod context;
 mod milestone;
 mod plan;
 mod run;
@@ -15,11 +16,11 @@ pub use self::asking::{Grant, QuestionAnswered, QuestionAsked};
 pub use self::call::{
     CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, Settlement, ToolWithheld, WithheldFor,
 };
+pub use self::context::{ContextPinned, PinnedContext, TextCalls};
 pub use self::milestone::RunMilestone;
 pub use self::plan::{PlanChanged, PlanItem, PlanStatus};
 pub use self::run::{
-    CancelAsked, Compacted, CompactionMethod, ContextPinned, EndReason, NudgeCause, Nudged, PinnedContext, RunEnded,
-    RunResumed, RunStarted, StopBy,
+    CancelAsked, Compacted, CompactionMethod, EndReason, NudgeCause, Nudged, RunEnded, RunResumed, RunStarted, StopBy,
 };
 pub use self::session::{ImportDetails, LeaseTaken, MessageAccepted, Origin, SessionChanged, SessionOpened};
 pub use self::turn::{AttemptFailed, ModelReplied, NextAttempt, SummaryTask, TurnStarted};

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::support::{Move, World, policy};
-use windlass_machine::{Effect, Fact, ReplayOutcome, replay};
+use windlass_machine::{Effect, Fact, ReplayOutcome, TextModels, replay};
 use windlass_vocab::{
     ContextPinned, Dialect, EndReason, Failure, FailureClass, NextAttempt, Nudge, NudgeCause, Part, PinnedContext,
-    Policy, Record, StopReason, Usage,
+    Policy, Record, StopReason, TextCalls, Usage,
 };
 
 fn world(policy: Policy) -> World {
@@ -51,11 +51,13 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
     for (name, dialect) in [("default", Dialect::ToolBlock), ("local-model", Dialect::Bracket)] {
         let mut world = world(policy(name));
         let key = begun(&mut world);
-        assert_eq!(world.state.control.dialect(), None, "{name}");
+        assert_eq!(world.state.control.text_models(), TextModels::None, "{name}");
         let batch = refuse_tools(&mut world, key);
         let next = NextAttempt::Dialect { dialect };
         assert!(matches!(&batch[..], [Record::AttemptFailed(failed)] if failed.next == next), "{batch:?}");
-        assert_eq!(world.state.control.dialect(), Some(dialect));
+        // The other model of the chain keeps its own format.
+        let only_first = TextModels::Some(dialect, BTreeSet::from(["first".into()]));
+        assert_eq!(world.state.control.text_models(), only_first);
         for crashed in [false, true] {
             if crashed {
                 world.crash();
@@ -70,8 +72,34 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
         assert!(matches!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { .. }));
         // The session's next run starts with this dialect.
         world.say("more");
-        assert_eq!(world.state.control.dialect(), Some(dialect));
+        assert_eq!(world.state.control.text_models(), only_first);
+        assert_eq!(world.state.control.dialect_of(&"first".into()), Some(dialect));
+        assert_eq!(world.state.control.dialect_of(&"second".into()), None);
     }
+}
+
+// proves T4, M2
+#[test]
+fn when_every_model_of_the_chain_takes_no_tools_all_calls_are_text() {
+    let mut world = world(policy("default"));
+    let key = begun(&mut world);
+    refuse_tools(&mut world, key);
+    let text_calls = TextCalls {
+        dialect: Dialect::ToolBlock,
+        rules: "Write blocks.".into(),
+        models: BTreeSet::from(["first".into()]),
+    };
+    let context = PinnedContext { prefix: "Work.".into(), text_calls: Some(text_calls), ..PinnedContext::default() };
+    world.put(Fact::Pinned(context));
+    let [Effect::CallModel { key, .. }] = world.owed()[..] else { panic!("a call: {:?}", world.owed()) };
+    // The first model is down, and the second turns out to take no tools either.
+    let down = Failure { status: Some(404), ..Failure::new(FailureClass::BadRequest, "gone") };
+    world.put(Fact::Failed { attempt: key, failure: down, usage: None });
+    let [Effect::CallModel { key, .. }] = world.owed()[..] else { panic!("a call: {:?}", world.owed()) };
+    let batch = refuse_tools(&mut world, key);
+    let next = NextAttempt::Dialect { dialect: Dialect::ToolBlock };
+    assert!(matches!(&batch[..], [Record::AttemptFailed(failed)] if failed.next == next), "{batch:?}");
+    assert_eq!(world.state.control.text_models(), TextModels::All(Dialect::ToolBlock));
 }
 
 // proves T4
@@ -100,7 +128,8 @@ fn the_first_textual_dialect_of_a_row_without_native_is_pinned() {
     ] {
         let mut world = world(Policy { dialects: dialects.clone(), ..policy("default") });
         world.say("go");
-        assert_eq!(world.state.control.dialect(), want, "{dialects:?}");
+        let text_models = want.map_or(TextModels::None, TextModels::All);
+        assert_eq!(world.state.control.text_models(), text_models, "{dialects:?}");
     }
 }
 

@@ -12,6 +12,7 @@ mod hub;
 mod kill_matrix;
 mod late_servers;
 mod mcp_kill_matrix;
+mod mixed_chains;
 mod servers;
 mod support;
 mod undo;

@@ -1,12 +1,12 @@
-//! The records of a run: started, resumed, nudged, stopped, ended; and the context it sends before the conversation.
+//! The records of a run: started, resumed, nudged, shortened, stopped, ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attendance, Dialect, Failure, Json, MessageId, ModelName, ModelRole, Nudge, OutputSpec, Policy, QuestionId, RunId,
-    RunModel, Spending, Timestamp, ToolName, ToolSpec, Usage,
+    Attendance, Failure, Json, MessageId, ModelName, ModelRole, Nudge, OutputSpec, Policy, QuestionId, RunId, RunModel,
+    Spending, Timestamp, ToolName, Usage,
 };
 
 /// A run began.
@@ -89,32 +89,6 @@ pub struct RunResumed {
     /// this process (X6). Absent in records of older versions, where such questions stayed open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawn: Option<Vec<QuestionId>>,
-}
-
-/// The prefix and the offered tools, as they are sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PinnedContext {
-    /// The static prefix: the system text.
-    pub prefix: String,
-    /// The tools offered.
-    pub offer: Vec<ToolSpec>,
-    /// The dialect that the prefix explains and the model writes calls in; absent means the wire's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dialect: Option<Dialect>,
-    /// Servers that were being connected for the first time, so that none of their tools is offered yet.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub awaited: BTreeSet<String>,
-}
-
-/// The context that a run sends before the conversation was fixed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContextPinned {
-    /// The new context; absent when it is the same as in the previous run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub context: Option<PinnedContext>,
-    /// Servers whose tools were added to the offer of the open run with this record; once per server and run (M6).
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub joined: BTreeSet<String>,
 }
 
 /// Windlass sent the model a message so that it continues.
