@@ -18,7 +18,7 @@ use windlass_vocab::{ModelName, RunModel};
 use crate::build_error::BuildError;
 use crate::environment::Environment;
 use crate::listed_models::ask_for_model;
-use crate::model_name::{RequestedModel, ServedModel, ServedModelId, served};
+use crate::model_name::{KeyUse, RequestedModel, ServedModel, ServedModelId, served};
 use crate::resolved_model::{ModelFigures, ResolvedModel};
 
 /// The models that a program asked for.
@@ -127,11 +127,15 @@ impl RequestedChain {
                 resolved.known.insert(name, model);
                 None
             }
-            None => Some(resolved.add(None, served(self.first, environment)?, self.response_format)?),
+            None => Some(resolved.add(None, served(self.first, environment, KeyUse::First)?, self.response_format)?),
         };
         for name in self.fallbacks {
             let request = RequestedModel { name: Some(name.clone()), ..RequestedModel::default() };
-            resolved.add(Some(ModelName(name)), served(request, environment)?, self.response_format)?;
+            let mut model = served(request, environment, KeyUse::Later)?;
+            if let Some(first) = first.as_ref().filter(|first: &&ServerAccess| first.base_url == model.base_url) {
+                model.key = first.key.clone();
+            }
+            resolved.add(Some(ModelName(name)), model, self.response_format)?;
         }
         Ok(resolved.chosen(first))
     }

@@ -121,8 +121,30 @@ impl KnownServer {
     }
 }
 
+/// Which keys of the environment a server may get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyUse {
+    /// It is the server of the first model: the key for whichever server is called, or that of its provider.
+    First,
+    /// It is that of another model: only the key of its provider.
+    Later,
+}
+
+impl KeyUse {
+    fn may_use(self, variable: &str) -> bool {
+        match self {
+            Self::First => true,
+            Self::Later => variable != KEY_VARIABLE,
+        }
+    }
+}
+
 /// Resolves the requested model.
-pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Result<ServedModel, BuildError> {
+pub(crate) fn served(
+    request: RequestedModel,
+    environment: &Environment,
+    key_use: KeyUse,
+) -> Result<ServedModel, BuildError> {
     let RequestedModel { name, base_url, key, wire } = request;
     let name = name.or_else(|| environment.first(MODEL_VARIABLES).map(str::to_owned));
     let served = |server: KnownServer, id: Option<&str>, unnamed: UnnamedModel, from_environment: Option<&str>| {
@@ -134,7 +156,10 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
         };
         ServedModel { kind, base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)), wire }
     };
-    let own_key = environment.get(KEY_VARIABLE);
+    let own_key = environment.get(KEY_VARIABLE).filter(|_| key_use.may_use(KEY_VARIABLE));
+    let key_of = |provider: &ModelProvider| {
+        environment.first(provider.key_variables().filter(|variable| key_use.may_use(variable)))
+    };
     if let Some(base_url) = base_url {
         let server = KnownServer::speaking(wire, base_url);
         return Ok(served(server, name.as_deref(), UnnamedModel::OnlyListed, own_key));
@@ -147,7 +172,7 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
             Ok(served(server, id, UnnamedModel::OnlyListed, own_key))
         }
         NamedServer::Provider(provider) => {
-            let key = environment.first(provider.key_variables());
+            let key = key_of(provider);
             Ok(match environment.address_of(provider)? {
                 Some(address) => {
                     served(KnownServer::elsewhere(provider, address), id, unnamed_elsewhere(provider), key)
@@ -158,11 +183,11 @@ pub(crate) fn served(request: RequestedModel, environment: &Environment) -> Resu
         NamedServer::Unnamed => match server_in_environment(|name| environment.get(name).is_some()) {
             Some(EnvironmentServer::Address(variable, provider)) => {
                 let address = environment.address_in(variable)?.unwrap_or_default();
-                let key = environment.first(provider.key_variables());
+                let key = key_of(provider);
                 Ok(served(KnownServer::elsewhere(provider, address), id, unnamed_elsewhere(provider), key))
             }
             Some(EnvironmentServer::Keyed(provider)) => {
-                let key = environment.first(provider.key_variables());
+                let key = key_of(provider);
                 Ok(served(KnownServer::of(provider), id, provider.unnamed_model, key))
             }
             None if id.is_none() => Err(BuildError::NoModel),
@@ -185,7 +210,7 @@ pub fn unnamed_elsewhere(provider: &ModelProvider) -> UnnamedModel {
 mod tests {
     use windlass_provider::Secret;
 
-    use super::{NamedModel, NamedServer, PROVIDERS, RequestedModel, ServedModelId, UnnamedModel, served};
+    use super::{KeyUse, NamedModel, NamedServer, PROVIDERS, RequestedModel, ServedModelId, UnnamedModel, served};
     use crate::environment::Environment;
 
     const KEY: (&str, &str) = ("OPENAI_API_KEY", "of-openai");
@@ -196,7 +221,7 @@ mod tests {
 
     /// Returns the address, the id and the key of the resolved model.
     fn resolved(request: RequestedModel, variables: &[(&'static str, &str)]) -> (String, String, Option<String>) {
-        let model = served(request, &Environment::of(variables)).unwrap();
+        let model = served(request, &Environment::of(variables), KeyUse::First).unwrap();
         let id = match model.id {
             ServedModelId::Known(id) => id,
             ServedModelId::Listed(listed) => format!("{listed:?}"),
@@ -282,7 +307,10 @@ mod tests {
             assert_eq!(found, (provider.base_url.into(), usual.into(), Some("k".into())), "{}", provider.name);
         }
         for shared in ["HF_TOKEN", "GOOGLE_API_KEY"] {
-            assert!(served(RequestedModel::default(), &Environment::of(&[(shared, "k")])).is_err(), "{shared}");
+            assert!(
+                served(RequestedModel::default(), &Environment::of(&[(shared, "k")]), KeyUse::First).is_err(),
+                "{shared}"
+            );
         }
     }
 
@@ -292,9 +320,9 @@ mod tests {
         assert_eq!(resolved(named("qwen3"), &[ollama]).0, "http://127.0.0.1:11434/v1");
         assert_eq!(resolved(named("gpt-x"), &[ollama, KEY]).0, "https://api.openai.com/v1");
         assert_eq!(resolved(named("m"), &[ollama, KEY, ("WINDLASS_BASE_URL", "http://ours/v1")]).0, "http://ours/v1");
-        assert!(served(named("m"), &Environment::default()).is_err());
-        assert!(served(RequestedModel::default(), &Environment::default()).is_err());
-        assert!(served(named("ollama:x"), &Environment::of(&[("OLLAMA_HOST", "a b")])).is_err());
+        assert!(served(named("m"), &Environment::default(), KeyUse::First).is_err());
+        assert!(served(RequestedModel::default(), &Environment::default(), KeyUse::First).is_err());
+        assert!(served(named("ollama:x"), &Environment::of(&[("OLLAMA_HOST", "a b")]), KeyUse::First).is_err());
     }
 
     // proves W1: where only a key or an address is set, a model is picked

@@ -83,3 +83,39 @@ impl<D, O> Builder<D, O> {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
+
+    use crate::agent::Agent;
+    use crate::environment::Environment;
+
+    fn keys(server: &ModelServer) -> Vec<Option<String>> {
+        let key = |headers: &[(String, String)]| {
+            headers.iter().find(|(name, _)| name == "authorization").map(|(_, value)| value.clone())
+        };
+        server.requests().iter().map(|request| key(&request.headers)).collect()
+    }
+
+    // proves X1: the key for whichever server is called is for the server of the first model alone
+    #[tokio::test]
+    async fn the_server_of_a_fallback_never_sees_the_key_for_the_first() {
+        let down = FaultKind::Status { code: 404, body: None, retry_after: None };
+        let start = |step: ScriptStep| ModelServer::start(Script::of([step])).expect("a server");
+        let first = start(ScriptStep::say("never").fault(down.times(100)));
+        let second = start(ScriptStep::say("here"));
+        let name = |server: &ModelServer, id: &str| format!("{}#{id}", server.base_url());
+        let mut builder = Agent::builder()
+            .in_memory()
+            .model(name(&first, "a"))
+            .fallback_model(name(&first, "b"))
+            .fallback_model(name(&second, "c"));
+        builder.parts.environment = Environment::of(&[("WINDLASS_API_KEY", "for-the-first")]);
+        let answer = builder.build().expect("an agent").run("go").await.expect("an answer");
+        assert_eq!(answer, "here");
+        let own = || Some("Bearer for-the-first".to_owned());
+        assert_eq!(keys(&first), [own(), own()], "another model of the first server uses the same key");
+        assert_eq!(keys(&second), [None]);
+    }
+}
