@@ -41,10 +41,10 @@ impl Run {
         }
     }
 
-    /// Returns the index in the chain of the model that is being called.
-    pub(crate) fn called_model(&self) -> Option<usize> {
+    /// Returns the model that is being called.
+    pub(crate) fn called_model(&self) -> Option<ModelName> {
         match &self.phase {
-            Phase::Modelling(attempt) => Some(attempt.model),
+            Phase::Modelling(attempt) => Some(self.model_of(attempt)),
             Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
         }
     }

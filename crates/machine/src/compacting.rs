@@ -24,7 +24,8 @@ impl Draft<'_> {
     /// Starts a turn, once the conversation fits, unless its call would exceed a limit (M7).
     pub(crate) fn start_turn(&mut self, mode: TurnMode) {
         // Every turn begins with the first model of the chain.
-        if let Some(breach) = self.breach(0, Spending::default()) {
+        let first = self.run().map(Run::first_model).unwrap_or_default();
+        if let Some(breach) = self.breach(&first, Spending::default()) {
             return self.stop_at_limit(&breach, Some(mode));
         }
         while let Some(step) = self.next_eviction() {

@@ -38,7 +38,7 @@ pub struct RunSettings {
     pub output: Option<OutputSpec>,
     /// The server of all models, in journals from before each model named its own.
     pub server: Option<String>,
-    /// What is known of the models of the chain.
+    /// What is known of the models of the chain and of the role chains.
     pub models: Vec<RunModel>,
     /// The models to try in other roles than the turn's.
     pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,

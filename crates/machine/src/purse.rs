@@ -10,8 +10,8 @@
 //! own value, as often as the call needs. Otherwise the run ends as `budget_spent`.
 
 use windlass_vocab::{
-    AttemptFailed, EndReason, LimitUnit, MaxTokens, NextAttempt, Preview, QuestionAsked, QuestionKind, QuestionOption,
-    Record, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
+    AttemptFailed, EndReason, LimitUnit, MaxTokens, ModelName, NextAttempt, Preview, QuestionAsked, QuestionKind,
+    QuestionOption, Record, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
 };
 
 use crate::breach::Breach;
@@ -124,7 +124,7 @@ impl SharedRoom {
 pub fn shared_room(state: &State) -> Vec<SharedRoom> {
     let Some(run) = state.control.run.as_ref().filter(|run| run.policy().has_shared_limit()) else { return Vec::new() };
     let Phase::Modelling(attempt) = &run.phase else { return Vec::new() };
-    let next = next_call(state, &[], run, attempt.model);
+    let next = next_call(state, &[], run, &run.model_of(attempt));
     let shared =
         [SpendingLimit::DayCost, SpendingLimit::DayTokens, SpendingLimit::AgentCost, SpendingLimit::AgentTokens];
     let room = |limit: SpendingLimit| {
@@ -146,7 +146,7 @@ fn in_unit(limit: SpendingLimit, spending: Spending) -> u64 {
 }
 
 /// Returns an estimate of what the next call of this model spends; `batch` is not applied to the state yet.
-fn next_call(state: &State, batch: &[Record], run: &Run, model: usize) -> Spending {
+fn next_call(state: &State, batch: &[Record], run: &Run, model: &ModelName) -> Spending {
     let sent = sent_bytes::of_next_call(&state.transcript, batch);
     let input = sent.div_ceil(BYTES_PER_TOKEN);
     let output = match run.policy().sampling.max_tokens {
@@ -154,13 +154,12 @@ fn next_call(state: &State, batch: &[Record], run: &Run, model: usize) -> Spendi
         MaxTokens::ModelOwn | MaxTokens::Budget => REPLY_TOKENS,
     };
     let usage = Usage { input, output, ..Usage::default() };
-    Spending::of_call(&usage, run.cost(&run.model(model), &usage))
+    Spending::of_call(&usage, run.cost(model, &usage))
 }
 
 impl Draft<'_> {
-    /// Returns the first limit that a call of the model at this index of the chain would exceed. `charged` was spent
-    /// and is not recorded yet.
-    pub(crate) fn breach(&self, model: usize, charged: Spending) -> Option<Breach> {
+    /// Returns the first limit that a call of this model would exceed. `charged` was spent and is not recorded yet.
+    pub(crate) fn breach(&self, model: &ModelName, charged: Spending) -> Option<Breach> {
         let run = self.run()?;
         let limits = SpendingLimit::ALL.into_iter().filter_map(|limit| Some((limit, limit.in_policy(run.policy())?)));
         let mut next = None;
@@ -181,15 +180,16 @@ impl Draft<'_> {
     /// Returns the first limit that the attempt after this failed one would exceed.
     pub(crate) fn breach_after(&self, failed: &Attempt, next: &NextAttempt, usage: Option<Usage>) -> Option<Breach> {
         let run = self.run()?;
-        let place = match next {
+        let failing = run.model_of(failed);
+        let called = match next {
             NextAttempt::End | NextAttempt::PlainSummary => return None,
-            NextAttempt::Model { .. } => failed.model + 1,
+            NextAttempt::Model { model } => model,
             NextAttempt::Retry { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => {
-                failed.model
+                &failing
             }
         };
         let usage = usage.unwrap_or_default();
-        self.breach(place, Spending::of_call(&usage, run.cost(&run.model(failed.model), &usage)))
+        self.breach(called, Spending::of_call(&usage, run.cost(&failing, &usage)))
     }
 
     /// Handles a call that was not made, because other runs have spent what a shared limit allows: a person is asked
@@ -207,7 +207,7 @@ impl Draft<'_> {
         }
         let model = self.run().and_then(Run::called_model);
         self.push(failed);
-        match model.and_then(|model| self.breach(model, Spending::default())) {
+        match model.and_then(|model| self.breach(&model, Spending::default())) {
             Some(breach) => self.stop_at_limit(&breach, None),
             None if asks => {}
             None => self.end(EndReason::BudgetSpent, texts::SPENT_ELSEWHERE, None),
@@ -245,7 +245,7 @@ impl Draft<'_> {
             return self.start_turn(mode);
         }
         let model = self.run().and_then(Run::called_model);
-        if let Some(breach) = model.and_then(|model| self.breach(model, Spending::default())) {
+        if let Some(breach) = model.and_then(|model| self.breach(&model, Spending::default())) {
             self.stop_at_limit(&breach, None);
         }
     }

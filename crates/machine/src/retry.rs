@@ -70,7 +70,7 @@ fn asks_too_much(run: &Run, failure: &Failure, at: Timestamp) -> bool {
 /// model of a chain answered.
 pub(crate) fn ending_failure(run: &Run, attempt: &Attempt, failure: Failure, at: Timestamp) -> Failure {
     let failure = with_retry_time(run, failure, at);
-    match run.started.chain.get(..=attempt.model) {
+    match run.started.chain_of(attempt.mode.role()).get(..=attempt.model) {
         Some(tried @ [_, _, ..]) => Failure { message: texts::no_model_text(tried, &failure.message), ..failure },
         Some(_) | None => failure,
     }

@@ -135,7 +135,8 @@ pub(crate) fn start(
 /// Returns why the breaker of the model to be called forbids that; retries of a call that was begun are let through.
 fn refusal(services: &Services, run: &Run) -> Option<Failure> {
     let Phase::Modelling(attempt) = &run.phase else { return None };
-    let rest = run.started.chain.get(attempt.model..).filter(|_| attempt.tries == 1)?;
+    let chain = run.started.chain_of(attempt.mode.role());
+    let rest = chain.get(attempt.model..).filter(|_| attempt.tries == 1)?;
     services.breakers.refusal(rest, services.clock.now())
 }
 

@@ -63,8 +63,9 @@ pub struct AgentSettings {
     pub policy: Policy,
     /// The models to try, in order, and what is known of each.
     pub models: Vec<RunModel>,
-    /// The models to try in other roles than the turn's; a role that is absent uses `models` (M9).
-    pub role_chains: BTreeMap<ModelRole, Vec<ModelName>>,
+    /// The models to try in other roles than the turn's, and what is known of each; a role that is absent uses `models`
+    /// (M9).
+    pub role_chains: BTreeMap<ModelRole, Vec<RunModel>>,
     /// The instructions before every conversation.
     pub instructions: Instructions,
     /// The permission rules for calls.
@@ -75,4 +76,22 @@ pub struct AgentSettings {
     pub attendance: Attendance,
     /// The output that runs must end with, where plain text is not enough.
     pub output: Option<ExpectedOutput>,
+}
+
+impl AgentSettings {
+    /// Returns every model that a run may call, each once.
+    pub(crate) fn callable_models(&self) -> Vec<RunModel> {
+        let mut models = self.models.clone();
+        for model in self.role_chains.values().flatten() {
+            if !models.iter().any(|known| known.name == model.name) {
+                models.push(model.clone());
+            }
+        }
+        models
+    }
+
+    pub(crate) fn role_chain_names(&self) -> BTreeMap<ModelRole, Vec<ModelName>> {
+        let names = |chain: &Vec<RunModel>| chain.iter().map(|model| model.name.clone()).collect();
+        self.role_chains.iter().map(|(role, chain)| (*role, names(chain))).collect()
+    }
 }

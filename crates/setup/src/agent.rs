@@ -1,12 +1,13 @@
 //! Builds an agent from the settings.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass::door::{ModelFigures, ResolvedModel};
 use windlass::{Agent, BuildError};
 use windlass_provider::{DeclaredModel, Secret};
 use windlass_store::Store;
-use windlass_vocab::ModelName;
+use windlass_vocab::{ModelName, ModelRole};
 
 use crate::demo;
 use crate::models::{DEMO, questions};
@@ -58,7 +59,13 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
     }
     // A run that began with the demo model is resumed with it, whatever is configured now.
     builder = match &settings.endpoint {
-        Some(_) => builder.resolved_models(learned_chain(setup, model)).named_model(DEMO, demo),
+        Some(endpoint) => {
+            for (role, mut models) in role_chains(settings, endpoint) {
+                questions::fill_in(&mut models, &setup.learned);
+                builder = builder.resolved_role_models(role, models);
+            }
+            builder.resolved_models(learned_chain(setup, model)).named_model(DEMO, demo)
+        }
         None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
         None => return Err(SettingsError::NoServer.into()),
     };
@@ -68,7 +75,27 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
 /// Returns the chain of runs whose first model is this one.
 #[must_use]
 pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -> Vec<ResolvedModel> {
-    let resolved = |name: &ModelName, id: &str, endpoint: &ModelEndpoint, figures| ResolvedModel {
+    let table = settings.table_of(model);
+    let (name, figures) = table.map_or((model, ModelFigures::default()), |table| (&table.name, table.figures));
+    let mut chain = vec![resolved(name, model.as_str(), endpoint, figures)];
+    chain.extend(settings.fallbacks.iter().map(|model| later(model, endpoint)));
+    chain
+}
+
+/// Returns the chains of other roles than the turn's; `endpoint` is the server of the first model.
+#[must_use]
+pub fn role_chains(settings: &Settings, endpoint: &ModelEndpoint) -> BTreeMap<ModelRole, Vec<ResolvedModel>> {
+    let models = |models: &Vec<FallbackModel>| models.iter().map(|model| later(model, endpoint)).collect();
+    settings.role_models.iter().map(|(role, chain)| (*role, models(chain))).collect()
+}
+
+fn later(model: &FallbackModel, first: &ModelEndpoint) -> ResolvedModel {
+    let FallbackModel { name, id, endpoint, figures } = model;
+    resolved(&name.value, id, endpoint.as_ref().unwrap_or(first), *figures)
+}
+
+fn resolved(name: &ModelName, id: &str, endpoint: &ModelEndpoint, figures: ModelFigures) -> ResolvedModel {
+    ResolvedModel {
         name: name.clone(),
         server: endpoint.kind(),
         base_url: endpoint.base_url.value.clone(),
@@ -76,14 +103,7 @@ pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -
         key: endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose())),
         figures,
         declared: DeclaredModel::default(),
-    };
-    let table = settings.table_of(model);
-    let (name, figures) = table.map_or((model, ModelFigures::default()), |table| (&table.name, table.figures));
-    let mut chain = vec![resolved(name, model.as_str(), endpoint, figures)];
-    for FallbackModel { name, id, endpoint: own, figures } in &settings.fallbacks {
-        chain.push(resolved(&name.value, id, own.as_ref().unwrap_or(endpoint), *figures));
     }
-    chain
 }
 
 /// Returns the chain of runs whose first model is this one, with what is known of its models; empty without a server.

@@ -78,7 +78,7 @@ impl RunSetup {
         let RunConditions { deadline, attendance, demo_words } = conditions;
         let env = sources.env.clone();
         let known = secrets::known_secrets(&env, Some(&settings));
-        let names = settings.model.iter().chain(settings.fallbacks.iter().map(|model| &model.name));
+        let names = settings.model.iter().chain(settings.later_models().map(|model| &model.name));
         for name in names {
             if secrets::is_secret(&known, name.value.as_str()) {
                 return Err(SetupError::SecretInModel(name.origin.clone()));
@@ -124,7 +124,8 @@ impl RunSetup {
     /// Asks the servers of the chain what its models can do, where that is due. Returns notices for the person.
     async fn learn(&mut self, model: &ModelName) -> Vec<ModelNotice> {
         let Some(endpoint) = &self.settings.endpoint else { return Vec::new() };
-        let chain = agent::chain(&self.settings, endpoint, model);
+        let mut chain = agent::chain(&self.settings, endpoint, model);
+        chain.extend(agent::role_chains(&self.settings, endpoint).into_values().flatten());
         let now = test_hooks::clock().now();
         let learned = questions::learn(&chain, &self.settings.place.data_dir.value, now).await;
         self.learned = learned.models;

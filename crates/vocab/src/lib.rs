@@ -75,7 +75,7 @@ pub use id::{
 };
 pub use json::Json;
 pub use message::{CallInHistory, Message, Reply, ReplyCall, StopReason};
-pub use model_role::ModelRole;
+pub use model_role::{ModelRole, RoleUse};
 pub use model_software::ModelSoftware;
 pub use newer::NewerRecord;
 pub use output::OutputSpec;

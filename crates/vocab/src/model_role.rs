@@ -25,7 +25,49 @@ pub enum ModelRole {
     Judge,
 }
 
+/// Whether a model is called in a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleUse {
+    /// The model of the conversation: its chain is the run's.
+    Run,
+    /// Models are called in it; it may have a chain of its own.
+    Own,
+    /// Nothing calls a model in it yet.
+    NotBuilt,
+}
+
 impl ModelRole {
+    /// All roles.
+    pub const ALL: [Self; 8] =
+        [Self::Turn, Self::Summary, Self::Title, Self::Router, Self::Planner, Self::Step, Self::Synthesis, Self::Judge];
+
+    /// Returns its name in settings and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Turn => "turn",
+            Self::Summary => "summary",
+            Self::Title => "title",
+            Self::Router => "router",
+            Self::Planner => "planner",
+            Self::Step => "step",
+            Self::Synthesis => "synthesis",
+            Self::Judge => "judge",
+        }
+    }
+
+    /// Returns whether a model is called in this role.
+    #[must_use]
+    pub const fn usage(self) -> RoleUse {
+        match self {
+            Self::Turn => RoleUse::Run,
+            Self::Summary => RoleUse::Own,
+            Self::Title | Self::Router | Self::Planner | Self::Step | Self::Synthesis | Self::Judge => {
+                RoleUse::NotBuilt
+            }
+        }
+    }
+
     /// Whether this is a turn of the loop, whose reply belongs to the conversation.
     #[must_use]
     pub fn is_turn(&self) -> bool {

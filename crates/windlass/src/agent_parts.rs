@@ -2,7 +2,7 @@
 
 #[cfg(feature = "commands")]
 use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use windlass_tools::{
 };
 #[cfg(feature = "commands")]
 use windlass_vocab::ToolSource;
-use windlass_vocab::{Attendance, ModelName, Policy, PolicyPatch};
+use windlass_vocab::{Attendance, ModelName, ModelRole, Policy, PolicyPatch};
 
 use crate::asking::QuestionHandler;
 use crate::build_error::BuildError;
@@ -63,6 +63,10 @@ pub(crate) struct AgentParts {
     pub(crate) fallbacks: Vec<String>,
     /// The whole chain, where a door has resolved it.
     pub(crate) resolved_models: Vec<ResolvedModel>,
+    /// The names of the models of other roles than the turn's.
+    pub(crate) role_models: BTreeMap<ModelRole, Vec<String>>,
+    /// The chains of other roles than the turn's, where a door has resolved them.
+    pub(crate) resolved_role_models: BTreeMap<ModelRole, Vec<ResolvedModel>>,
     pub(crate) environment: Environment,
     pub(crate) custom_model: Option<(ModelName, Arc<dyn Model>)>,
     pub(crate) named_models: HashMap<ModelName, Arc<dyn Model>>,
@@ -128,6 +132,8 @@ impl Default for AgentParts {
             model: RequestedModel::default(),
             fallbacks: Vec::new(),
             resolved_models: Vec::new(),
+            role_models: BTreeMap::new(),
+            resolved_role_models: BTreeMap::new(),
             environment: Environment::default(),
             custom_model: None,
             named_models: HashMap::new(),
@@ -197,6 +203,8 @@ impl AgentParts {
             first: std::mem::take(&mut self.model),
             fallbacks: std::mem::take(&mut self.fallbacks),
             resolved: std::mem::take(&mut self.resolved_models),
+            roles: std::mem::take(&mut self.role_models),
+            resolved_roles: std::mem::take(&mut self.resolved_role_models),
             custom: self.custom_model.take(),
             response_format: self.response_format,
         };

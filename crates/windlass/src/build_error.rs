@@ -51,6 +51,14 @@ pub enum BuildError {
         /// The row that limits tokens in the same way.
         instead: &'static str,
     },
+    /// A chain of its own is given for a role that has none.
+    #[error("the role `{role}` has no chain of its own: {problem}")]
+    Role {
+        /// The role.
+        role: &'static str,
+        /// Why.
+        problem: &'static str,
+    },
     /// An environment variable is invalid.
     #[error("{name}: {problem}")]
     Variable {

@@ -407,8 +407,8 @@ impl<D, O: Output> Builder<D, O> {
                 return Err(BuildError::OutputByTool);
             }
         }
-        let ChosenModels { chain, models } = parts.take_models()?;
-        crate::money_limits::check(&policy, &chain)?;
+        let ChosenModels { chain, role_chains, models } = parts.take_models()?;
+        crate::money_limits::check(&policy, chain.iter().chain(role_chains.values().flatten()))?;
         let secrets = Arc::new(Secrets::new(std::mem::take(&mut parts.secrets)));
         let (store, data_dir) = parts.open_store()?;
         let guard_locks = data_dir.as_ref().map(|dir| dir.join("guards"));
@@ -433,7 +433,7 @@ impl<D, O: Output> Builder<D, O> {
             name: parts.name,
             policy,
             models: chain,
-            role_chains: std::collections::BTreeMap::new(),
+            role_chains,
             instructions,
             permissions,
             deadline_ms: parts.deadline_ms,

@@ -153,6 +153,7 @@ mod money_limits;
 mod output;
 mod provider_table;
 mod resolved_model;
+mod role_chains;
 mod run_error;
 mod run_handle;
 mod run_wait;
@@ -185,7 +186,8 @@ pub use windlass_tools::{CallContext, Skill, SkillOwner, Tool, Verification};
 /// An answer to a question of a run.
 pub use windlass_vocab::Answer as QuestionAnswer;
 pub use windlass_vocab::{
-    DeltaBody, EffectClass, EndReason, Event, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded, StopBy,
+    DeltaBody, EffectClass, EndReason, Event, ModelRole, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded,
+    StopBy,
 };
 
 /// Compiles the program in the README.

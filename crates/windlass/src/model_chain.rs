@@ -3,7 +3,7 @@
 //! The first model has the id of its server as its name; the others have the names that the program gave them, so that
 //! one id on two servers is two models. What the table of models knows of each goes into the record of a run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_provider::known_models::{known_model, list_prices};
@@ -13,7 +13,7 @@ use windlass_provider::{
     WireKind,
 };
 use windlass_runtime::Models;
-use windlass_vocab::{ModelName, RunModel};
+use windlass_vocab::{ModelName, ModelRole, RunModel};
 
 use crate::build_error::BuildError;
 use crate::environment::Environment;
@@ -29,6 +29,10 @@ pub(crate) struct RequestedChain {
     pub(crate) fallbacks: Vec<String>,
     /// The whole chain, where a door has resolved it; then there are no others.
     pub(crate) resolved: Vec<ResolvedModel>,
+    /// The names of the models of other roles than the turn's, in order.
+    pub(crate) roles: BTreeMap<ModelRole, Vec<String>>,
+    /// The chains of other roles, where a door has resolved them.
+    pub(crate) resolved_roles: BTreeMap<ModelRole, Vec<ResolvedModel>>,
     /// The program's own model, in place of the first.
     pub(crate) custom: Option<(ModelName, Arc<dyn Model>)>,
     /// When the schema of an answer is sent, where the program says so.
@@ -38,14 +42,15 @@ pub(crate) struct RequestedChain {
 /// The chain of an agent, and the source of its models.
 pub(crate) struct ChosenModels {
     pub(crate) chain: Vec<RunModel>,
+    pub(crate) role_chains: BTreeMap<ModelRole, Vec<RunModel>>,
     pub(crate) models: Arc<dyn Models>,
 }
 
 /// A server, and the key for it.
 #[derive(Clone)]
-struct ServerAccess {
+pub(crate) struct ServerAccess {
     kind: ServerKind,
-    base_url: String,
+    pub(crate) base_url: String,
     key: Option<Secret>,
     response_format: Option<ResponseFormat>,
     wire: Option<WireKind>,
@@ -111,14 +116,15 @@ impl RequestedChain {
         environment: &Environment,
     ) -> Result<ChosenModels, BuildError> {
         let client = HttpClient::new(HttpConfig::default())?;
-        let mut resolved = ResolvedChain { chain: Vec::new(), known, client };
+        let mut resolved = ResolvedChain { chain: Vec::new(), places: Vec::new(), known, client };
         if !self.resolved.is_empty() {
             let mut first = None;
             for model in self.resolved {
                 let server = resolved.add_resolved(model, self.response_format)?;
                 first = first.or(Some(server));
             }
-            return Ok(resolved.chosen(first));
+            let role_chains = resolved.resolved_roles(self.resolved_roles, self.response_format)?;
+            return Ok(resolved.chosen(first, role_chains));
         }
         let first = match self.custom {
             Some((name, model)) => {
@@ -130,22 +136,40 @@ impl RequestedChain {
             None => Some(resolved.add(None, served(self.first, environment, KeyUse::First)?, self.response_format)?),
         };
         for name in self.fallbacks {
-            let request = RequestedModel { name: Some(name.clone()), ..RequestedModel::default() };
-            let mut model = served(request, environment, KeyUse::Later)?;
-            if let Some(first) = first.as_ref().filter(|first: &&ServerAccess| first.base_url == model.base_url) {
-                model.key = first.key.clone();
-            }
+            let model = later_model(&name, first.as_ref(), environment)?;
             resolved.add(Some(ModelName(name)), model, self.response_format)?;
         }
-        Ok(resolved.chosen(first))
+        let of_name = |name: &str| later_model(name, first.as_ref(), environment);
+        let role_chains = resolved.roles(self.roles, &of_name, self.response_format)?;
+        Ok(resolved.chosen(first, role_chains))
     }
 }
 
+/// Resolves a model that is not the first. At the first one's server it uses the same key, elsewhere only the key of
+/// its provider.
+fn later_model(name: &str, first: Option<&ServerAccess>, environment: &Environment) -> Result<ServedModel, BuildError> {
+    let request = RequestedModel { name: Some(name.to_owned()), ..RequestedModel::default() };
+    let mut model = served(request, environment, KeyUse::Later)?;
+    if let Some(first) = first.filter(|first| first.base_url == model.base_url) {
+        model.key.clone_from(&first.key);
+    }
+    Ok(model)
+}
+
 /// A chain that is being resolved.
-struct ResolvedChain {
-    chain: Vec<RunModel>,
-    known: HashMap<ModelName, Arc<dyn Model>>,
+pub(crate) struct ResolvedChain {
+    pub(crate) chain: Vec<RunModel>,
+    /// Every model behind a server, with its id there.
+    pub(crate) places: Vec<ModelPlace>,
+    pub(crate) known: HashMap<ModelName, Arc<dyn Model>>,
     client: HttpClient,
+}
+
+/// A model behind a server.
+pub(crate) struct ModelPlace {
+    pub(crate) base_url: String,
+    pub(crate) id: String,
+    pub(crate) model: RunModel,
 }
 
 impl ResolvedChain {
@@ -156,12 +180,7 @@ impl ResolvedChain {
         model: ServedModel,
         response_format: Option<ResponseFormat>,
     ) -> Result<ServerAccess, BuildError> {
-        let ServedModel { kind, base_url, id, key, wire } = model;
-        let server = ServerAccess { kind, base_url, key, response_format, wire };
-        let id = match id {
-            ServedModelId::Known(id) => id,
-            ServedModelId::Listed(rule) => ask_for_model(&server.config("", &DeclaredModel::default()), rule)?,
-        };
+        let (server, id) = served_at(model, response_format)?;
         let name = name.unwrap_or_else(|| ModelName(id.clone()));
         self.push(name, &id, &server, (ModelFigures::default(), DeclaredModel::default()))?;
         Ok(server)
@@ -173,9 +192,7 @@ impl ResolvedChain {
         model: ResolvedModel,
         response_format: Option<ResponseFormat>,
     ) -> Result<ServerAccess, BuildError> {
-        let kind = model.kind();
-        let ResolvedModel { name, server: _, base_url, id, key, figures, declared } = model;
-        let server = ServerAccess { kind, base_url, key, response_format, wire: None };
+        let (server, ResolvedModel { name, id, figures, declared, .. }) = resolved_at(model, response_format);
         self.push(name, &id, &server, (figures, declared))?;
         Ok(server)
     }
@@ -185,31 +202,68 @@ impl ResolvedChain {
         name: ModelName,
         id: &str,
         server: &ServerAccess,
-        (figures, declared): (ModelFigures, DeclaredModel),
+        known: (ModelFigures, DeclaredModel),
     ) -> Result<(), BuildError> {
         if self.chain.iter().any(|earlier| earlier.name == name) {
             return Err(BuildError::ModelTwice { name: name.0 });
         }
+        let model = self.make(name, id, server, known)?;
+        self.chain.push(model);
+        Ok(())
+    }
+
+    /// Makes a model behind a server.
+    pub(crate) fn make(
+        &mut self,
+        name: ModelName,
+        id: &str,
+        server: &ServerAccess,
+        (figures, declared): (ModelFigures, DeclaredModel),
+    ) -> Result<RunModel, BuildError> {
         // A model that the program made itself under this name comes first.
         if !self.known.contains_key(&name) {
             let model: Arc<dyn Model> = Arc::new(HttpModel::new(server.config(id, &declared), &self.client)?);
             self.known.insert(name.clone(), model);
         }
-        self.chain.push(server.run_model(name, id, figures, &declared));
-        Ok(())
+        let model = server.run_model(name, id, figures, &declared);
+        self.places.push(ModelPlace { base_url: server.base_url.clone(), id: id.to_owned(), model: model.clone() });
+        Ok(model)
     }
 
     /// Returns the chain with the source of its models; `first` is the server for any other model.
-    fn chosen(self, first: Option<ServerAccess>) -> ChosenModels {
-        let Self { chain, known, client } = self;
+    fn chosen(self, first: Option<ServerAccess>, role_chains: BTreeMap<ModelRole, Vec<RunModel>>) -> ChosenModels {
+        let Self { chain, places: _, known, client } = self;
         let models = ServedModels { first, client, known: Mutex::new(known) };
-        ChosenModels { chain, models: Arc::new(models) }
+        ChosenModels { chain, role_chains, models: Arc::new(models) }
     }
+}
+
+/// Returns the server of a model and the model's id there; the server is asked for its models where none is named.
+pub(crate) fn served_at(
+    model: ServedModel,
+    response_format: Option<ResponseFormat>,
+) -> Result<(ServerAccess, String), BuildError> {
+    let ServedModel { kind, base_url, id, key, wire } = model;
+    let server = ServerAccess { kind, base_url, key, response_format, wire };
+    let id = match id {
+        ServedModelId::Known(id) => id,
+        ServedModelId::Listed(rule) => ask_for_model(&server.config("", &DeclaredModel::default()), rule)?,
+    };
+    Ok((server, id))
+}
+
+/// Returns the server of a model that a door has resolved.
+pub(crate) fn resolved_at(
+    mut model: ResolvedModel,
+    response_format: Option<ResponseFormat>,
+) -> (ServerAccess, ResolvedModel) {
+    let (base_url, key) = (model.base_url.clone(), model.key.take());
+    (ServerAccess { kind: model.kind(), base_url, key, response_format, wire: None }, model)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{BTreeMap, HashMap};
 
     use windlass_provider::server_kind::ServerKind;
     use windlass_provider::{Ability, DeclaredModel, WireKind};
@@ -226,6 +280,8 @@ mod tests {
             first: RequestedModel { name: Some(first.to_owned()), ..RequestedModel::default() },
             fallbacks: fallbacks.iter().map(ToString::to_string).collect(),
             resolved: Vec::new(),
+            roles: BTreeMap::new(),
+            resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
         };
@@ -259,6 +315,18 @@ mod tests {
         }
     }
 
+    fn door(resolved: Vec<ResolvedModel>) -> RequestedChain {
+        RequestedChain {
+            first: RequestedModel::default(),
+            fallbacks: Vec::new(),
+            resolved,
+            roles: BTreeMap::new(),
+            resolved_roles: BTreeMap::new(),
+            custom: None,
+            response_format: None,
+        }
+    }
+
     // proves M2: a door's chain has the names, servers and figures that its settings say
     #[test]
     fn a_resolved_chain_is_taken_as_it_is() {
@@ -272,20 +340,13 @@ mod tests {
             declared: DeclaredModel::default(),
         };
         let own = ModelFigures { window: Some(7), ..ModelFigures::default() };
-        let requested = |resolved| RequestedChain {
-            first: RequestedModel::default(),
-            fallbacks: Vec::new(),
-            resolved,
-            custom: None,
-            response_format: None,
-        };
         let both = vec![model("a", own), model("b", ModelFigures::default())];
-        let chosen = requested(both).resolve(HashMap::new(), &Environment::default()).unwrap();
+        let chosen = door(both).resolve(HashMap::new(), &Environment::default()).unwrap();
         let [a, b] = chosen.chain.as_slice() else { panic!("two models: {:?}", chosen.chain) };
         assert_eq!((a.name.as_str(), a.window), ("a", Some(7)));
         assert!(a.prices.is_some() && b.window.is_some_and(|window| window > 7), "the rest is the table's: {b:?}");
         let twice = vec![model("a", own), model("a", own)];
-        let refused = requested(twice).resolve(HashMap::new(), &Environment::default()).map(|chosen| chosen.chain);
+        let refused = door(twice).resolve(HashMap::new(), &Environment::default()).map(|chosen| chosen.chain);
         assert!(matches!(refused, Err(BuildError::ModelTwice { .. })), "{refused:?}");
     }
 
@@ -310,9 +371,7 @@ mod tests {
         let nothing = DeclaredModel::default();
         let resolved =
             vec![model("table", None, nothing), model("server", None, declared), model("own", Some(7), declared)];
-        let (first, fallbacks) = (RequestedModel::default(), Vec::new());
-        let requested = RequestedChain { first, fallbacks, resolved, custom: None, response_format: None };
-        let chain = requested.resolve(HashMap::new(), &Environment::default()).unwrap().chain;
+        let chain = door(resolved).resolve(HashMap::new(), &Environment::default()).unwrap().chain;
         let seen: Vec<_> = chain.iter().map(|model| (model.software, model.toolless, model.prices.is_some())).collect();
         let llama_cpp = (Some(ModelSoftware::LlamaCpp), true, true);
         assert_eq!(seen, [(None, false, false), llama_cpp, llama_cpp]);
@@ -335,8 +394,15 @@ mod tests {
         let chosen = |wire, base_url: &str, id: &str| {
             let (name, base_url) = (Some(id.to_owned()), Some(base_url.to_owned()));
             let first = RequestedModel { name, base_url, wire, ..RequestedModel::default() };
-            let (fallbacks, resolved) = (Vec::new(), Vec::new());
-            let requested = RequestedChain { first, fallbacks, resolved, custom: None, response_format: None };
+            let requested = RequestedChain {
+                first,
+                fallbacks: Vec::new(),
+                resolved: Vec::new(),
+                roles: BTreeMap::new(),
+                resolved_roles: BTreeMap::new(),
+                custom: None,
+                response_format: None,
+            };
             requested.resolve(HashMap::new(), &Environment::default()).unwrap().chain.remove(0)
         };
         let (here, openrouter) = ("http://127.0.0.1:9/v1", "https://openrouter.ai/api/v1");

@@ -5,11 +5,11 @@ use windlass_vocab::{LimitUnit, Policy, RunModel, SpendingLimit};
 use crate::build_error::BuildError;
 
 /// Refuses a limit of money with a model of unknown price. What a program's own model costs is the program's business.
-pub(crate) fn check(policy: &Policy, chain: &[RunModel]) -> Result<(), BuildError> {
+pub(crate) fn check<'a>(policy: &Policy, models: impl IntoIterator<Item = &'a RunModel>) -> Result<(), BuildError> {
     let limit = SpendingLimit::ALL
         .into_iter()
         .find(|limit| limit.unit() == LimitUnit::Cost && limit.in_policy(policy).is_some());
-    let unpriced = chain.iter().find(|model| model.server.is_some() && model.prices.is_none());
+    let unpriced = models.into_iter().find(|model| model.server.is_some() && model.prices.is_none());
     match limit.zip(unpriced) {
         Some((limit, model)) => Err(BuildError::UnknownPrice {
             limit: limit.row(),

@@ -15,7 +15,9 @@ Examples:
 
 A name is an id of the configured server, an id with its provider (ollama:qwen3), an address
 with an id (https://llm.example/v1#big), or that of a table [models.NAME] in windlass.toml.
-Several with commas between them are a chain: each is called when those before it can't be reached.";
+Several with commas between them are a chain: each is called when those before it can't be reached.
+In windlass.toml, [roles] summary = \"NAME\" says which models write the summaries of long
+conversations: one name or a list. A server named there may be sent the conversation.";
 
 // `windlass models`.
 #[derive(Clone, Debug, Args)]
@@ -52,6 +54,11 @@ pub enum ModelsCommand {
 }
 
 impl ModelsArgs {
+    /// Whether models are named in place of the configured ones.
+    pub(crate) fn names_models(&self) -> bool {
+        !self.names.is_empty() || self.model.is_some()
+    }
+
     /// Returns the arguments that override the environment and the settings files.
     #[must_use]
     pub fn flags(&self, data_dir: Option<PathBuf>) -> Flags {

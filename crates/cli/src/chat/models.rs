@@ -4,7 +4,7 @@
 use windlass_setup::run_setup::SetupError;
 
 use super::conversation::Conversation;
-use crate::commands::models::endpoints;
+use crate::commands::models::{endpoints, roles};
 use crate::models::list;
 use crate::output::harmless_line;
 use crate::output::setting_words::{settings_error, settings_notice};
@@ -20,7 +20,8 @@ pub(super) async fn report(talk: &Conversation) -> String {
         return format!("{}\n", harmless_line(talk.model.as_str()));
     }
     let setup = &talk.prepared_run.setup;
-    let listing = list(Ok((&chain, &setup.learned)), &endpoints(&setup.settings), &[]).await;
+    let chain = Ok((chain.as_slice(), setup.learned.as_slice()));
+    let listing = list(chain, &roles(&setup.settings), &endpoints(&setup.settings), &[]).await;
     talk.scrubbed(&listing.as_text()).into_owned()
 }
 

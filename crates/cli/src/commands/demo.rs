@@ -117,6 +117,7 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         model: Some(Sourced::new(DEMO.into(), SettingOrigin::Default)),
         table: None,
         fallbacks: Vec::new(),
+        role_models: std::collections::BTreeMap::new(),
         policy,
         system: None,
         project_instructions: Sourced::new(false, SettingOrigin::Default),

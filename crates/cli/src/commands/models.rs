@@ -1,14 +1,16 @@
 //! `windlass models`: lists the models that can be used, and calls those of the chain to see whether they answer.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use windlass::door::ResolvedModel;
-use windlass_setup::agent::chain;
+use windlass_setup::agent::{chain, role_chains};
 use windlass_setup::models::memory::{ModelMemory, RememberedModel};
 use windlass_setup::models::{self, ModelFallback, ModelPreference, questions};
 use windlass_setup::settings::{Env, ModelEndpoint, Settings, SettingsError};
 use windlass_setup::{secrets, test_hooks};
+use windlass_vocab::ModelRole;
 
 use super::block_on::block_on;
 use super::prepared_run;
@@ -35,7 +37,8 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
         let (text, exit) = match args.command {
             ModelsCommand::List => {
                 let chain = chosen.as_deref().map(|chain| (chain, learned.as_slice())).map_err(settings_error);
-                let listing = list(chain, &endpoints(&settings), &test_hooks::local_servers()).await;
+                let roles = roles(&settings);
+                let listing = list(chain, &roles, &endpoints(&settings), &test_hooks::local_servers()).await;
                 (if args.json { line(&listing.as_json()) } else { listing.as_text() }, Exit::Done)
             }
             ModelsCommand::Probe => {
@@ -48,7 +51,15 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
                 (if args.json { as_json() } else { probe_table(&probes) }, exit)
             }
             ModelsCommand::Test => {
-                let trials = try_models(&chosen?).await;
+                let mut models = chosen?;
+                // Where somebody names models, only those are tried.
+                let roles = if args.names_models() { BTreeMap::new() } else { roles(&settings) };
+                for model in roles.into_values().flatten() {
+                    if models.iter().all(|other| (&other.base_url, &other.id) != (&model.base_url, &model.id)) {
+                        models.push(model);
+                    }
+                }
+                let trials = try_models(&models).await;
                 let exit = if trials.iter().all(ModelTrial::is_ok) { Exit::Done } else { Exit::Failed };
                 let as_json = || line(&json!({ "models": trials.iter().map(ModelTrial::as_json).collect::<Vec<_>>() }));
                 (if args.json { as_json() } else { trials.iter().map(ModelTrial::as_text).collect() }, exit)
@@ -105,10 +116,14 @@ async fn probe_all(
     probes
 }
 
-/// The servers of the chain.
+/// The chains of other roles than the turn's, once the first model is chosen.
+pub(crate) fn roles(settings: &Settings) -> BTreeMap<ModelRole, Vec<ResolvedModel>> {
+    settings.endpoint.as_ref().map(|endpoint| role_chains(settings, endpoint)).unwrap_or_default()
+}
+
+/// The servers of the chain and of the roles.
 pub(crate) fn endpoints(settings: &Settings) -> Vec<ModelEndpoint> {
-    let others = settings.fallbacks.iter().filter_map(|model| model.endpoint.clone());
-    settings.endpoint.iter().cloned().chain(others).collect()
+    settings.endpoints().cloned().collect()
 }
 
 fn line(value: &Value) -> String {

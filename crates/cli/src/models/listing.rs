@@ -1,14 +1,16 @@
-//! The models that can be used: those of the chain, of its servers and of servers on this machine.
+//! The models that can be used: those of the chain and of the roles, of their servers and of servers on this machine.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use windlass::door::{LIST_LIMIT, ModelFigures, ResolvedModel, is_chat_model};
 use windlass_provider::known_models::TABLE_DATE;
 use windlass_provider::{DeclaredModel, ListingError};
 use windlass_setup::models::memory::RememberedModel;
 use windlass_setup::models::{LocalServer, models_of};
 use windlass_setup::settings::ModelEndpoint;
+use windlass_vocab::ModelRole;
 
 use super::row::{ModelRow, chain_rows};
 use crate::output::advice::with_failure;
@@ -22,6 +24,8 @@ const LOCAL_LIMIT: Duration = Duration::from_millis(300);
 pub(crate) struct ModelListing {
     /// Why there is no chain, or its models.
     pub(crate) chain: Result<Vec<ModelRow>, String>,
+    /// The chains of other roles than the turn's.
+    roles: Vec<(ModelRole, Vec<ModelRow>)>,
     servers: Vec<ServerModels>,
 }
 
@@ -35,6 +39,7 @@ struct ServerModels {
 /// Asks the servers of the chain, and those on this machine, for their models.
 pub(crate) async fn list(
     chain: Result<(&[ResolvedModel], &[RememberedModel]), String>,
+    roles: &BTreeMap<ModelRole, Vec<ResolvedModel>>,
     endpoints: &[ModelEndpoint],
     locals: &[LocalServer],
 ) -> ModelListing {
@@ -53,7 +58,9 @@ pub(crate) async fn list(
             servers.push(ServerModels { base_url: local.base_url.clone(), models: Ok(models) });
         }
     }
-    ModelListing { chain: chain.map(|(chain, learned)| chain_rows(chain, learned)), servers }
+    let learned = chain.as_ref().map_or(&[][..], |(_, learned)| *learned);
+    let roles = roles.iter().map(|(role, chain)| (*role, chain_rows(chain, learned))).collect();
+    ModelListing { chain: chain.map(|(chain, learned)| chain_rows(chain, learned)), roles, servers }
 }
 
 async fn ask(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ModelRow>, String> {
@@ -84,6 +91,10 @@ impl ModelListing {
             }
             Err(problem) => text += &format!("no model is configured: {}\n", harmless_line(problem)),
         }
+        for (role, chain) in &self.roles {
+            text.push('\n');
+            push_block(&mut text, &format!("in the role {}", role.name()), chain);
+        }
         for ServerModels { base_url, models } in &self.servers {
             match models {
                 Ok(models) if models.is_empty() => text += &format!("\n{base_url} lists no model for conversation\n"),
@@ -112,7 +123,9 @@ impl ModelListing {
             Ok(chain) => (rows(chain), None),
             Err(problem) => (Vec::new(), Some(problem)),
         };
-        json!({ "table_date": TABLE_DATE, "chain": chain, "problem": problem, "servers": servers })
+        let roles: Map<String, Value> =
+            self.roles.iter().map(|(role, chain)| (role.name().to_owned(), rows(chain).into())).collect();
+        json!({ "table_date": TABLE_DATE, "chain": chain, "roles": roles, "problem": problem, "servers": servers })
     }
 }
 

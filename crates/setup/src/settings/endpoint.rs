@@ -3,8 +3,10 @@
 //! What the name of a model means is the library's to say (`windlass::door::NamedModel`). An address given beside the
 //! name, as a flag or in the same file, makes the name the server's own id.
 
+use std::collections::BTreeMap;
+
 use windlass::door::{MODEL_VARIABLES, NamedModel, NamedServer};
-use windlass_vocab::ModelName;
+use windlass_vocab::{ModelName, ModelRole};
 
 use super::error::SettingsError;
 use super::fallbacks::{self, FallbackModel, FirstModel};
@@ -15,6 +17,7 @@ use super::model_list::{ModelList, check_model};
 use super::model_tables::{self, FoundTable, TableModel};
 use super::notice::SettingsNotice;
 use super::origin::{SettingOrigin, Sourced};
+use super::roles;
 use super::server_address::{KeyUse, ServerAddress, address, address_in_name, endpoint_at};
 use super::sources::Sources;
 
@@ -28,6 +31,8 @@ pub struct ModelSettings {
     pub(super) endpoint: Option<ModelEndpoint>,
     /// The models that follow in the chain.
     pub(super) fallbacks: Vec<FallbackModel>,
+    /// The models of other roles than the turn's.
+    pub(super) role_models: BTreeMap<ModelRole, Vec<FallbackModel>>,
     /// Notices for the person.
     pub notices: Vec<SettingsNotice>,
 }
@@ -53,8 +58,23 @@ enum NameReading {
 pub(super) fn model_settings(sources: &Sources) -> Result<ModelSettings, SettingsError> {
     match chain(sources)? {
         Some(chain) => models_named(sources, &chain, None),
-        None => first_model(sources, None, None),
+        None => with_roles(sources, first_model(sources, None, None)?),
     }
+}
+
+/// Adds the models of other roles than the turn's.
+fn with_roles(sources: &Sources, mut resolved: ModelSettings) -> Result<ModelSettings, SettingsError> {
+    let id = resolved.model.as_ref().map(|model| model.value.as_str());
+    let first = FirstModel { name: None, id, endpoint: resolved.endpoint.as_ref() };
+    let (role_models, notices) = roles::role_models(sources, &first)?;
+    resolved.role_models = role_models;
+    for notice in notices {
+        // Several models of a server have the same notice.
+        if !resolved.notices.contains(&notice) {
+            resolved.notices.push(notice);
+        }
+    }
+    Ok(resolved)
 }
 
 /// Resolves the models that are named so. A first one without a server is of the `current` server, where there is one.
@@ -85,7 +105,7 @@ pub(super) fn models_named(
     let first = FirstModel { name: own_name.or(id), id, endpoint: resolved.endpoint.as_ref() };
     let (fallbacks, notices) = fallbacks::fallbacks(sources, chain.value.others(), &chain.origin, &first)?;
     resolved.notices.extend(notices);
-    Ok(ModelSettings { fallbacks, table, ..resolved })
+    with_roles(sources, ModelSettings { fallbacks, table, ..resolved })
 }
 
 /// Resolves the first model and its server.

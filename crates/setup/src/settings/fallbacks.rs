@@ -18,7 +18,7 @@ use super::server_address::{KeyUse, address_in_name, endpoint_at};
 use super::sources::Sources;
 use crate::models::DEMO;
 
-/// A model of a chain after the first.
+/// A model of a chain after the first, or of a role's chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FallbackModel {
     /// Its name in the chain, as it was given.
@@ -69,7 +69,7 @@ pub(super) fn fallbacks<'n>(
     Ok((chain, notices))
 }
 
-fn fallback(
+pub(super) fn fallback(
     sources: &Sources,
     name: Sourced<&str>,
     first: &FirstModel<'_>,

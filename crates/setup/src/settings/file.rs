@@ -11,6 +11,7 @@ use super::file_settings::FileSettings;
 use super::model_tables;
 use super::nearest::nearest;
 use super::origin::{Position, SettingOrigin, Sourced};
+use super::roles;
 
 /// Whose file it is, which decides what it may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,7 @@ impl SettingsFile {
             return Err(SettingsError::wrong(self.origin_of_row(refused.row), refused.to_string()));
         }
         model_tables::check(self)?;
+        roles::check(self)?;
         if self.scope == SettingsScope::Project {
             if let Some(key) = api_key {
                 let problem = "a key does not belong in a project's file, where others can read it: \

@@ -18,6 +18,8 @@ use super::model_list::ModelList;
 pub(super) struct FileSettings {
     pub(super) model: Option<Spanned<ModelList>>,
     pub(super) models: BTreeMap<String, Spanned<FileModel>>,
+    /// The chains of other roles than the turn's, by the role's name.
+    pub(super) roles: BTreeMap<Spanned<String>, Spanned<ModelList>>,
     pub(super) base_url: Option<Spanned<String>>,
     pub(super) api_key_env: Option<Spanned<String>>,
     pub(super) api_key: Option<Spanned<String>>,

@@ -18,6 +18,7 @@ use super::ignored_setting::IgnoredSetting;
 use super::model_tables;
 use super::notice::SettingsNotice;
 use super::policy;
+use super::roles;
 use super::server_address::SERVER_IN_NAME;
 use super::sources::Sources;
 
@@ -50,6 +51,8 @@ impl Sources {
                 Some(model) => file.left_out(model, model_tables::OWN_MODEL),
                 None => file.left_out(table, model_tables::OWN_MODEL),
             }));
+            let roles = file.settings.roles.values().filter(|chain| roles::names_server(chain.get_ref()));
+            left_out.extend(roles.map(|chain| file.left_out(chain, SERVER_IN_NAME)));
             left_out.extend(base_url.as_ref().map(|url| file.left_out(url, "a base_url")));
             left_out.extend(api_key_env.as_ref().map(|name| file.left_out(name, "the choice of a key (api_key_env)")));
         }

@@ -40,6 +40,7 @@ mod place;
 mod policy;
 mod programs;
 mod provider;
+mod roles;
 pub mod sandbox;
 pub mod saved_texts;
 mod server_address;
@@ -57,7 +58,7 @@ use std::path::PathBuf;
 
 use windlass_mcp::ServerName;
 use windlass_tools::HostPattern;
-use windlass_vocab::{ModelName, Policy};
+use windlass_vocab::{ModelName, ModelRole, Policy};
 
 use self::model_list::ModelList;
 
@@ -102,6 +103,8 @@ pub struct Settings {
     pub table: Option<TableModel>,
     /// The models that follow in the chain.
     pub fallbacks: Vec<FallbackModel>,
+    /// The models of other roles than the turn's; a role that is absent uses the chain (M9).
+    pub role_models: BTreeMap<ModelRole, Vec<FallbackModel>>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
     /// Who the agent is and what it is for, in place of the default (C2).
@@ -127,8 +130,9 @@ pub struct Settings {
 impl Settings {
     /// Uses these models in place of the configured ones.
     pub fn use_models(&mut self, models: ModelSettings) {
-        let ModelSettings { model, table, endpoint, fallbacks, notices: _ } = models;
-        (self.model, self.table, self.endpoint, self.fallbacks) = (model, table, endpoint, fallbacks);
+        let ModelSettings { model, table, endpoint, fallbacks, role_models, notices: _ } = models;
+        (self.model, self.table, self.endpoint) = (model, table, endpoint);
+        (self.fallbacks, self.role_models) = (fallbacks, role_models);
     }
 
     /// The figures that are configured for this model of the first server, and its name in records.
@@ -138,10 +142,19 @@ impl Settings {
         self.table.as_ref().filter(|_| is_first)
     }
 
+    /// The models after the first: of the chain, then of the roles.
+    pub fn later_models(&self) -> impl Iterator<Item = &FallbackModel> {
+        self.fallbacks.iter().chain(self.role_models.values().flatten())
+    }
+
+    /// The servers that are named, that of the first model first.
+    pub fn endpoints(&self) -> impl Iterator<Item = &ModelEndpoint> {
+        self.endpoint.iter().chain(self.later_models().filter_map(|model| model.endpoint.as_ref()))
+    }
+
     /// The keys that are sent to model servers, that of the first model first.
     pub fn api_keys(&self) -> impl Iterator<Item = &Sourced<ApiKey>> {
-        let others = self.fallbacks.iter().filter_map(|model| model.endpoint.as_ref());
-        self.endpoint.iter().chain(others).filter_map(|endpoint| endpoint.api_key.as_ref())
+        self.endpoints().filter_map(|endpoint| endpoint.api_key.as_ref())
     }
 }
 
@@ -193,6 +206,7 @@ impl Sources {
             model: model_settings.model,
             table: model_settings.table,
             fallbacks: model_settings.fallbacks,
+            role_models: model_settings.role_models,
             policy,
             system: system::system(self)?,
             project_instructions: system::project_instructions(self),

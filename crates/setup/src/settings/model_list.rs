@@ -25,6 +25,11 @@ impl ModelList {
         self.0.iter().skip(1).map(String::as_str)
     }
 
+    /// All names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
     /// Says what is wrong with the list, apart from its names.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.0.len() > 1 && self.0.iter().any(String::is_empty) {

@@ -36,7 +36,7 @@ pub struct RunStarted {
     /// The server that all its models were called at, in records from before each model named its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// What is known of the models of the chain.
+    /// What is known of the models of the chain and of the role chains.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<RunModel>,
     /// The models to try in other roles than the turn's, in order; a role that is absent uses `chain` (M9).
@@ -57,7 +57,7 @@ pub struct RunStarted {
 }
 
 impl RunStarted {
-    /// Returns what is known of a model of the chain.
+    /// Returns what is known of a model that the run may call.
     #[must_use]
     pub fn model(&self, name: &ModelName) -> Option<&RunModel> {
         self.models.iter().find(|model| model.name == *name)
@@ -69,7 +69,7 @@ impl RunStarted {
         self.role_chains.get(&role).filter(|chain| !chain.is_empty()).unwrap_or(&self.chain)
     }
 
-    /// Returns the address of the server of a model of the chain, where it has one.
+    /// Returns the address of the server of a model that the run may call, where it has one.
     #[must_use]
     pub fn server_of(&self, name: &ModelName) -> Option<&str> {
         self.model(name).map_or(self.server.as_deref(), |model| model.server.as_deref())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_provider::{Model, Secret, WireKind};
-use windlass_vocab::ModelName;
+use windlass_vocab::{ModelName, ModelRole};
 
 use super::Builder;
 use crate::resolved_model::ResolvedModel;
@@ -58,6 +58,28 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn fallback_model(mut self, name: impl Into<String>) -> Self {
         self.parts.fallbacks.push(name.into());
+        self
+    }
+
+    /// Adds a model to the chain of a role, by a name as for [`model`](Self::model) or
+    /// [`named_model`](Self::named_model): it is called instead of the chain of the run, e.g. to write summaries. Its
+    /// server may be sent every conversation.
+    ///
+    /// ```
+    /// use windlass::{Agent, ModelRole};
+    ///
+    /// let builder = Agent::builder().model("anthropic:claude-opus-4-5").role_model(ModelRole::Summary, "ollama:qwen3");
+    /// ```
+    #[must_use]
+    pub fn role_model(mut self, role: ModelRole, name: impl Into<String>) -> Self {
+        self.parts.role_models.entry(role).or_default().push(name.into());
+        self
+    }
+
+    /// Sets the whole chain of a role, resolved by a door's own settings.
+    #[must_use]
+    pub fn resolved_role_models(mut self, role: ModelRole, chain: impl IntoIterator<Item = ResolvedModel>) -> Self {
+        self.parts.resolved_role_models.insert(role, chain.into_iter().collect());
         self
     }
 
