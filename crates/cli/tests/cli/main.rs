@@ -18,4 +18,6 @@ mod real_model;
 mod real_servers;
 mod sdk_judges;
 mod serve;
+#[cfg(target_os = "linux")]
+mod summary_kill_matrix;
 mod usage;
