@@ -25,7 +25,7 @@ pub(crate) fn next_attempt(
     failure: &Failure,
     at: Timestamp,
 ) -> NextAttempt {
-    if failure.cause == Some(FailureCause::NotCalled) {
+    if failure.cause == Some(FailureCause::NotCalled) || failure.no_model {
         return next_model(run, attempt);
     }
     let has_room = run.deadline.is_none_or(|deadline| deadline.ms_since(at) >= ROOM_FOR_WHOLE_MS);

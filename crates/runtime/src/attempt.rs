@@ -79,9 +79,9 @@ pub(crate) fn start(
     asked: &AttemptRequest<'_>,
     streamed: &StreamedText,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
-    let (Some(model), Some(run), Some(context)) =
-        (services.models.model(asked.model), &state.control.run, &state.transcript.context)
-    else {
+    let run = state.control.run.as_ref();
+    let model = run.and_then(|run| services.model_of(&run.started, asked.model));
+    let (Some(model), Some(run), Some(context)) = (model, run, &state.transcript.context) else {
         let message = format!("The model `{}` of this run is not configured any more.", asked.model);
         let failure = Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, message) };
         return Box::pin(std::future::ready(Err(failure)));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_provider::Model;
 use windlass_store::{SpendingCounter, Store};
 use windlass_tools::{Permissions, Registry, Secrets, Workspace};
-use windlass_vocab::{Attendance, ModelName, ModelRole, Policy, RunModel};
+use windlass_vocab::{Attendance, ModelName, ModelRole, Policy, RunModel, RunStarted};
 
 use crate::breaker::Breakers;
 use crate::clock::Clock;
@@ -18,6 +18,13 @@ use crate::prefix::Instructions;
 pub trait Models: Send + Sync {
     /// Returns the model of this name, if there is one.
     fn model(&self, name: &ModelName) -> Option<Arc<dyn Model>>;
+
+    /// Returns the model with this name for a run that was to call it at `server`: one that is configured by its name,
+    /// or one of that server. A model that is not configured any more is not looked for at other servers, to which
+    /// nobody meant to send the conversation.
+    fn model_at(&self, name: &ModelName, _server: &str) -> Option<Arc<dyn Model>> {
+        self.model(name)
+    }
 }
 
 impl Models for HashMap<ModelName, Arc<dyn Model>> {
@@ -46,6 +53,18 @@ pub struct Services {
     pub guard_locks: Option<PathBuf>,
     /// The folder that calls change and that undo restores (T9).
     pub workspace: Option<Arc<Workspace>>,
+}
+
+impl Services {
+    /// Returns the model that a run calls by this name. A run's first server may have moved; the others are where they
+    /// were, or where the settings now say.
+    pub(crate) fn model_of(&self, run: &RunStarted, name: &ModelName) -> Option<Arc<dyn Model>> {
+        let first = run.chain.first().and_then(|first| run.server_of(first));
+        match run.server_of(name).filter(|server| Some(*server) != first) {
+            Some(server) => self.models.model_at(name, server),
+            None => self.models.model(name),
+        }
+    }
 }
 
 impl std::fmt::Debug for Services {

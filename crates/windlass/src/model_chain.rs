@@ -61,19 +61,29 @@ pub(crate) struct ServerAccess {
 struct ServedModels {
     first: Option<ServerAccess>,
     client: HttpClient,
-    known: Mutex<HashMap<ModelName, Arc<dyn Model>>>,
+    known: HashMap<ModelName, Arc<dyn Model>>,
+    /// Other models of the first server that were called.
+    others: Mutex<HashMap<ModelName, Arc<dyn Model>>>,
 }
 
 impl Models for ServedModels {
     fn model(&self, name: &ModelName) -> Option<Arc<dyn Model>> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(model) = known.get(name) {
+        if let Some(model) = self.known.get(name) {
+            return Some(Arc::clone(model));
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = others.get(name) {
             return Some(Arc::clone(model));
         }
         let config = self.first.as_ref()?.config(&name.0, &DeclaredModel::default());
         let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &self.client).ok()?);
-        known.insert(name.clone(), Arc::clone(&model));
+        others.insert(name.clone(), Arc::clone(&model));
         Some(model)
+    }
+
+    fn model_at(&self, name: &ModelName, server: &str) -> Option<Arc<dyn Model>> {
+        let is_first = self.first.as_ref().is_some_and(|first| first.base_url == server);
+        if self.known.contains_key(name) || is_first { self.model(name) } else { None }
     }
 }
 
@@ -233,7 +243,7 @@ impl ResolvedChain {
     /// Returns the chain with the source of its models; `first` is the server for any other model.
     fn chosen(self, first: Option<ServerAccess>, role_chains: BTreeMap<ModelRole, Vec<RunModel>>) -> ChosenModels {
         let Self { chain, places: _, known, client } = self;
-        let models = ServedModels { first, client, known: Mutex::new(known) };
+        let models = ServedModels { first, client, known, others: Mutex::default() };
         ChosenModels { chain, role_chains, models: Arc::new(models) }
     }
 }
@@ -305,6 +315,17 @@ mod tests {
             assert!(chosen.models.model(name).is_some(), "{name:?}");
         }
         assert!(chosen.models.model(&ModelName::from("of-an-older-run")).is_some(), "an id of the first server");
+    }
+
+    // proves X2, M2: a model that is not configured any more is not called at another server
+    #[test]
+    fn a_model_of_an_older_run_is_called_at_its_own_server_or_not_at_all() {
+        let chosen = chain("openai:gpt-x", &["ollama:qwen3"]).unwrap();
+        let is_called = |name: &str, server: &str| chosen.models.model_at(&name.into(), server).is_some();
+        assert!(is_called("gpt-y", "https://api.openai.com/v1"), "the first server has it");
+        assert!(!is_called("gpt-y", "https://openrouter.ai/api/v1"));
+        assert!(!is_called("claude-x", "https://api.anthropic.com/v1"));
+        assert!(is_called("ollama:qwen3", "http://10.0.0.1:11434/v1"), "the settings say where it is now");
     }
 
     #[test]

@@ -140,10 +140,7 @@ pub(crate) async fn model_of_last_run(
     session: SessionId,
 ) -> Result<Option<SessionModel>, CommandError> {
     let last = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
-        Record::RunStarted(started) => {
-            let model = started.chain.first().cloned();
-            Some(model.map(|model| SessionModel { server: started.server_of(&model).map(str::to_owned), model }))
-        }
+        Record::RunStarted(started) => Some(SessionModel::of(&started)),
         _ => None,
     });
     Ok(last.await?.flatten())

@@ -19,11 +19,12 @@ pub(crate) mod software;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use windlass::door::{LIST_LIMIT, ListedChoice, ListedRule, UnnamedModel, choose_listed, is_chat_model};
 use windlass_provider::{HttpClient, HttpConfig, ListedModel, ListingError, ModelConfig, Secret, list_models};
-use windlass_vocab::ModelName;
+use windlass_vocab::{ModelName, RunStarted};
 
 pub use self::demo_name::DEMO;
 pub use self::known_models::{KnownModels, list_some};
@@ -32,11 +33,26 @@ pub use self::notice::ModelNotice;
 pub use self::software::Software;
 use crate::settings::{ModelEndpoint, SettingOrigin, Settings, SettingsError, Sourced};
 
-/// The model and server of a session's last run.
+/// The model of a session's last run, and the servers of that run.
 #[derive(Clone, Debug)]
 pub struct SessionModel {
+    /// The first model of its chain.
     pub model: ModelName,
+    /// The server of that model.
     pub server: Option<String>,
+    /// The servers of all models of its chain and of its roles: each may have been sent the conversation.
+    pub servers: BTreeSet<String>,
+}
+
+impl SessionModel {
+    /// Returns the models of a run; `None` if it has none.
+    #[must_use]
+    pub fn of(run: &RunStarted) -> Option<Self> {
+        let model = run.chain.first()?.clone();
+        let called = run.chain.iter().chain(run.role_chains.values().flatten());
+        let servers = called.filter_map(|model| run.server_of(model)).map(str::to_owned).collect();
+        Some(Self { server: run.server_of(&model).map(str::to_owned), model, servers })
+    }
 }
 
 /// What a command requires of the model beyond the settings.
@@ -142,10 +158,10 @@ pub async fn choose(
 ) -> Result<ChosenModel, SettingsError> {
     let endpoint = settings.endpoint.as_ref();
     let is_demo = settings.model.as_ref().is_some_and(|model| model.value.as_str() == DEMO);
-    if let (false, Some(endpoint), Some(SessionModel { server: Some(server), .. })) =
-        (is_demo, endpoint, &preference.session)
-    {
-        check_same_server(endpoint, server)?;
+    if let Some(session) = preference.session.as_ref().filter(|_| !is_demo) {
+        for endpoint in settings.endpoints() {
+            check_same_server(endpoint, session)?;
+        }
     }
     match next_lookup(endpoint, named_model(settings, preference.session.map(|begun| begun.model))) {
         NextLookup::Settled(chosen) => Ok(chosen),
@@ -158,13 +174,17 @@ pub async fn choose(
 }
 
 /// Refuses to send a session's conversation to a different server unless somebody named that server.
-fn check_same_server(endpoint: &ModelEndpoint, server: &str) -> Result<(), SettingsError> {
+fn check_same_server(endpoint: &ModelEndpoint, session: &SessionModel) -> Result<(), SettingsError> {
     let ModelEndpoint { base_url, .. } = endpoint;
-    if base_url.origin != SettingOrigin::Default || base_url.value.trim_end_matches('/') == server.trim_end_matches('/')
-    {
+    // A run without a server, or from before servers were recorded, does not say where its conversation was sent.
+    let Some(began) = session.server.as_ref().filter(|_| base_url.origin == SettingOrigin::Default) else {
+        return Ok(());
+    };
+    let is_now = |server: &String| server.trim_end_matches('/') == base_url.value.trim_end_matches('/');
+    if session.servers.iter().chain([began]).any(is_now) {
         return Ok(());
     }
-    Err(SettingsError::OtherServer { began: server.to_owned(), now: base_url.value.clone() })
+    Err(SettingsError::OtherServer { began: began.clone(), now: base_url.value.clone() })
 }
 
 fn named_model(settings: &Settings, session: Option<ModelName>) -> Option<Sourced<ModelName>> {

@@ -8,7 +8,10 @@ use windlass_vocab::ModelName;
 use super::local::{LocalProbe, LocalServer, probe_all};
 use super::owner::ListenerOwner;
 use super::software::Software;
-use super::{ModelChoice, ModelFallback, NextLookup, choose_found, choose_of_server, is_named, list_some, next_lookup};
+use super::{
+    ModelChoice, ModelFallback, ModelPreference, NextLookup, SessionModel, choose, choose_found, choose_of_server,
+    is_named, list_some, next_lookup,
+};
 use crate::settings::{Flags, ModelEndpoint, SettingOrigin, SettingsError, Sourced, Sources};
 
 const KEY: (&str, &str) = ("OPENAI_API_KEY", "sk-environment");
@@ -248,4 +251,29 @@ fn ports_that_never_answer_cost_one_short_wait() {
     let (seen, took) = probe(&servers);
     assert!(seen.iter().all(|seen| *seen == LocalProbe::Nothing), "{seen:?}");
     assert!(took < Duration::from_millis(2500), "all at once: {took:?}");
+}
+
+// proves X2: a session's conversation goes to the servers of its chain and its roles, and to those that somebody names
+#[tokio::test]
+async fn a_resumed_session_is_sent_to_no_server_that_nobody_named() {
+    const OPENAI: &str = "https://api.openai.com/v1";
+    let chosen = async |servers: &[&str], model: &str| {
+        let flags = Flags { model: Some(model.to_owned()), data_dir: Some("/d".into()), ..Flags::default() };
+        let settings = Sources::of(flags, [KEY].into_iter().collect(), "/p").resolve().expect("settings");
+        let session = SessionModel {
+            model: "m".into(),
+            server: servers.first().map(ToString::to_string),
+            servers: servers.iter().map(ToString::to_string).collect(),
+        };
+        let preference = ModelPreference::new(Some(session), ModelFallback::Refuse);
+        choice_text(choose(&settings, preference, &[]).await)
+    };
+    let elsewhere = "http://llm.example/v1";
+    for servers in [&[][..], &[OPENAI], &["https://api.openai.com/v1/"], &[elsewhere, OPENAI]] {
+        assert_eq!(chosen(servers, "m").await, Ok(format!("{OPENAI} m")), "{servers:?}");
+    }
+    let refused = format!("this session talked to {elsewhere}, and would now talk to {OPENAI}, which nobody named");
+    assert_eq!(chosen(&[elsewhere], "m").await, Err(refused.clone()));
+    assert_eq!(chosen(&[elsewhere], "m,anthropic:b").await, Err(refused));
+    assert_eq!(chosen(&[elsewhere], "openai:m,anthropic:b").await, Ok(format!("{OPENAI} m")), "both are named");
 }

@@ -68,6 +68,36 @@ fn a_model_of_the_settings_is_used_by_its_name() {
     assert_eq!(model["prices"]["usual"]["output"], 2_500_000_000_i64);
 }
 
+// proves X2, M2: a resumed run sends its conversation to no server that it was not meant for
+#[test]
+fn a_resumed_run_does_not_look_for_a_lost_model_at_another_server() {
+    let second = ModelServer::start(down()).expect("a server");
+    let name = format!("{}#spare", second.base_url());
+    let chain = format!("scripted,{name}");
+    let run = |model: &str| {
+        ["run", "go", "--session", "s", "--message-id", "m", "--preset", "local-model", "--model", model]
+            .map(str::to_owned)
+    };
+    let bench = Bench::new(down());
+    let line = run(&chain);
+    // The session with the run, its first turn, and the two failures of the first model.
+    let dies = [("WINDLASS_TEST_DIE", "after:4")];
+    let died = bench.run_with(&line.iter().map(String::as_str).collect::<Vec<_>>(), &dies);
+    assert_eq!(died.code, -9, "{}", died.stderr);
+    let failed = bench.journal("s").pop().expect("a record");
+    assert_eq!((&failed["kind"], &failed["body"]["next"]["do"]), (&"AttemptFailed".into(), &"model".into()));
+    let line = run("scripted");
+    let ran = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains(&format!("The model `{name}` of this run is not configured any more.")),
+        "{}",
+        ran.stderr
+    );
+    assert!(bench.server.requests().iter().all(|request| request.body["model"] == "scripted"));
+    bench.assert_whole("a lost model");
+}
+
 #[test]
 fn a_wrong_chain_is_refused_before_anything_is_sent() {
     let bench = Bench::new(Script::of([ScriptStep::say("x")]));
