@@ -74,7 +74,7 @@ pub(crate) fn exited(index: u32, exit: CommandExit, text: &str, took_ms: u64) ->
 
 pub(crate) fn failed(status: Option<u16>, message: &str, next: NextAttempt) -> AttemptFailed {
     let failure = Failure { status, ..Failure::new(FailureClass::Transient, message) };
-    AttemptFailed { attempt: 1, model: "m".into(), failure, next, usage: None }
+    AttemptFailed { attempt: 1, model: "m".into(), failure, next, usage: None, role: windlass_vocab::ModelRole::Turn }
 }
 
 pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
@@ -105,5 +105,6 @@ pub(crate) fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -
         cut_off: false,
         dropped: Vec::new(),
         usage: Usage::default(),
+        wants_title: false,
     }
 }

@@ -86,8 +86,9 @@ impl<'a> Draft<'a> {
         let Some(run) = self.run() else { return };
         let (tools, turns, usage) = (run.tools.as_ref().clone(), run.counted_turns(), run.usage);
         let dropped = run.stop.map(|by| run.dropped_by(by).to_vec()).unwrap_or_default();
-        let cut_off = self.was_cut_off();
-        self.push(RunEnded { reason, answer: answer.into(), failure, tools, turns, output, cut_off, dropped, usage });
+        let (cut_off, wants_title) = (self.was_cut_off(), self.wants_title(reason));
+        let answer = answer.into();
+        self.push(RunEnded { reason, answer, failure, tools, turns, output, cut_off, dropped, usage, wants_title });
     }
 
     /// Whether the input is a reply without calls that the length limit cut off.

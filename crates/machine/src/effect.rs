@@ -9,7 +9,7 @@ use windlass_vocab::{
 };
 
 use crate::calls::startable;
-use crate::control::{Call, CallApproval, CallState, Phase, Run};
+use crate::control::{Attempt, Call, CallApproval, CallState, Phase, Run};
 use crate::snapshot_state::SnapshotState;
 use crate::state::State;
 
@@ -137,7 +137,10 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
         return match &state.control.undo {
             // No message is accepted before the files are restored.
             Some(started) => vec![Effect::Restore(Arc::clone(started))],
-            None if state.control.opened.is_some() => vec![Effect::Receive],
+            None if state.control.opened.is_some() => {
+                let title = state.control.title.as_deref().and_then(owed_model_call);
+                [Effect::Receive].into_iter().chain(title).collect()
+            }
             None => Vec::new(),
         };
     };
@@ -158,14 +161,7 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
             } else if attempt.unpinned {
                 Effect::Pin(run.id)
             } else {
-                Effect::CallModel {
-                    key,
-                    model: run.model_of(attempt),
-                    role: attempt.mode.role(),
-                    mode: attempt.mode,
-                    whole: attempt.whole,
-                    not_before: attempt.not_before,
-                }
+                model_call(run, key, attempt)
             });
         }
         Phase::Calling(calls) => {
@@ -176,6 +172,25 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
         Phase::Between => {}
     }
     owed
+}
+
+/// Returns the model call that a run waits for.
+fn owed_model_call(run: &Run) -> Option<Effect> {
+    match &run.phase {
+        Phase::Modelling(attempt) => Some(model_call(run, run.attempt_key()?, attempt)),
+        Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+    }
+}
+
+fn model_call(run: &Run, key: AttemptKey, attempt: &Attempt) -> Effect {
+    Effect::CallModel {
+        key,
+        model: run.model_of(attempt),
+        role: attempt.mode.role(),
+        mode: attempt.mode,
+        whole: attempt.whole,
+        not_before: attempt.not_before,
+    }
 }
 
 fn owed_for(call: &Call) -> Option<Effect> {

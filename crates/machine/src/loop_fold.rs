@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{NextAttempt, QuestionId, Record};
+use windlass_vocab::{ModelRole, NextAttempt, QuestionId, Record};
 
 use crate::control::{LoopState, Run};
 use crate::found_window::FoundWindows;
@@ -28,12 +28,17 @@ impl LoopState {
             Record::RunEnded(ended) => {
                 if let Some(run) = self.run.take() {
                     self.last = Some((run.id, Arc::new(ended.clone())));
+                    if ended.wants_title {
+                        self.ask_for_title(run);
+                    }
                 }
             }
             Record::QuestionAsked(asked) => {
                 self.questions = asked.question.0;
                 self.in_run(record);
             }
+            Record::AttemptFailed(failed) if failed.role == ModelRole::Title => self.title_failed(failed),
+            Record::ModelReplied(replied) if replied.role == ModelRole::Title => self.title = None,
             Record::AttemptFailed(failed) => {
                 if let NextAttempt::Dialect { .. } = failed.next {
                     self.toolless.insert(failed.model.clone());
@@ -50,6 +55,7 @@ impl LoopState {
                 self.toolless.clear();
                 self.found_windows = FoundWindows::default();
                 self.raised_limits.clear();
+                self.title = None;
             }
             Record::QuestionAnswered(answered) => {
                 self.raise_limit(answered);

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CacheReport, CallFinished, CallId, CallSettled, ContextPinned, EndReason,
-    Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelName, ModelReplied, NextAttempt, OutcomeKind, Part,
-    PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
-    QuestionOption, Record, Settlement, StopReason, TurnMode, Usage,
+    Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelName, ModelReplied, ModelRole, NextAttempt,
+    OutcomeKind, Part, PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId,
+    QuestionKind, QuestionOption, Record, Settlement, StopReason, TurnMode, Usage,
 };
 
 use crate::blank::is_blank;
@@ -52,6 +52,12 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         Fact::Resumed { attendance, deadline, approvals } => draft.resume(attendance, deadline, approvals),
         Fact::Pinned(context) => draft.pin(context),
         Fact::OfferChanged { context, joined } => draft.pin_anew(context, joined),
+        Fact::Failed { attempt, failure, usage } if draft.is_for_title(attempt) => {
+            draft.fail_title(attempt, failure, usage);
+        }
+        Fact::Replied { attempt, parts, stop, usage, .. } if draft.is_for_title(attempt) => {
+            draft.take_title(attempt, parts, stop, usage);
+        }
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
         Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed } => {
             draft.reply(attempt, parts, stop, usage, calls, ReplyFlaws { misfit, malformed });
@@ -146,7 +152,8 @@ impl Draft<'_> {
         let mode = attempt.mode;
         if failure.spent_elsewhere.is_some() {
             let model = run.model_of(attempt);
-            let failed = AttemptFailed { attempt: key.attempt, model, failure, next: NextAttempt::End, usage };
+            let (next, role) = (NextAttempt::End, ModelRole::Turn);
+            let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage, role };
             return self.spent_elsewhere(failed, mode);
         }
         let overflows = failure.class == FailureClass::Overflow && mode.role().is_turn();
@@ -170,7 +177,8 @@ impl Draft<'_> {
         };
         let ends = next == NextAttempt::End;
         let (model, ending) = (run.model_of(attempt), ending_failure(run, attempt, failure.clone(), self.at));
-        let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage };
+        let role = ModelRole::Turn;
+        let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage, role };
         if mode == TurnMode::Summary {
             return self.summary_failed(failed);
         }
@@ -257,7 +265,7 @@ impl Draft<'_> {
                 self.end(EndReason::Unfinished, text, None);
             }
             TurnMode::Tools | TurnMode::Talk => self.take_text_reply(mode, stop, &text, misfit),
-            TurnMode::Summary => {}
+            TurnMode::Summary | TurnMode::Title => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy, Reasoning,
-    ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction, UnfinishedCall,
+    ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction, UnfinishedCall,
 };
 
 /// The presets' names.
@@ -203,6 +203,7 @@ impl PresetColumn {
             retry_after_limit_ms: Some(600_000),
             server_wait_ms: 5_000,
             outside_text: OutsideText::Ask,
+            titles: Titles::Off,
             run_cost_limit: None,
             run_token_limit: None,
             run_time_limit_ms: None,

@@ -10,8 +10,8 @@
 //! own value, as often as the call needs. Otherwise the run ends as `budget_spent`.
 
 use windlass_vocab::{
-    AttemptFailed, EndReason, LimitUnit, MaxTokens, ModelName, NextAttempt, Preview, QuestionAsked, QuestionKind,
-    QuestionOption, Record, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
+    AttemptFailed, EndReason, LimitUnit, MaxTokens, ModelName, ModelRole, NextAttempt, Preview, QuestionAsked,
+    QuestionKind, QuestionOption, Record, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
 };
 
 use crate::breach::Breach;
@@ -28,7 +28,14 @@ const BYTES_PER_TOKEN: u64 = 3;
 impl LoopState {
     /// Adds what a record says was spent.
     pub(crate) fn charge(&mut self, record: &Record) {
-        let Some(run) = &mut self.run else { return };
+        let role = match record {
+            Record::ModelReplied(replied) => replied.role,
+            Record::AttemptFailed(failed) => failed.role,
+            _ => return,
+        };
+        // A title is written after the run it belongs to.
+        let run = if role == ModelRole::Title { self.title.as_deref_mut() } else { self.run.as_mut() };
+        let Some(run) = run else { return };
         let spent = match record {
             Record::ModelReplied(replied) => Spending::of_call(&replied.usage, replied.cost),
             Record::AttemptFailed(failed) => {
@@ -160,7 +167,11 @@ fn next_call(state: &State, batch: &[Record], run: &Run, model: &ModelName) -> S
 impl Draft<'_> {
     /// Returns the first limit that a call of this model would exceed. `charged` was spent and is not recorded yet.
     pub(crate) fn breach(&self, model: &ModelName, charged: Spending) -> Option<Breach> {
-        let run = self.run()?;
+        self.breach_of(self.run()?, model, charged)
+    }
+
+    /// Like `breach`, for a call that belongs to this run.
+    pub(crate) fn breach_of(&self, run: &Run, model: &ModelName, charged: Spending) -> Option<Breach> {
         let limits = SpendingLimit::ALL.into_iter().filter_map(|limit| Some((limit, limit.in_policy(run.policy())?)));
         let mut next = None;
         for (limit, own) in limits {
@@ -199,7 +210,7 @@ impl Draft<'_> {
         let next = match mode {
             TurnMode::Summary => NextAttempt::PlainSummary,
             TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp if asks => NextAttempt::Retry { at: self.at },
-            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => NextAttempt::End,
+            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Title => NextAttempt::End,
         };
         let failed = AttemptFailed { next, ..failed };
         if mode == TurnMode::Summary {

@@ -2,8 +2,8 @@
 //! reported.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, CompactionMethod, ModelReplied, Pause, PreparedCall, QuestionKind, Record, RunResumed,
-    RunStarted, StopBy, UndoStarted,
+    CallFinished, CallRequested, CompactionMethod, ModelReplied, ModelRole, Pause, PreparedCall, QuestionKind, Record,
+    RunResumed, RunStarted, StopBy, UndoStarted,
 };
 
 use crate::AttemptKey;
@@ -42,9 +42,10 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged { context, joined } })
         }
         Record::AttemptFailed(failed) => {
-            Some(Fact::Failed { attempt: run?.attempt_key()?, failure: failed.failure.clone(), usage: failed.usage })
+            let attempt = attempt_key(state, failed.role)?;
+            Some(Fact::Failed { attempt, failure: failed.failure.clone(), usage: failed.usage })
         }
-        Record::ModelReplied(replied) => Some(replied_fact(run?.attempt_key()?, replied, batch)),
+        Record::ModelReplied(replied) => Some(replied_fact(attempt_key(state, replied.role)?, replied, batch)),
         Record::CallFinished(finished) => Some(finished_fact(state, finished, batch)),
         Record::CallPaused(paused) => {
             let pause = Pause { state: paused.state.clone(), asks: paused.asks.clone() };
@@ -96,6 +97,12 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         | Record::Compacted(_)
         | Record::Unknown(_) => None,
     }
+}
+
+/// Returns the attempt under way that a call in this role belongs to.
+fn attempt_key(state: &State, role: ModelRole) -> Option<AttemptKey> {
+    let run = if role == ModelRole::Title { state.control.title.as_deref() } else { state.control.run.as_ref() };
+    run?.attempt_key()
 }
 
 fn resumed_fact(run: Option<&Run>, resumed: &RunResumed) -> Fact {

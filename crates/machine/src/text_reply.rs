@@ -58,7 +58,7 @@ impl Draft<'_> {
         match mode {
             TurnMode::Tools | TurnMode::Talk => self.next_turn_in(mode),
             // Neither of these counts for the cap.
-            TurnMode::WrapUp | TurnMode::Summary => self.start_turn(mode),
+            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => self.start_turn(mode),
         }
     }
 

@@ -118,6 +118,14 @@ impl Transcript {
         })
     }
 
+    /// Returns the person's newest message, if it is still sent.
+    pub(crate) fn newest_words(&self) -> Option<&str> {
+        match self.history.get(self.last_words?)? {
+            Message::User { text } => Some(text),
+            Message::Assistant { .. } | Message::Tool { .. } => None,
+        }
+    }
+
     /// Returns the index of the message that started the open run.
     #[must_use]
     pub fn goal(&self) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! The lines of each record for a person who watches: short.
 
-use windlass_vocab::{PlanChanged, Record, Timestamp, TurnMode};
+use windlass_vocab::{ModelRole, PlanChanged, Record, Timestamp, TurnMode};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
@@ -20,11 +20,13 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
         },
         Record::TurnStarted(started) => {
             let what = match started.mode {
-                TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => Activity::Model,
+                TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Title => Activity::Model,
                 TurnMode::Summary => Activity::Summary,
             };
             NarratedLine::new(Tone::Passing, format!("turn {}: {what}", started.turn))
         }
+        // Nobody waits for a title.
+        Record::AttemptFailed(failed) if failed.role == ModelRole::Title => return Vec::new(),
         Record::AttemptFailed(failed) => return memory.last_retry.brief(failed, at).into_iter().collect(),
         // Only the turns of the loop belong to the conversation.
         Record::ModelReplied(replied) if !replied.role.is_turn() => return Vec::new(),

@@ -1,7 +1,7 @@
 //! The lines of each record for a later reader: all records, in full. Internal ones have the tone `Bookkeeping`.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, Changes, Coverage, ImportDetails, Origin, Record, RunEnded, SessionChanged,
+    CallFinished, CallRequested, Changes, Coverage, ImportDetails, ModelRole, Origin, Record, RunEnded, SessionChanged,
     SessionOpened, SnapshotTaken, StopBy, Timestamp, shown_path,
 };
 
@@ -21,6 +21,9 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::RunStarted(started) => NarratedLine::new(Tone::Quiet, run::started(started)),
         Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
         Record::AttemptFailed(failed) => attempt::full(failed, at),
+        Record::ModelReplied(replied) if replied.role == ModelRole::Title => {
+            bookkeeping(format!("{} wrote a title", replied.model))
+        }
         Record::ModelReplied(replied) if !replied.role.is_turn() => {
             bookkeeping(format!("{} wrote a summary", replied.model))
         }

@@ -40,6 +40,7 @@ pub(crate) fn turn(started: &TurnStarted) -> String {
     let what = match started.mode {
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => "",
         TurnMode::Summary => ", for a summary",
+        TurnMode::Title => ", for a title",
     };
     let Some(budget) = &started.budget else { return format!("turn {}{what}", started.turn) };
     let left = budget.remaining.map(|tokens| format!(", {tokens} left")).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::model::ModelRequest;
 pub(crate) fn tool_choice(request: &ModelRequest<'_>) -> Option<&'static str> {
     let choice = match request.mode {
         TurnMode::Tools => "auto",
-        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => "none",
+        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => "none",
     };
     (!request.context.offer.is_empty()).then_some(choice)
 }

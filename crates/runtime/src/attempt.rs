@@ -82,9 +82,7 @@ pub(crate) fn start(
     let run = state.control.run.as_ref();
     let model = run.and_then(|run| services.model_of(&run.started, asked.model));
     let (Some(model), Some(run), Some(context)) = (model, run, &state.transcript.context) else {
-        let message = format!("The model `{}` of this run is not configured any more.", asked.model);
-        let failure = Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, message) };
-        return Box::pin(std::future::ready(Err(failure)));
+        return Box::pin(std::future::ready(Err(not_configured(asked.model))));
     };
     if let Some(failure) = refusal(services, run) {
         return Box::pin(std::future::ready(Err(failure)));
@@ -103,7 +101,9 @@ pub(crate) fn start(
         delivery: asked.delivery,
         temperature_milli: match asked.mode {
             TurnMode::Tools => policy.sampling.tool_temperature_milli,
-            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => policy.sampling.talk_temperature_milli,
+            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => {
+                policy.sampling.talk_temperature_milli
+            }
         },
         max_tokens: run.length_limit(),
         reasoning: policy.reasoning,
@@ -111,7 +111,7 @@ pub(crate) fn start(
         output: match asked.mode {
             TurnMode::Tools | TurnMode::Talk => run.started.output.as_ref(),
             // A report on what is done and what is not is plain text, and so is a summary.
-            TurnMode::WrapUp | TurnMode::Summary => None,
+            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => None,
         },
         stop: &[],
     };
@@ -122,7 +122,7 @@ pub(crate) fn start(
             sink(services, feed.clone(), asked.key, streamed.clone(), reader)
         }
         // A summary is for the model alone.
-        TurnMode::Summary => Box::new(|_: Piece<'_>| {}),
+        TurnMode::Summary | TurnMode::Title => Box::new(|_: Piece<'_>| {}),
     };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
@@ -132,8 +132,14 @@ pub(crate) fn start(
     model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
 
+/// Returns the failure of a call to a model that there is none of by this name.
+pub(crate) fn not_configured(model: &ModelName) -> Failure {
+    let message = format!("The model `{model}` of this run is not configured any more.");
+    Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, message) }
+}
+
 /// Returns why the breaker of the model to be called forbids that; retries of a call that was begun are let through.
-fn refusal(services: &Services, run: &Run) -> Option<Failure> {
+pub(crate) fn refusal(services: &Services, run: &Run) -> Option<Failure> {
     let Phase::Modelling(attempt) = &run.phase else { return None };
     let chain = run.started.chain_of(attempt.mode.role());
     let rest = chain.get(attempt.model..).filter(|_| attempt.tries == 1)?;
@@ -151,6 +157,7 @@ fn sent_history<'a>(run: &Run, state: &'a State) -> &'a [Message] {
 fn tail(services: &Services, state: &State, mode: TurnMode) -> String {
     match mode {
         TurnMode::Summary => SUMMARY_REQUEST.to_owned(),
+        TurnMode::Title => String::new(),
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
             let context = state.transcript.context.as_deref();
             let offer = context.map_or(&[][..], |context| &context.offer);
@@ -386,7 +393,7 @@ impl ReplyReading<'_> {
         let answers = match attempt.mode {
             TurnMode::Tools => reply.calls.is_empty(),
             TurnMode::Talk => true,
-            TurnMode::WrapUp | TurnMode::Summary => false,
+            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => false,
         };
         answers.then(|| misfit(run, &reply.text(), self.agent.output.as_ref(), &self.services.secrets))?
     }

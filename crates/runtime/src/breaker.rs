@@ -100,7 +100,15 @@ mod tests {
     fn failed(model: &str, status: Option<u16>, next: NextAttempt) -> Record {
         let class = if status == Some(404) { FailureClass::BadRequest } else { FailureClass::Transient };
         let failure = Failure { status, ..Failure::new(class, "it failed") };
-        AttemptFailed { attempt: 1, model: model.into(), failure, next, usage: None }.into()
+        AttemptFailed {
+            attempt: 1,
+            model: model.into(),
+            failure,
+            next,
+            usage: None,
+            role: windlass_vocab::ModelRole::Turn,
+        }
+        .into()
     }
 
     fn given_up(model: &str) -> Record {

@@ -13,7 +13,7 @@ use windlass_machine::{CallApproval, Effect, Fact, State, outstanding};
 use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, WaitingMessage, Writer};
 use windlass_tools::{CallPermission, CheckedPaths};
-use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Record, Resumption};
+use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, ModelRole, Record, Resumption};
 
 use crate::attempt::{self, AttemptRequest, StreamedText};
 use crate::call::{self, DriverLink, EndedCall};
@@ -27,6 +27,7 @@ use crate::session::{Acceptance, DriverCommand, SessionActivity};
 use crate::session_writer::SessionWriter;
 use crate::shared_limits::SharedLimits;
 use crate::spans::{self, Spans};
+use crate::title_call;
 
 /// The driver of one session.
 pub(crate) struct Driver {
@@ -100,6 +101,7 @@ impl Driver {
         }
         // Later callers must open the session again.
         self.commands.close();
+        self.finish_title().await?;
         // Calls that were told to stop get their tools' grace period. Effects that finish meanwhile are recorded.
         while self.running_effects.is_stopping() {
             let next = self.running_effects.next().await;
@@ -109,7 +111,7 @@ impl Driver {
         Ok(())
     }
 
-    fn start_what_is_owed(&mut self) {
+    pub(crate) fn start_what_is_owed(&mut self) {
         if self.running_effects.is_stopping() {
             // New effects must not overlap with calls that are still stopping.
             return;
@@ -171,12 +173,16 @@ impl Driver {
 
     /// Starts a model call; `None` where the effect is another.
     fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
-        let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
+        let Effect::CallModel { key, model, mode, whole, not_before, role } = effect else { return None };
         let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
         let span = self.spans.attempt(*key, model.as_str());
         let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
         let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
-        let call = attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
+        let call = if *role == ModelRole::Title {
+            title_call::start(services, state, &asked)
+        } else {
+            attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed)
+        };
         let wait = not_before.map(|at| services.clock.until(at));
         let AttemptRequest { known, span, .. } = asked;
         let (key, servers) = (*key, self.named_servers(known.clone()));
@@ -232,7 +238,7 @@ impl Driver {
         DriverLink { cancel: cancel.clone(), ask: self.running_effects.elicited.ask(call), resumed, permissions }
     }
 
-    async fn go_on(&mut self, next: NextEffect) -> Result<(), StoreError> {
+    pub(crate) async fn go_on(&mut self, next: NextEffect) -> Result<(), StoreError> {
         let (done, streamed) = match next {
             NextEffect::Finished(done, streamed) => (done, streamed),
             NextEffect::LeftBehind(done) => return self.left_behind(done).await,

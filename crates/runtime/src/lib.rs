@@ -53,6 +53,7 @@ mod streaming;
 mod subscription;
 mod tail;
 mod textual;
+mod title_call;
 mod undo;
 mod undo_report;
 

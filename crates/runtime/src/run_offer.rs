@@ -144,7 +144,7 @@ impl Driver {
         match mode {
             TurnMode::Tools => self.grow_offer().await,
             TurnMode::Talk if empty => self.grow_offer().await,
-            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => Ok(()),
+            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => Ok(()),
         }
     }
 

@@ -82,7 +82,7 @@ pub use output::OutputSpec;
 pub use part::Part;
 pub use policy::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
-    PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
+    PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
     UnfinishedCall, VALUES_NOT_BUILT,
 };
 pub use prices::{ListPrices, LongInputPrices, Prices};

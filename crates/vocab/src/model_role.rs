@@ -11,7 +11,7 @@ pub enum ModelRole {
     Turn,
     /// A summary of the part of the conversation that will no longer be sent (C5).
     Summary,
-    /// A title for the session; not used yet.
+    /// A title for the session.
     Title,
     /// Whether tools are needed at all (T2); not used yet.
     Router,
@@ -61,10 +61,8 @@ impl ModelRole {
     pub const fn usage(self) -> RoleUse {
         match self {
             Self::Turn => RoleUse::Run,
-            Self::Summary => RoleUse::Own,
-            Self::Title | Self::Router | Self::Planner | Self::Step | Self::Synthesis | Self::Judge => {
-                RoleUse::NotBuilt
-            }
+            Self::Summary | Self::Title => RoleUse::Own,
+            Self::Router | Self::Planner | Self::Step | Self::Synthesis | Self::Judge => RoleUse::NotBuilt,
         }
     }
 

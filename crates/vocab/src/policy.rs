@@ -120,6 +120,8 @@ policy! {
     server_wait_ms: u64 = default, tighter: at_most;
     /// Whether a person is asked about calls that carry text from outside to a protected path or the network (X4).
     outside_text: OutsideText = default, tighter: outside_text;
+    /// Whether a model writes a title for the session after its first run (M9).
+    titles: Titles = default, tighter: titles;
     /// The most money a run may spend on model calls (M7), in US dollars. Calls whose price is not known count as
     /// nothing; 0 allows only models that cost nothing. Absent, here and in the rows below: no limit.
     run_cost_limit: Option<Dollars> = default, tighter: limit;
@@ -156,6 +158,17 @@ pub enum OutsideText {
     Ignore,
     /// A person is asked, and sees where the text came from.
     Ask,
+}
+
+/// Who writes a session's title.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Titles {
+    /// Nobody: the first words of the session stand for it.
+    #[default]
+    Off,
+    /// A model, in the role `title`, once: when the first run that has an answer is over.
+    Model,
 }
 
 /// What happens at the turn cap.

@@ -17,6 +17,9 @@ pub enum TurnMode {
     /// The model writes a summary of the older part of the conversation, without tools. The reply never enters the
     /// history, and the turn does not count against the turn cap (C5).
     Summary,
+    /// The model writes a title for the session, after its first run and without tools. The reply never enters the
+    /// history. No turn is started for it.
+    Title,
 }
 
 impl TurnMode {
@@ -26,6 +29,7 @@ impl TurnMode {
         match self {
             Self::Tools | Self::Talk | Self::WrapUp => ModelRole::Turn,
             Self::Summary => ModelRole::Summary,
+            Self::Title => ModelRole::Title,
         }
     }
 }

@@ -16,8 +16,9 @@ Examples:
 A name is an id of the configured server, an id with its provider (ollama:qwen3), an address
 with an id (https://llm.example/v1#big), or that of a table [models.NAME] in windlass.toml.
 Several with commas between them are a chain: each is called when those before it can't be reached.
-In windlass.toml, [roles] summary = \"NAME\" says which models write the summaries of long
-conversations: one name or a list. A server named there may be sent the conversation.";
+In windlass.toml, [roles] says which models do other work than the conversation: summary = \"NAME\"
+writes the summaries of long ones, title the titles of sessions ([policy] titles = \"model\"); one
+name or a list. A server that is named there may be sent the conversation.";
 
 // `windlass models`.
 #[derive(Clone, Debug, Args)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use windlass_narrate::{
     Activity, Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, problem_of_attempt, short_line,
 };
-use windlass_vocab::{Delta, DeltaBody, Envelope, Event, NextAttempt, Record};
+use windlass_vocab::{Delta, DeltaBody, Envelope, Event, ModelRole, NextAttempt, Record};
 
 use super::StreamTarget;
 use super::advice::with_remedies;
@@ -128,6 +128,7 @@ impl<W: Write> RunProgress<W> {
     /// Begins the wait that follows a record, beyond those that its lines name.
     fn begin_wait(&mut self, envelope: &Envelope, now: Instant) {
         if let Record::AttemptFailed(failed) = &envelope.record
+            && failed.role != ModelRole::Title
             && let NextAttempt::Retry { at } = failed.next
         {
             let wait = Duration::from_millis(at.ms_since(envelope.at));

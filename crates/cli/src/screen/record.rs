@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use windlass_narrate::{LineSpeaker, NarratedLine, problem_of_attempt};
-use windlass_vocab::{AttemptFailed, Envelope, ModelReplied, NextAttempt, Part, Record, StopBy};
+use windlass_vocab::{AttemptFailed, Envelope, ModelReplied, ModelRole, NextAttempt, Part, Record, StopBy};
 
 use super::awaited::WaitStatus;
 use super::look::ThinkingFold;
@@ -21,6 +21,8 @@ impl<W: Write> Screen<W> {
                 self.print_lines(&lines);
             }
             Record::TurnStarted(_) => self.awaited = WaitStatus::Model { since: self.now },
+            // Nobody waits for a title.
+            Record::AttemptFailed(failed) if failed.role == ModelRole::Title => {}
             Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
             // A reply in another role is not part of the conversation.
             Record::ModelReplied(replied) if !replied.role.is_turn() => self.awaited = WaitStatus::Nothing,

@@ -37,6 +37,7 @@ mod settings;
 mod shown;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod titles;
 mod trace_log;
 #[cfg(target_os = "linux")]
 mod trust_questions;

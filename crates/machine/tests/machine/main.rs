@@ -25,5 +25,6 @@ mod purses;
 mod resumes;
 mod retries;
 mod support;
+mod titles;
 mod turns;
 mod undo;

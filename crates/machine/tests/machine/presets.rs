@@ -7,8 +7,8 @@ use crate::support::{Move, World, policy};
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{
     Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Parallel,
-    Planning, Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, ToolSource, TurnCapAction,
-    UnfinishedCall,
+    Planning, Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
+    TurnCapAction, UnfinishedCall,
 };
 
 /// The ceiling where the table names none: above every wait it names.
@@ -24,6 +24,7 @@ struct Common {
     retry_after_limit_ms: Option<u64>,
     server_wait_ms: u64,
     outside_text: OutsideText,
+    titles: Titles,
 }
 
 fn common() -> Common {
@@ -42,6 +43,7 @@ fn common() -> Common {
         server_wait_ms: 5_000,
         // X4: a row; a person is asked unless set.
         outside_text: OutsideText::Ask,
+        titles: Titles::Off,
     }
 }
 
@@ -58,6 +60,7 @@ fn durable_chat() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
     } = common();
     Policy {
         preset: "durable-chat".into(),
@@ -86,6 +89,7 @@ fn durable_chat() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,
@@ -108,6 +112,7 @@ fn local_model() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
     } = common();
     Policy {
         preset: "local-model".into(),
@@ -141,6 +146,7 @@ fn local_model() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,
@@ -163,6 +169,7 @@ fn assistant() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
     } = common();
     Policy {
         preset: "assistant".into(),
@@ -195,6 +202,7 @@ fn assistant() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,
@@ -217,6 +225,7 @@ fn task() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
     } = common();
     Policy {
         preset: "task".into(),
@@ -245,6 +254,7 @@ fn task() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,
@@ -267,6 +277,7 @@ fn operator() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
     } = common();
     Policy {
         preset: "operator".into(),
@@ -300,6 +311,7 @@ fn operator() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,
@@ -322,6 +334,7 @@ fn default() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
     } = common();
     Policy {
         preset: "default".into(),
@@ -356,6 +369,7 @@ fn default() -> Policy {
         retry_after_limit_ms,
         server_wait_ms,
         outside_text,
+        titles,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,

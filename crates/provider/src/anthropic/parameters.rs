@@ -109,7 +109,7 @@ fn length_limit(config: &ModelConfig, limit: MaxTokens) -> u32 {
 fn tool_choice(mode: TurnMode) -> ToolChoice {
     let r#type = match mode {
         TurnMode::Tools => "auto",
-        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => "none",
+        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => "none",
     };
     ToolChoice { r#type }
 }

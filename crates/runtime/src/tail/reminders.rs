@@ -15,7 +15,7 @@ pub(super) fn environment(now: Timestamp) -> String {
 pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
     let can_call = match mode {
         TurnMode::Tools => !offer.is_empty(),
-        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => false,
+        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => false,
     };
     if can_call {
         "Use the tools rather than guess what they can find out.".to_owned()

@@ -15,4 +15,5 @@ mod mcp_kill_matrix;
 mod mixed_chains;
 mod servers;
 mod support;
+mod titles;
 mod undo;

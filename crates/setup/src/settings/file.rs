@@ -294,6 +294,7 @@ mod tests {
             retry_after_limit_ms = 7
             server_wait_ms = 7
             outside_text = "ignore"
+            titles = "model"
             run_cost_limit = "0.50"
             run_token_limit = 1000
             run_time_limit_ms = 1000

@@ -137,6 +137,7 @@ mod tests {
             ("retry_after_limit_ms", "5", "999999999"),
             ("server_wait_ms", "1", "999999"),
             ("outside_text", "'ask'", "'ignore'"),
+            ("titles", "'off'", "'model'"),
             ("run_cost_limit", "'0.10'", "'500'"),
             ("run_token_limit", "10", "500000"),
             ("run_time_limit_ms", "10", "500000"),

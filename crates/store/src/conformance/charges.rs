@@ -56,6 +56,7 @@ fn failed(input: u64) -> Record {
         failure: Failure::new(FailureClass::Transient, "no"),
         next: NextAttempt::Whole,
         usage: Some(used(input)),
+        role: windlass_vocab::ModelRole::Turn,
     }
     .into()
 }

@@ -81,6 +81,7 @@ pub fn run_ended(reason: EndReason) -> Record {
         cut_off: false,
         dropped: Vec::new(),
         usage: usage(),
+        wants_title: false,
     }
     .into()
 }
@@ -383,6 +384,7 @@ fn attempt_failed() -> Record {
         failure: failure(),
         next: NextAttempt::Retry { at: Timestamp(1_794_711_605_000) },
         usage: None,
+        role: ModelRole::Turn,
     }
     .into()
 }
@@ -442,6 +444,7 @@ fn policy() -> Policy {
         retry_after_limit_ms: Some(600_000),
         server_wait_ms: 0,
         outside_text: OutsideText::Ask,
+        titles: windlass_vocab::Titles::Model,
         run_cost_limit: None,
         run_token_limit: None,
         run_time_limit_ms: None,

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Dialect, OutsideText, Parallel, Planning, ResultCap, Retry, StreamIdle, TurnCapAction, UnfinishedCall};
+use super::{
+    Dialect, OutsideText, Parallel, Planning, ResultCap, Retry, StreamIdle, Titles, TurnCapAction, UnfinishedCall,
+};
 
 /// Limits: a lower one is tighter.
 pub(super) fn at_most<T: PartialOrd>(own: &T, new: &T) -> bool {
@@ -95,6 +97,14 @@ pub(super) fn outside_text(own: &OutsideText, new: &OutsideText) -> bool {
     match (own, new) {
         (OutsideText::Ask, OutsideText::Ignore) => false,
         (OutsideText::Ask | OutsideText::Ignore, OutsideText::Ask) | (OutsideText::Ignore, OutsideText::Ignore) => true,
+    }
+}
+
+/// A title costs a model call.
+pub(super) fn titles(own: &Titles, new: &Titles) -> bool {
+    match (own, new) {
+        (Titles::Off, Titles::Model) => false,
+        (Titles::Off | Titles::Model, Titles::Off) | (Titles::Model, Titles::Model) => true,
     }
 }
 

@@ -244,4 +244,7 @@ pub struct RunEnded {
     /// The tokens used.
     #[serde(default)]
     pub usage: Usage,
+    /// Set when a model is to write a title for the session now.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_title: bool,
 }

@@ -82,6 +82,9 @@ pub struct AttemptFailed {
     /// The tokens charged for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What the model was called for. A failed call for a summary has the role `turn`, as before there were others.
+    #[serde(default, skip_serializing_if = "ModelRole::is_turn")]
+    pub role: ModelRole,
 }
 
 /// A model answered.

@@ -89,6 +89,7 @@ fn ended(answer: &str) -> Record {
         tools: Default::default(),
         turns: 1,
         usage: Usage::default(),
+        wants_title: false,
         output: None,
         cut_off: false,
         dropped: Vec::new(),

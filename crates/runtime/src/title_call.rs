@@ -1,0 +1,80 @@
+//! The call for a session's title (M9): a short request of its own, without tools and without the conversation.
+
+use std::time::Duration;
+
+use windlass_machine::{Effect, State, title_request};
+use windlass_provider::{BoxFuture, ModelRequest, Segments};
+use windlass_store::StoreError;
+use windlass_vocab::{Attendance, Failure, MaxTokens, Message, ModelRole, PinnedContext, Reply, TurnMode};
+
+use crate::attempt::{AttemptRequest, not_configured, refusal};
+use crate::driver::Driver;
+use crate::services::Services;
+
+/// What the model is told it is.
+const PREFIX: &str = "You write titles for conversations.";
+/// The most tokens of a reply; a model that thinks first needs some for that.
+const TOKENS: u32 = 2_048;
+/// How long a session that is being closed waits for its title; a person who leaves is not kept.
+const WAIT: Duration = Duration::from_secs(20);
+const ATTENDED_WAIT: Duration = Duration::from_secs(3);
+
+/// Starts the call.
+pub(crate) fn start(
+    services: &Services,
+    state: &State,
+    asked: &AttemptRequest<'_>,
+) -> BoxFuture<'static, Result<Reply, Failure>> {
+    let run = state.control.title.as_deref();
+    let model = run.and_then(|run| services.model_of(&run.started, asked.model));
+    let (Some(run), Some(model)) = (run, model) else {
+        return Box::pin(std::future::ready(Err(not_configured(asked.model))));
+    };
+    if let Some(failure) = refusal(services, run) {
+        return Box::pin(std::future::ready(Err(failure)));
+    }
+    let policy = run.policy();
+    let context = PinnedContext { prefix: PREFIX.to_owned(), ..PinnedContext::default() };
+    let history = [Message::User { text: services.secrets.scrub(&title_request(state)).into_owned() }];
+    let request = ModelRequest {
+        model: asked.model,
+        context: &context,
+        history: &history,
+        cache_key: &format!("{}-title", state.session),
+        epoch: 0,
+        tail: "",
+        mode: TurnMode::Title,
+        delivery: asked.delivery,
+        temperature_milli: policy.sampling.talk_temperature_milli,
+        max_tokens: MaxTokens::Fixed(TOKENS),
+        reasoning: policy.reasoning,
+        idle: policy.stream_idle,
+        output: None,
+        stop: &[],
+    };
+    // The conversation's own segments stay as they are. Nobody watches a title being written.
+    model.attempt(&request, &mut Segments::default(), Box::new(|_| {}))
+}
+
+impl Driver {
+    /// Gives the title that is owed a little time before the session is closed. What is not done by then is owed to the
+    /// process that opens the session next.
+    pub(crate) async fn finish_title(&mut self) -> Result<(), StoreError> {
+        let is_title = |effect: &Effect| matches!(effect, Effect::CallModel { role: ModelRole::Title, .. });
+        let wait = match self.agent.attendance {
+            Attendance::Attended => ATTENDED_WAIT,
+            Attendance::Unattended => WAIT,
+        };
+        let out_of_time = tokio::time::sleep(self.services.clock.real(wait));
+        tokio::pin!(out_of_time);
+        while self.owed.iter().any(is_title) {
+            self.start_what_is_owed();
+            tokio::select! {
+                () = self.lease.lost() => return Ok(()),
+                () = &mut out_of_time => return Ok(()),
+                next = self.running_effects.next() => self.go_on(next).await?,
+            }
+        }
+        Ok(())
+    }
+}
