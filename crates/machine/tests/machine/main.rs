@@ -22,6 +22,7 @@ mod pauses;
 mod presets;
 mod properties;
 mod purses;
+mod recorded_counts;
 mod resumes;
 mod retries;
 mod support;
