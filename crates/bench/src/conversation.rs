@@ -50,6 +50,7 @@ pub fn beginning(window: Option<u64>) -> Result<[Fact; 3]> {
     let message = Fact::Message {
         message_id: MessageId("1".into()),
         text: "Haul.".into(),
+        attachments: Vec::new(),
         run_settings: Box::new(run_settings(window)?),
     };
     Ok([Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }), message, Fact::Pinned(context())])

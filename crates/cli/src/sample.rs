@@ -61,6 +61,7 @@ pub(crate) fn finished(index: u32, outcome: OutcomeKind, text: &str, took_ms: u6
         took_ms,
         answered_from: None,
         structured: None,
+        images: Vec::new(),
         exit: None,
         origin: None,
         remedy: None,

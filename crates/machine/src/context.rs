@@ -58,5 +58,6 @@ fn result_for(wanted: &CallInHistory, results: &[Message]) -> Message {
         name: wanted.name.clone(),
         outcome: OutcomeKind::Interrupted,
         text: texts::INTERRUPTED.to_owned(),
+        images: Vec::new(),
     })
 }

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    CallInHistory, ContextPinned, Message, ModelName, ModelReplied, Part, PinnedContext, PlanItem, Record, StopReason,
-    ToolSpec,
+    CallInHistory, ContextPinned, ImageRef, Message, ModelName, ModelReplied, Part, PinnedContext, PlanItem, Record,
+    RunStarted, StopReason, ToolSpec,
 };
 
 use crate::blank::is_blank;
@@ -37,12 +37,28 @@ fn bytes(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
+/// The most tokens of an image, also of one whose size is unknown.
+const LARGEST_IMAGE: u64 = 1_600;
+/// Pixels of an image in a token.
+const PIXELS: u64 = 750;
+
+/// Estimates the tokens of images. Anthropic counts a token for 750 pixels and makes larger images smaller, to some 1,600
+/// tokens; OpenAI counts 85 and 170 for each square of 512 pixels, at most 1,445, or squares of 32 pixels, at most 1,536.
+/// So one estimate serves all wires, corrected like any other.
+pub(crate) fn image_tokens<'a>(images: impl IntoIterator<Item = &'a ImageRef>) -> u64 {
+    let of_image = |image: &ImageRef| match u64::from(image.width) * u64::from(image.height) {
+        0 => LARGEST_IMAGE,
+        pixels => pixels.div_ceil(PIXELS).clamp(85, LARGEST_IMAGE),
+    };
+    images.into_iter().map(of_image).sum()
+}
+
 /// Estimates the tokens of a message.
 pub(crate) fn estimate(message: &Message) -> u64 {
     PER_MESSAGE
         + match message {
-            Message::User { text } => prose(text),
-            Message::Tool { text, .. } => dense(text),
+            Message::User { text, images } => prose(text) + image_tokens(images),
+            Message::Tool { text, images, .. } => dense(text) + image_tokens(images),
             Message::Assistant { parts, calls, .. } => reply(parts) + calls.iter().map(call).sum::<u64>(),
         }
 }
@@ -109,6 +125,10 @@ pub struct ContextMeter {
     text_rules: u64,
     /// All messages: those that are sent, and those that wait until the open turn is complete.
     history: u64,
+    /// The part of it that is images.
+    images: u64,
+    /// Whether the first model of the run's chain is sent images.
+    sight: ImageSight,
     /// How many messages that are.
     messages: usize,
     plan: u64,
@@ -122,6 +142,14 @@ pub struct ContextMeter {
 struct AskedTokens {
     native: u64,
     text: u64,
+}
+
+/// Whether a model is sent images, or a sentence for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ImageSight {
+    #[default]
+    Sentences,
+    Images,
 }
 
 /// What a provider reported for a request.
@@ -206,7 +234,11 @@ impl ContextMeter {
     }
 
     fn conversation(&self) -> u64 {
-        self.history.saturating_add(self.plan)
+        let unseen = match self.sight {
+            ImageSight::Images => 0,
+            ImageSight::Sentences => self.images,
+        };
+        self.history.saturating_sub(unseen).saturating_add(self.plan)
     }
 
     fn asked(&self) -> AskedTokens {
@@ -222,7 +254,11 @@ impl ContextMeter {
     /// Measures a record. A record that removes messages is followed by [`Self::measure_again`].
     pub(crate) fn apply(&mut self, record: &Record) {
         match record {
-            Record::MessageAccepted(accepted) => self.add_message(prose(&accepted.text)),
+            Record::MessageAccepted(accepted) => {
+                self.add_message(prose(&accepted.sent_text()));
+                self.add_images(image_tokens(accepted.images()));
+            }
+            Record::RunStarted(started) => self.begin_run(started),
             Record::Nudged(nudged) => self.add_message(prose(&nudged.text)),
             Record::Undone(undone) => self.add_message(prose(&undone.told)),
             Record::ContextPinned(pinned) => self.pinned(pinned),
@@ -231,7 +267,10 @@ impl ContextMeter {
             Record::TurnStarted(started) => self.asked = started.mode.role().is_turn().then(|| self.asked()),
             Record::ModelReplied(replied) => self.replied(replied),
             Record::CallRequested(call) => self.add(requested(&call.name, call.arguments.as_str())),
-            Record::CallFinished(finished) => self.add_message(dense(&finished.text)),
+            Record::CallFinished(finished) => {
+                self.add_message(dense(&finished.text));
+                self.add_images(image_tokens(&finished.images));
+            }
             Record::SessionChanged(changed) if changed.imported.is_some() => {
                 (self.prefix, self.tools) = (0, 0);
                 self.text_models.clear();
@@ -240,7 +279,6 @@ impl ContextMeter {
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
-            | Record::RunStarted(_)
             | Record::RunResumed(_)
             | Record::AttemptFailed(_)
             | Record::CallStarted(_)
@@ -261,12 +299,26 @@ impl ContextMeter {
 
     /// Measures the messages again, after some were removed or changed.
     pub(crate) fn measure_again<'a>(&mut self, messages: impl Iterator<Item = &'a Message>) {
-        (self.history, self.messages) = (0, 0);
+        (self.history, self.images, self.messages) = (0, 0, 0);
         for message in messages {
             self.add(estimate(message));
+            self.images = self.images.saturating_add(image_tokens(message.images()));
             self.messages += 1;
         }
         self.replaced();
+    }
+
+    fn begin_run(&mut self, started: &RunStarted) {
+        let first = started.chain.first().and_then(|first| started.model(first));
+        let sight = if first.is_some_and(|first| first.images) { ImageSight::Images } else { ImageSight::Sentences };
+        if std::mem::replace(&mut self.sight, sight) != sight && self.images > 0 {
+            self.replaced();
+        }
+    }
+
+    fn add_images(&mut self, tokens: u64) {
+        self.add(tokens);
+        self.images = self.images.saturating_add(tokens);
     }
 
     fn pinned(&mut self, pinned: &ContextPinned) {

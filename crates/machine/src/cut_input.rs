@@ -71,7 +71,7 @@ fn least_of(transcript: &Transcript) -> u64 {
 
 fn least_in_message(message: &Message) -> u64 {
     match message {
-        Message::User { text } | Message::Tool { text, .. } => least_tokens(text),
+        Message::User { text, .. } | Message::Tool { text, .. } => least_tokens(text),
         Message::Assistant { parts, calls, .. } => {
             let texts: u64 = parts.iter().filter_map(Part::as_text).map(least_tokens).sum();
             calls.iter().map(|call| least_tokens(call.arguments.as_str())).fold(texts, u64::saturating_add)

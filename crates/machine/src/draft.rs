@@ -63,6 +63,7 @@ impl<'a> Draft<'a> {
             took_ms: 0,
             answered_from: None,
             structured: None,
+            images: Vec::new(),
             exit: None,
             origin: None,
             remedy,

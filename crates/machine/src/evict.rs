@@ -3,7 +3,7 @@
 
 use windlass_vocab::{Compacted, CompactionMethod, HistoryKeeping, Message};
 
-use crate::counting::estimate;
+use crate::counting::{estimate, image_tokens};
 use crate::transcript::Transcript;
 
 /// Characters kept of each older result.
@@ -126,9 +126,11 @@ fn freed_before(transcript: &Transcript, cut: usize) -> u64 {
 }
 
 fn freed_by_shrinking(transcript: &Transcript, whole_from: usize) -> u64 {
-    let long = transcript.history.iter().take(whole_from).map(result_chars);
+    let old = || transcript.history.iter().take(whole_from);
     let limit = usize::try_from(OLD_RESULT).unwrap_or(usize::MAX) + NOTE;
-    long.filter(|chars| *chars > limit).map(|chars| u64::try_from((chars - limit) / 3).unwrap_or(0)).sum()
+    let long = old().map(result_chars).filter(|chars| *chars > limit);
+    let texts: u64 = long.map(|chars| u64::try_from((chars - limit) / 3).unwrap_or(0)).sum();
+    texts + old().map(|message| image_tokens(message.images())).sum::<u64>()
 }
 
 fn shrink_old(transcript: &Transcript, whole_from: usize) -> Compacted {
@@ -138,7 +140,8 @@ fn shrink_old(transcript: &Transcript, whole_from: usize) -> Compacted {
 
 fn shrink_all(transcript: &Transcript) -> Option<Compacted> {
     let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
-    let is_shorter = |limit: &u32| usize::try_from(*limit).is_ok_and(|limit| longest > limit + NOTE);
+    let has_images = transcript.history.iter().any(|message| !message.images().is_empty());
+    let is_shorter = |limit: &u32| has_images || usize::try_from(*limit).is_ok_and(|limit| longest > limit + NOTE);
     let limit = SHRINK_TO.into_iter().find(is_shorter)?;
     Some(Compacted { result_chars: Some(limit), ..compacted(transcript, CompactionMethod::Shrunk) })
 }

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, Json, LeaseTaken,
-    MessageId, ModelName, ModelRole, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem, Policy,
-    PreparedCall, Preview, QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken, Spending,
-    StopBy, StopReason, TextOrigin, Timestamp, UndoId, Usage, VerdictReason,
+    Answer, AnsweredBy, Attachment, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, ImageRef,
+    Json, LeaseTaken, MessageId, ModelName, ModelRole, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem,
+    Policy, PreparedCall, Preview, QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken,
+    Spending, StopBy, StopReason, TextOrigin, Timestamp, UndoId, Usage, VerdictReason,
 };
 
 use crate::AttemptKey;
@@ -63,6 +63,8 @@ pub struct CallResult {
     pub took_ms: u64,
     /// Structured content beside the text.
     pub structured: Option<Json>,
+    /// The images of the result.
+    pub images: Vec<ImageRef>,
     /// How the command ended, where the call ran one.
     pub exit: Option<CommandExit>,
     /// Where the text came from, if from outside.
@@ -85,6 +87,7 @@ impl CallResult {
             cut: None,
             took_ms: 0,
             structured: None,
+            images: Vec::new(),
             exit: None,
             origin: None,
             remedy: None,
@@ -132,6 +135,8 @@ pub enum Fact {
         message_id: MessageId,
         /// The text of the message.
         text: String,
+        /// The files attached to it.
+        attachments: Vec<Attachment>,
         /// The settings of the run it starts, if it starts one.
         run_settings: Box<RunSettings>,
     },

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CacheReport, CallFinished, CallId, CallSettled, ContextPinned, EndReason,
-    Failure, FailureClass, Grant, MessageAccepted, MessageId, ModelName, ModelReplied, ModelRole, NextAttempt,
-    OutcomeKind, Part, PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId,
-    QuestionKind, QuestionOption, Record, Settlement, StopReason, TurnMode, Usage,
+    Failure, FailureClass, Grant, MessageAccepted, ModelName, ModelReplied, ModelRole, NextAttempt, OutcomeKind, Part,
+    PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
+    QuestionOption, Record, Settlement, StopReason, TurnMode, Usage,
 };
 
 use crate::blank::is_blank;
@@ -47,7 +47,9 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         }
         Fact::Changed(changed) => draft.change(changed),
         Fact::LeaseTaken(taken) => draft.push(taken),
-        Fact::Message { message_id, text, run_settings } => draft.message(message_id, text, *run_settings),
+        Fact::Message { message_id, text, attachments, run_settings } => {
+            draft.message(MessageAccepted { message_id, text, attachments }, *run_settings);
+        }
         Fact::Retried(run_settings) => draft.retry(*run_settings),
         Fact::Resumed { attendance, deadline, approvals } => draft.resume(attendance, deadline, approvals),
         Fact::Pinned(context) => draft.pin(context),
@@ -91,16 +93,16 @@ struct ReplyFlaws {
 
 impl Draft<'_> {
     /// Accepts a message: it starts a run, or joins the open one where the policy says so (L7).
-    fn message(&mut self, message_id: MessageId, text: String, run_settings: RunSettings) {
+    fn message(&mut self, message: MessageAccepted, run_settings: RunSettings) {
         let busy = self.control.opened.is_none() || self.control.undo.is_some();
-        if busy || self.state.transcript.seen.contains_key(&message_id) {
+        if busy || self.state.transcript.seen.contains_key(&message.message_id) {
             return;
         }
         let joins = self.run().map(Run::takes_words);
         if joins == Some(false) {
             return;
         }
-        self.push(MessageAccepted { message_id, text });
+        self.push(message);
         if joins.is_none() {
             self.start_run(run_settings, None);
         }
@@ -295,6 +297,7 @@ impl Draft<'_> {
             took_ms: finished.took_ms,
             answered_from: None,
             structured: finished.structured,
+            images: finished.images,
             exit: finished.exit,
             origin: finished.origin,
             remedy: finished.remedy,

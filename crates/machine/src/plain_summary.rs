@@ -31,7 +31,7 @@ pub(crate) fn of(transcript: &Transcript, cut: usize, room: usize) -> String {
 
 fn line(message: &Message) -> Option<String> {
     match message {
-        Message::User { text } => Some(format!("person: {}", one_line(text, LINE))),
+        Message::User { text, .. } => Some(format!("person: {}", one_line(text, LINE))),
         Message::Assistant { parts, .. } => {
             let text = Part::joined_text(parts);
             (!text.trim().is_empty()).then(|| format!("you: {}", one_line(&text, LINE)))

@@ -16,8 +16,9 @@ pub(crate) fn shorten(transcript: &Transcript) -> Option<Compacted> {
         return Some(Compacted::new(epoch, CompactionMethod::Pruned, through));
     }
     let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
+    let has_images = transcript.history.iter().any(|message| !message.images().is_empty());
     // A result that was cut before exceeds its limit by the note about the cut.
-    let limit = SHRINK_TO.into_iter().find(|limit| longest > u64::from(*limit) + 100)?;
+    let limit = SHRINK_TO.into_iter().find(|limit| has_images || longest > u64::from(*limit) + 100)?;
     let shrunk = Compacted::new(epoch, CompactionMethod::Shrunk, transcript.dropped);
     Some(Compacted { result_chars: Some(limit), ..shrunk })
 }
@@ -46,7 +47,7 @@ fn oldest_half(transcript: &Transcript) -> Option<usize> {
 
 fn size(message: &Message) -> usize {
     match message {
-        Message::User { text } | Message::Tool { text, .. } => text.len(),
+        Message::User { text, .. } | Message::Tool { text, .. } => text.len(),
         Message::Assistant { parts, calls, model: _ } => {
             let said: usize = parts.iter().map(part_size).sum();
             said + calls.iter().map(|call| call.name.len() + call.arguments.as_str().len()).sum::<usize>()

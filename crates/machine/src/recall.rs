@@ -30,6 +30,7 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             Some(Fact::Message {
                 message_id: accepted.message_id.clone(),
                 text: accepted.text.clone(),
+                attachments: accepted.attachments.clone(),
                 run_settings: Box::new(run_settings(started)),
             })
         }
@@ -206,6 +207,10 @@ fn finished_fact(state: &State, finished: &CallFinished, batch: &[Record]) -> Fa
         cut: finished.cut.clone(),
         took_ms: finished.took_ms,
         structured: finished.structured.clone(),
+        images: match finished.answered_from {
+            Some(earlier) => state.transcript.result_images(earlier).to_vec(),
+            None => finished.images.clone(),
+        },
         exit: finished.exit,
         origin: finished.origin.clone(),
         remedy: finished.remedy.clone(),

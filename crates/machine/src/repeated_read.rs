@@ -17,10 +17,13 @@ impl Draft<'_> {
             return None;
         }
         let earlier = run.watch.earlier_read(&call.request)?;
-        let unchanged = self.state.transcript.result(earlier) == Some(finished.text.as_str());
+        let transcript = &self.state.transcript;
+        let unchanged = transcript.result(earlier) == Some(finished.text.as_str())
+            && transcript.result_images(earlier) == finished.images;
         unchanged.then(|| CallFinished {
             text: texts::unchanged_since(earlier),
             answered_from: Some(earlier),
+            images: Vec::new(),
             ..finished.clone()
         })
     }

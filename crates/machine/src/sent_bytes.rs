@@ -1,7 +1,8 @@
 //! How many bytes of text the next model call sends: an upper bound, and cheap, because texts know their length.
 
-use windlass_vocab::{Message, Part, PinnedContext, Record};
+use windlass_vocab::{ImageRef, Message, Part, PinnedContext, Record};
 
+use crate::counting::image_tokens;
 use crate::transcript::Transcript;
 
 /// Returns the bytes of the prefix, the offer and the conversation, with what the records of the batch add to it.
@@ -27,10 +28,10 @@ fn of_context(context: &PinnedContext) -> usize {
 /// Returns the bytes that a record adds to the conversation.
 fn of_record(record: &Record) -> usize {
     match record {
-        Record::MessageAccepted(accepted) => accepted.text.len(),
+        Record::MessageAccepted(accepted) => accepted.sent_text().len() + of_images(accepted.images()),
         Record::ModelReplied(replied) => of_parts(&replied.parts),
         Record::CallRequested(requested) => requested.name.len() + requested.arguments.as_str().len(),
-        Record::CallFinished(finished) => finished.text.len(),
+        Record::CallFinished(finished) => finished.text.len() + of_images(&finished.images),
         Record::Nudged(nudged) => nudged.text.len(),
         Record::Undone(undone) => undone.told.len(),
         _ => 0,
@@ -40,13 +41,18 @@ fn of_record(record: &Record) -> usize {
 /// Returns the bytes of a message.
 pub(crate) fn of_message(message: &Message) -> usize {
     match message {
-        Message::User { text } => text.len(),
+        Message::User { text, images } => text.len() + of_images(images),
         Message::Assistant { parts, calls, .. } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.as_str().len());
             of_parts(parts) + calls.sum::<usize>()
         }
-        Message::Tool { text, .. } => text.len(),
+        Message::Tool { text, images, .. } => text.len() + of_images(images),
     }
+}
+
+/// Returns the bytes of a text that would have as many tokens as these images: three bytes for each.
+fn of_images<'a>(images: impl IntoIterator<Item = &'a ImageRef>) -> usize {
+    usize::try_from(image_tokens(images).saturating_mul(3)).unwrap_or(usize::MAX)
 }
 
 /// Returns the bytes of a reply's parts, without its calls.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use windlass_vocab::{
-    AnsweredBy, CallId, Ending, ModelName, TextOrigin, Timestamp, ToolSpec, UndoStarted, Undoable, shown_path,
+    AnsweredBy, CallId, Ending, ImageRef, ModelName, TextOrigin, Timestamp, ToolSpec, UndoStarted, Undoable, shown_path,
 };
 
 pub(crate) const EMPTY: &str =
@@ -72,6 +72,11 @@ pub(crate) fn front(notes: Option<&str>, summary: Option<&str>) -> Option<String
 pub(crate) const RECALL_NOTICE: &str = "\n\nThe tool `recall` reads what is no longer sent.";
 
 pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
+/// Returns the line in the place of an image that is no longer sent.
+pub(crate) fn image_left_out(image: &ImageRef) -> String {
+    format!("\n[older {}: no longer sent, to save room]", image.description())
+}
+
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";
 
 /// Returns the last words of a run whose models all failed, with the failure of the last one.

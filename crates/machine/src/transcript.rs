@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallInHistory, CallRequested, Grant, Message, MessageId, ModelName, ModelReplied, Part,
-    PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
+    CallFinished, CallId, CallInHistory, CallRequested, Grant, ImageRef, Message, MessageId, ModelName, ModelReplied,
+    Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
 };
 
 use self::compaction::LeftOut;
@@ -70,7 +70,18 @@ pub struct Transcript {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UserWords {
     text: String,
+    images: Vec<ImageRef>,
     by: WordsFrom,
+}
+
+impl UserWords {
+    fn of_machine(text: &str) -> Self {
+        Self { text: text.to_owned(), images: Vec::new(), by: WordsFrom::Machine }
+    }
+
+    fn message(&self) -> Message {
+        Message::User { text: self.text.clone(), images: self.images.clone() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +121,15 @@ impl Transcript {
         })
     }
 
+    /// Returns the images of an earlier result, if they are still sent.
+    pub(crate) fn result_images(&self, wanted: CallId) -> &[ImageRef] {
+        let images = self.history.iter().rev().find_map(|message| match message {
+            Message::Tool { call, images, .. } if *call == wanted => Some(images.as_slice()),
+            Message::Tool { .. } | Message::User { .. } | Message::Assistant { .. } => None,
+        });
+        images.unwrap_or_default()
+    }
+
     /// Returns the results from outside that are still sent, with their origins, newest first.
     pub fn outside_texts(&self) -> impl Iterator<Item = (&TextOrigin, &str)> {
         self.history.iter().rev().filter_map(|message| match message {
@@ -121,7 +141,7 @@ impl Transcript {
     /// Returns the person's newest message, if it is still sent.
     pub(crate) fn newest_words(&self) -> Option<&str> {
         match self.history.get(self.last_words?)? {
-            Message::User { text } => Some(text),
+            Message::User { text, .. } => Some(text),
             Message::Assistant { .. } | Message::Tool { .. } => None,
         }
     }
@@ -140,7 +160,7 @@ impl Transcript {
     /// Returns the bytes of text in the conversation: the history, the open turn and the messages that wait behind it.
     pub(crate) fn sent_bytes(&self) -> usize {
         let history = self.history.iter().map(sent_bytes::of_message).sum::<usize>();
-        let held = self.held.iter().map(|words| words.text.len()).sum::<usize>();
+        let held = self.held.iter().map(|words| sent_bytes::of_message(&words.message())).sum::<usize>();
         let turn = match &self.turn {
             OpenTurn::None | OpenTurn::Asked => 0,
             OpenTurn::Calls { parts, calls, results, .. } => {
@@ -160,7 +180,8 @@ impl Transcript {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
                 self.add_or_hold(UserWords {
-                    text: accepted.text.clone(),
+                    text: accepted.sent_text().into_owned(),
+                    images: accepted.images().cloned().collect(),
                     by: WordsFrom::Person(accepted.message_id.clone()),
                 });
             }
@@ -189,8 +210,8 @@ impl Transcript {
                 self.finish(finished);
             }
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
-            Record::Nudged(nudged) => self.add_or_hold(UserWords { text: nudged.text.clone(), by: WordsFrom::Machine }),
-            Record::Undone(undone) => self.add_or_hold(UserWords { text: undone.told.clone(), by: WordsFrom::Machine }),
+            Record::Nudged(nudged) => self.add_or_hold(UserWords::of_machine(&nudged.text)),
+            Record::Undone(undone) => self.add_or_hold(UserWords::of_machine(&undone.told)),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
             Record::Compacted(compacted) => self.compact(compacted),
             Record::RunEnded(ended) => {
@@ -246,7 +267,7 @@ impl Transcript {
             let place = self.history.len();
             self.unsent.push(UnsentWords { message_id, place, before: self.last_words.replace(place) });
         }
-        self.history.push(Message::User { text: words.text });
+        self.history.push(Message::User { text: words.text, images: words.images });
     }
 
     /// Removes messages that no model has been sent, so that none will be. The part that was sent stays byte for byte.
@@ -303,6 +324,7 @@ impl Transcript {
             name: call.name.clone(),
             outcome: finished.outcome,
             text: finished.text.clone(),
+            images: finished.images.clone(),
         });
         if results.iter().all(Option::is_some) {
             self.close_turn();
@@ -327,7 +349,7 @@ impl Transcript {
             waiting.push(Message::Assistant { parts: parts.clone(), calls: calls.clone(), model: model.clone() });
             waiting.extend(results.iter().flatten().cloned());
         }
-        waiting.extend(self.held.iter().map(|words| Message::User { text: words.text.clone() }));
+        waiting.extend(self.held.iter().map(UserWords::message));
         self.meter.measure_again(self.history.iter().chain(&waiting));
     }
 }

@@ -4,15 +4,15 @@ use windlass_vocab::{ModelRole, PlanChanged, Record, Timestamp, TurnMode};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
-use crate::line::{LineSpeaker, NarratedLine, Tone};
+use crate::line::{NarratedLine, Tone};
 use crate::memory::NarratorMemory;
-use crate::{nudge, question, reply, run};
+use crate::{message, nudge, question, reply, run};
 
 /// Returns the lines of a record. The end of a run has none: a door shows the answer in its own form, or else
 /// [`crate::RunEndWords`].
 pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
-        Record::MessageAccepted(accepted) => NarratedLine::new(Tone::Said, &accepted.text).by(LineSpeaker::Person),
+        Record::MessageAccepted(accepted) => message::line(accepted),
         Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
         Record::ContextPinned(pinned) => match run::without_servers(pinned) {
             Some(text) => NarratedLine::new(Tone::Plain, text),

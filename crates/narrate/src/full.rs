@@ -12,12 +12,12 @@ use crate::count::counted;
 use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::memory::NarratorMemory;
 use crate::run_end::RunEndWords;
-use crate::{attempt, cache, nudge, question, reply, run};
+use crate::{attempt, cache, message, nudge, question, reply, run};
 
 /// Returns the lines of a record: one, except for a plan and for a reply with more than text.
 pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
-        Record::MessageAccepted(accepted) => NarratedLine::new(Tone::Said, &accepted.text).by(LineSpeaker::Person),
+        Record::MessageAccepted(accepted) => message::line(accepted),
         Record::RunStarted(started) => NarratedLine::new(Tone::Quiet, run::started(started)),
         Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
         Record::AttemptFailed(failed) => attempt::full(failed, at),

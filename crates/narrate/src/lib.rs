@@ -36,6 +36,7 @@ mod full;
 mod harmless;
 mod line;
 mod memory;
+mod message;
 mod narrator;
 mod nudge;
 mod question;

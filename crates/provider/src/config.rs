@@ -86,6 +86,12 @@ impl ModelConfig {
         Self { wire: WireKind::Responses, abilities, ..usual }
     }
 
+    /// Whether the model is sent images. One of which nobody knows it is not: most servers refuse the whole request.
+    #[must_use]
+    pub fn sees_images(&self) -> bool {
+        self.abilities.images.is_certain()
+    }
+
     /// Whether the model is known to reason before it answers.
     pub(crate) fn reasons(&self) -> bool {
         self.abilities.silent_reasoning.is_certain()

@@ -50,4 +50,8 @@ impl Model for HttpModel {
         let patience = AnswerTimeouts::of(&self.config, first_ms, next_ms);
         (wire.attempt)(Arc::clone(&self.route), body, patience, sink)
     }
+
+    fn sees_images(&self) -> bool {
+        self.config.sees_images()
+    }
 }

@@ -60,4 +60,10 @@ pub trait Model: Send + Sync {
         segments: &mut Segments,
         sink: Sink,
     ) -> BoxFuture<'static, Result<Reply, Failure>>;
+
+    /// Whether it is sent the images of messages and results. Their contents must then be given to its segments before
+    /// an attempt ([`Segments::unwritten_images`]).
+    fn sees_images(&self) -> bool {
+        false
+    }
 }

@@ -5,7 +5,12 @@
 //! everything is encoded again. The bytes are shared with the running request, not copied: the buffer grows in place
 //! once that request is over.
 
+use std::sync::Arc;
+
 use bytes::{Bytes, BytesMut};
+use windlass_vocab::{Hash, Message};
+
+use crate::images::ImageContents;
 
 /// The part of a request body that never changes again: the prefix and each message once.
 #[derive(Debug, Default)]
@@ -17,6 +22,8 @@ pub struct Segments {
     prefix_end: usize,
     /// Where each message ends.
     ends: Vec<usize>,
+    /// The contents of images in messages that are about to be written.
+    images: ImageContents,
 }
 
 /// Writes one message, given its position in the history.
@@ -36,7 +43,7 @@ impl Segments {
         let before = if fits { std::mem::take(self) } else { Self::default() };
         // Empty until the new bytes are complete: a failing `prefix` leaves nothing.
         *self = Self::default();
-        let Self { stable, mut prefix_end, mut ends, .. } = before;
+        let Self { stable, mut prefix_end, mut ends, epoch: _, images } = before;
         let mut written = BytesMut::from(stable);
         if !fits {
             prefix(&mut written)?;
@@ -47,8 +54,26 @@ impl Segments {
             ends.push(written.len());
         }
         let stable = written.freeze();
-        *self = Self { epoch: Some(epoch), stable: stable.clone(), prefix_end, ends };
+        *self = Self { epoch: Some(epoch), stable: stable.clone(), prefix_end, ends, images };
         Ok(stable)
+    }
+
+    /// Returns the images of the messages that the next encoding will write, by their hashes. Their contents are needed
+    /// only once: what is written stays.
+    #[must_use]
+    pub fn unwritten_images(&self, epoch: u64, history: &[Message]) -> Vec<Hash> {
+        let fits = self.epoch == Some(epoch) && history.len() >= self.ends.len();
+        let written = if fits { self.ends.len() } else { 0 };
+        history.iter().skip(written).flat_map(Message::images).map(|image| image.blob).collect()
+    }
+
+    /// Gives the content of an image to the next encoding.
+    pub fn give_image(&mut self, blob: Hash, content: Arc<[u8]>) {
+        self.images.insert(blob, content);
+    }
+
+    pub(crate) fn take_images(&mut self) -> ImageContents {
+        std::mem::take(&mut self.images)
     }
 
     /// Returns where the prefix ends in the stable bytes.

@@ -11,8 +11,8 @@ use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{ReplyPiece, ReplyReader, TextEnd};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Json, MaxTokens, Message, ModelName, OutsideText, Part,
-    Reply, ReplyCall, TurnMode, Usage,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutsideText,
+    Part, Reply, ReplyCall, TurnMode, Usage,
 };
 
 use crate::cut_call::refuse_cut;
@@ -43,6 +43,21 @@ impl SegmentsByModel {
             self.0.len() - 1
         });
         &mut self.0[place].1
+    }
+}
+
+impl EncodedHistory {
+    /// Returns the images whose contents an attempt with this model needs, because it writes their messages.
+    pub(crate) fn wanted_images(&mut self, services: &Services, state: &State, model: &ModelName) -> Vec<Hash> {
+        let sees = services.models.model(model).is_some_and(|model| model.sees_images());
+        let Some(run) = state.control.run.as_ref().filter(|_| sees) else { return Vec::new() };
+        let history = legal(sent_history(run, state));
+        self.segments.of(model).unwritten_images(state.transcript.epoch, &history)
+    }
+
+    /// Gives the content of an image to the next attempt with this model.
+    pub(crate) fn give_image(&mut self, model: &ModelName, blob: Hash, content: Arc<[u8]>) {
+        self.segments.of(model).give_image(blob, content);
     }
 }
 
@@ -457,7 +472,7 @@ fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
 
 fn bytes_of(message: &Message) -> usize {
     match message {
-        Message::User { text } | Message::Tool { text, .. } => text.len(),
+        Message::User { text, .. } | Message::Tool { text, .. } => text.len(),
         Message::Assistant { parts, calls, model: _ } => {
             let said = parts.iter().map(|part| match part {
                 Part::Text { text } => text.len(),

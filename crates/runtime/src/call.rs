@@ -230,6 +230,14 @@ fn finish(
         cut,
         took_ms,
         structured: outcome.structured,
+        images: outcome
+            .images
+            .iter()
+            .map(|image| {
+                blobs.push(Arc::clone(&image.content));
+                image.reference(windlass_store::hash_of(&image.content))
+            })
+            .collect(),
         exit: outcome.exit,
         origin: outcome.origin,
         remedy: outcome.remedy,

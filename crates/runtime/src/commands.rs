@@ -4,25 +4,26 @@ use windlass_machine::{Effect, Fact, RunSettings};
 use windlass_provider::BoxFuture;
 use windlass_store::{Batch, CountingRun, StoreError, WaitingMessage};
 use windlass_vocab::{
-    Answer, AnsweredBy, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged, SpentElsewhere, StopBy,
-    Timestamp,
+    Answer, AnsweredBy, AttachedFile, CallId, MessageId, QuestionAsked, QuestionKind, RunId, SessionChanged,
+    SpentElsewhere, StopBy, Timestamp,
 };
 
+use crate::attaching::{PreparedAttachments, scrubbed};
 use crate::driver::Driver;
-use crate::session::{Acceptance, DriverCommand, SendOutcome, SessionActivity, StopOutcome};
+use crate::session::{Acceptance, DriverCommand, SendOutcome, SentMessage, SessionActivity, StopOutcome};
 
 impl Driver {
     pub(crate) async fn perform(&mut self, command: DriverCommand) -> Result<(), StoreError> {
         // The reply is sent last, after `announce`: its receiver may query the session's activity at once.
         match command {
-            DriverCommand::Send { message_id, text, reply } => {
-                let sent = self.send(message_id, text).await?;
+            DriverCommand::Send { message_id, message, reply } => {
+                let sent = self.send(message_id, message).await?;
                 self.announce();
                 let _ = reply.send(sent);
             }
-            DriverCommand::SendIfIdle { message_id, text, reply } => {
+            DriverCommand::SendIfIdle { message_id, message, reply } => {
                 let busy = self.is_busy_for(&message_id);
-                let sent = if busy { None } else { Some(self.send(message_id, text).await?) };
+                let sent = if busy { None } else { Some(self.send(message_id, message).await?) };
                 self.announce();
                 let _ = reply.send(sent);
             }
@@ -111,7 +112,7 @@ impl Driver {
         Box::pin(counted).await.map(Some)
     }
 
-    async fn send(&mut self, message_id: MessageId, text: String) -> Result<SendOutcome, StoreError> {
+    async fn send(&mut self, message_id: MessageId, message: SentMessage) -> Result<SendOutcome, StoreError> {
         if self.only_message.as_ref().is_some_and(|only_message| *only_message != message_id) {
             // A second message arrived: don't leave after the first run.
             self.only_message = None;
@@ -119,13 +120,19 @@ impl Driver {
         if let Some(run) = self.state.transcript.seen.get(&message_id) {
             return Ok(SendOutcome::Known(*run));
         }
-        let message = WaitingMessage { message_id, text, at: self.services.clock.now() };
+        let SentMessage { text, files } = message;
+        let message = WaitingMessage { message_id, text, at: self.services.clock.now(), files };
         let receives = self.owed.contains(&Effect::Receive);
         // Order is kept: a new message does not overtake waiting ones.
         if receives && self.waiting.is_empty() && self.take_up(message.clone(), Vec::new()).await? == Acceptance::Yes {
             return Ok(self.open_run().map_or(SendOutcome::Queued, SendOutcome::TakenUp));
         }
-        let waiting = WaitingMessage { text: self.services.secrets.scrub(&message.text).into_owned(), ..message };
+        let secrets = &self.services.secrets;
+        let waiting = WaitingMessage {
+            text: secrets.scrub(&message.text).into_owned(),
+            files: message.files.into_iter().map(|file| scrubbed(secrets, file)).collect(),
+            ..message
+        };
         self.services.store.put(self.state.session, waiting.clone()).await?;
         if !self.waiting.iter().any(|known| known.message_id == waiting.message_id) {
             self.waiting.push_back(waiting);
@@ -155,9 +162,16 @@ impl Driver {
     }
 
     async fn take_up(&mut self, message: WaitingMessage, takes: Vec<MessageId>) -> Result<Acceptance, StoreError> {
-        let WaitingMessage { message_id, text, .. } = message;
-        let fact = Fact::Message { message_id, text, run_settings: Box::new(self.run_settings().await?) };
-        self.step_with(fact, Batch { takes, ..Batch::default() }).await
+        let WaitingMessage { message_id, text, at: _, files } = message;
+        let PreparedAttachments { attachments, blobs } = self.attachments(files);
+        let run_settings = Box::new(self.run_settings().await?);
+        let fact = Fact::Message { message_id, text, attachments, run_settings };
+        self.step_with(fact, Batch { takes, blobs, ..Batch::default() }).await
+    }
+
+    /// Returns files as they are recorded with their message.
+    pub(crate) fn attachments(&self, files: Vec<AttachedFile>) -> PreparedAttachments {
+        PreparedAttachments::new(&self.services.secrets, self.agent.policy.result_cap, files)
     }
 
     async fn stop(&mut self, by: StopBy) -> Result<StopOutcome, StoreError> {

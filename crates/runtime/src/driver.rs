@@ -77,6 +77,7 @@ impl Driver {
         loop {
             self.running_effects.abort_all_but(&self.owed);
             self.renew_offer().await?;
+            self.load_images().await?;
             self.start_what_is_owed();
             if self.owed.contains(&Effect::Receive)
                 && self.takes_more()
@@ -107,6 +108,22 @@ impl Driver {
             let next = self.running_effects.next().await;
             self.go_on(next).await?;
             self.running_effects.abort_all_but(&self.owed);
+        }
+        Ok(())
+    }
+
+    /// Reads the images that a model call about to start sends for the first time.
+    async fn load_images(&mut self) -> Result<(), StoreError> {
+        for effect in &self.owed {
+            let Effect::CallModel { model, .. } = effect else { continue };
+            if self.running_effects.is_running(effect) {
+                continue;
+            }
+            for blob in self.running_effects.written.wanted_images(&self.services, &self.state, model) {
+                if let Some(content) = self.services.store.blob(blob).await? {
+                    self.running_effects.written.give_image(model, blob, content);
+                }
+            }
         }
         Ok(())
     }

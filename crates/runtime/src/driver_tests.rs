@@ -81,7 +81,7 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
         version: String::new(),
         forked_from: Vec::new(),
     };
-    let words = FirstMessage { message_id: MessageId("m".into()), text: "go".into() };
+    let words = FirstMessage { message_id: MessageId("m".into()), message: "go".into() };
     driver.begin(Fact::Opened(opened, lease_taken(1)), Some(&words)).await.unwrap();
     while !driver.owed.iter().any(|effect| owed_call(effect).is_some()) {
         driver.start_what_is_owed();

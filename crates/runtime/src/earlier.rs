@@ -59,7 +59,7 @@ impl SessionRecords {
         while let Some(envelope) = records.next().await? {
             age += 1;
             let (title, text, origin) = match envelope.record {
-                Record::MessageAccepted(accepted) => ("The person".to_owned(), accepted.text, None),
+                Record::MessageAccepted(accepted) => ("The person".to_owned(), accepted.sent_text().into_owned(), None),
                 Record::ModelReplied(replied) if replied.role.is_turn() => {
                     ("You".to_owned(), Part::joined_text(&replied.parts), None)
                 }

@@ -103,7 +103,7 @@ impl Hub {
         let (session, events) = opened.followed(interest);
         let sent = match sent {
             Some(sent) => sent,
-            None => session.send(words.message_id, words.text).await?,
+            None => session.send(words.message_id, words.message).await?,
         };
         Ok((session, events, sent))
     }

@@ -10,6 +10,7 @@
 
 #![deny(missing_docs)]
 
+mod attaching;
 mod attempt;
 mod breaker;
 mod call;
@@ -73,7 +74,7 @@ pub use services::{AgentSettings, Models, Services};
 
 pub use closed::SessionClosed;
 pub use send_control::{ControlDelivery, send_control};
-pub use session::{FirstMessage, SendOutcome, Session, SessionActivity, StopOutcome};
+pub use session::{FirstMessage, SendOutcome, SentMessage, Session, SessionActivity, StopOutcome};
 pub use stop_abandoned::stop_abandoned;
 pub use subscription::{FollowedEvent, Subscription};
 pub use undo::{UndoFiles, undo};

@@ -12,7 +12,8 @@ use windlass_vocab::{
 /// Replaces every known secret in a fact.
 pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
     match fact {
-        Fact::Message { text, run_settings, .. } => {
+        // Attachments were scrubbed before their texts were cut, and their blobs with them.
+        Fact::Message { text, run_settings, attachments: _, message_id: _ } => {
             scrub_text(secrets, text);
             scrub_run_settings(secrets, run_settings);
         }
@@ -184,6 +185,7 @@ fn scrub_remedy(secrets: &Secrets, remedy: &mut Option<Remedy>) {
 
 fn scrub_finished(secrets: &Secrets, finished: &mut CallResult) {
     scrub_text(secrets, &mut finished.text);
+    finished.images.iter_mut().for_each(|image| scrub_text(secrets, &mut image.name));
     if let Some(origin) = &mut finished.origin {
         scrub_origin(secrets, origin);
     }

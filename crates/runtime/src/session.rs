@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_store::Store;
-use windlass_vocab::{Answer, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
+use windlass_vocab::{Answer, AttachedFile, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
 
 use crate::closed::SessionClosed;
 use crate::feed::{Feed, Interest};
@@ -18,8 +18,35 @@ use crate::undo_report::{UndoError, UndoReport, UndoRequest};
 pub struct FirstMessage {
     /// Its id.
     pub message_id: MessageId,
+    /// The message.
+    pub message: SentMessage,
+}
+
+/// A person's message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SentMessage {
     /// The text.
     pub text: String,
+    /// The files attached to it.
+    pub files: Vec<AttachedFile>,
+}
+
+impl From<String> for SentMessage {
+    fn from(text: String) -> Self {
+        Self { text, files: Vec::new() }
+    }
+}
+
+impl From<&str> for SentMessage {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+impl From<&String> for SentMessage {
+    fn from(text: &String) -> Self {
+        Self::from(text.to_owned())
+    }
 }
 
 /// The outcome of sending a message.
@@ -57,8 +84,8 @@ pub enum SessionActivity {
 
 /// A command for a driver.
 pub(crate) enum DriverCommand {
-    Send { message_id: MessageId, text: String, reply: oneshot::Sender<SendOutcome> },
-    SendIfIdle { message_id: MessageId, text: String, reply: oneshot::Sender<Option<SendOutcome>> },
+    Send { message_id: MessageId, message: SentMessage, reply: oneshot::Sender<SendOutcome> },
+    SendIfIdle { message_id: MessageId, message: SentMessage, reply: oneshot::Sender<Option<SendOutcome>> },
     Stop { by: StopBy, reply: oneshot::Sender<StopOutcome> },
     Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Acceptance> },
     Retry { reply: oneshot::Sender<Option<RunId>> },
@@ -122,9 +149,13 @@ impl Session {
     }
 
     /// Sends it a message; returns once the message is stored, in the journal or in the inbox.
-    pub async fn send(&self, message_id: MessageId, text: impl Into<String>) -> Result<SendOutcome, SessionClosed> {
-        let text = text.into();
-        self.ask(|reply| DriverCommand::Send { message_id, text, reply }).await
+    pub async fn send(
+        &self,
+        message_id: MessageId,
+        message: impl Into<SentMessage>,
+    ) -> Result<SendOutcome, SessionClosed> {
+        let message = message.into();
+        self.ask(|reply| DriverCommand::Send { message_id, message, reply }).await
     }
 
     /// Like [`Self::send`], if the message would start a run at once or is known; `None`, with nothing stored, where
@@ -132,10 +163,10 @@ impl Session {
     pub async fn send_if_idle(
         &self,
         message_id: MessageId,
-        text: impl Into<String>,
+        message: impl Into<SentMessage>,
     ) -> Result<Option<SendOutcome>, SessionClosed> {
-        let text = text.into();
-        self.ask(|reply| DriverCommand::SendIfIdle { message_id, text, reply }).await
+        let message = message.into();
+        self.ask(|reply| DriverCommand::SendIfIdle { message_id, message, reply }).await
     }
 
     /// Stops the open run and drops the waiting messages (L8).

@@ -64,10 +64,13 @@ impl SessionWriter<'_> {
 
     /// Starts a journal with these facts, each a batch of its own, all in one transaction. Nobody has seen the state
     /// yet, so here it may be ahead of the store.
-    pub(crate) async fn begin(mut self, facts: impl Iterator<Item = Fact>) -> Result<StoredEnvelopes, StoreError> {
+    pub(crate) async fn begin(
+        mut self,
+        facts: impl Iterator<Item = (Fact, Batch)>,
+    ) -> Result<StoredEnvelopes, StoreError> {
         let mut batches = Vec::new();
-        for fact in facts {
-            let Some(DecidedBatch { sealed, after }) = self.decided(fact, Batch::default())? else { continue };
+        for (fact, batch) in facts {
+            let Some(DecidedBatch { sealed, after }) = self.decided(fact, batch)? else { continue };
             apply_decided(self.state, after, sealed.envelopes.iter().map(|envelope| &envelope.record));
             batches.push(sealed);
         }

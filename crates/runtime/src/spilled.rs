@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use windlass_store::{ReverseRecords, Store, StoreError};
 use windlass_tools::{BoxFuture, Offer, Permissions, Secrets, SpilledResult, SpilledResults};
-use windlass_vocab::{CallFinished, CallId, Record, SessionId};
+use windlass_vocab::{Attachment, CallFinished, CallId, Cut, Record, SessionId, TextOrigin};
+
+use crate::attaching::is_named;
 
 /// The spilled results of one session.
 pub(crate) struct SessionSpill {
@@ -20,6 +22,10 @@ pub(crate) struct SessionSpill {
 impl SpilledResults for SessionSpill {
     fn read(&self, wanted: CallId) -> BoxFuture<'_, SpilledResult> {
         Box::pin(async move { self.find(wanted).await.unwrap_or(SpilledResult::Absent) })
+    }
+
+    fn read_attached<'a>(&'a self, id: &'a str) -> BoxFuture<'a, SpilledResult> {
+        Box::pin(async move { self.find_attached(id).await.unwrap_or(SpilledResult::Absent) })
     }
 }
 
@@ -46,14 +52,39 @@ impl SessionSpill {
         Ok(SpilledResult::Absent)
     }
 
+    /// Returns a text that the person attached: what they named themselves is allowed.
+    async fn find_attached(&self, id: &str) -> Result<SpilledResult, StoreError> {
+        let mut records = ReverseRecords::new(self.store.as_ref(), self.session);
+        while let Some(envelope) = records.next().await? {
+            let Record::MessageAccepted(accepted) = envelope.record else { continue };
+            for attachment in accepted.attachments {
+                if let Attachment::Text(text) = attachment
+                    && is_named(&text, id)
+                {
+                    return self.whole_text(text.text, text.cut, None).await;
+                }
+            }
+        }
+        Ok(SpilledResult::Absent)
+    }
+
     async fn whole(&self, finished: CallFinished) -> Result<SpilledResult, StoreError> {
-        let text = match finished.cut.and_then(|cut| cut.blob) {
-            None => Some(finished.text),
+        self.whole_text(finished.text, finished.cut, finished.origin).await
+    }
+
+    async fn whole_text(
+        &self,
+        shown: String,
+        cut: Option<Cut>,
+        origin: Option<TextOrigin>,
+    ) -> Result<SpilledResult, StoreError> {
+        let text = match cut.and_then(|cut| cut.blob) {
+            None => Some(shown),
             Some(hash) => self.store.blob(hash).await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         };
         Ok(text.map_or(SpilledResult::Absent, |text| SpilledResult::Whole {
             text: self.secrets.scrub(&text).into_owned(),
-            origin: finished.origin,
+            origin,
         }))
     }
 }

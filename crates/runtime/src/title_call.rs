@@ -35,7 +35,7 @@ pub(crate) fn start(
     }
     let policy = run.policy();
     let context = PinnedContext { prefix: PREFIX.to_owned(), ..PinnedContext::default() };
-    let history = [Message::User { text: services.secrets.scrub(&title_request(state)).into_owned() }];
+    let history = [Message::user(services.secrets.scrub(&title_request(state)).into_owned())];
     let request = ModelRequest {
         model: asked.model,
         context: &context,

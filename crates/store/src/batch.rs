@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{Envelope, Hash, MessageId, Record, RunId, SessionId, Timestamp, TurnId};
+use windlass_vocab::{AttachedFile, Envelope, Hash, MessageId, Record, RunId, SessionId, Timestamp, TurnId};
 
 /// The end of a journal, to which the next batch is appended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,4 +88,6 @@ pub struct WaitingMessage {
     pub text: String,
     /// When it arrived.
     pub at: Timestamp,
+    /// The files attached to it.
+    pub files: Vec<AttachedFile>,
 }

@@ -21,7 +21,7 @@ pub fn wire_legality(wire: WireKind, request: &Value) -> Result<(), String> {
 /// Checks a history before it is serialized for any API.
 pub fn history_legality(history: &[Message]) -> Result<(), String> {
     let messages = history.iter().map(|message| match message {
-        Message::User { text } => Ok(RequestMessage::User(text.clone())),
+        Message::User { text, .. } => Ok(RequestMessage::User(text.clone())),
         Message::Assistant { parts, calls, .. } if parts.is_empty() && calls.is_empty() => Err(SAYS_NOTHING.to_owned()),
         Message::Assistant { calls, .. } => {
             Ok(RequestMessage::Reply { calls: calls.iter().map(|call| call.call.to_string()).collect() })
@@ -165,11 +165,17 @@ mod tests {
     #[test]
     fn a_history_is_held_to_the_same_rules() {
         let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
-        let user = || Message::User { text: "go".into() };
+        let user = || Message::user("go");
         let in_history = CallInHistory { call, provider_id: None, name: "t".into(), arguments: Json::empty_object() };
         let assistant = || Message::Assistant { parts: vec![], calls: vec![in_history.clone()], model: "m".into() };
-        let tool =
-            || Message::Tool { call, provider_id: None, name: "t".into(), outcome: OutcomeKind::Ok, text: "ok".into() };
+        let tool = || Message::Tool {
+            call,
+            provider_id: None,
+            name: "t".into(),
+            outcome: OutcomeKind::Ok,
+            text: "ok".into(),
+            images: Vec::new(),
+        };
         assert_eq!(history_legality(&[user(), assistant(), tool()]), Ok(()));
         assert!(history_legality(&[user(), assistant()]).is_err());
         assert!(history_legality(&[user(), tool()]).is_err());

@@ -71,7 +71,7 @@ impl ScriptPosition {
         let messages: Vec<RequestMessage> = history
             .iter()
             .map(|message| match message {
-                Message::User { text } => RequestMessage::User(text.clone()),
+                Message::User { text, .. } => RequestMessage::User(text.clone()),
                 Message::Assistant { calls, .. } => {
                     RequestMessage::Reply { calls: calls.iter().filter_map(|call| call.provider_id.clone()).collect() }
                 }

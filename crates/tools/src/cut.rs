@@ -1,6 +1,8 @@
 //! Cuts a result to the part the model sees (T6): the beginning and the end stay, the middle goes,
 //! and a line in its place says how much is missing and where to read it.
 
+use std::fmt::Display;
+
 use windlass_vocab::{CallId, ResultCap, Spill};
 
 /// What was left out of a result.
@@ -18,6 +20,12 @@ pub struct CutInfo {
 /// returned unchanged.
 #[must_use]
 pub fn cut(text: String, cap: ResultCap, call: CallId) -> (String, Option<CutInfo>) {
+    cut_text(text, cap, &format_args!("call:{call}"))
+}
+
+/// Like [`cut`], for a text that `read_file` reads under the path `source`.
+#[must_use]
+pub fn cut_text(text: String, cap: ResultCap, source: &dyn Display) -> (String, Option<CutInfo>) {
     let room = cap.chars as usize;
     if text.len() <= room {
         return (text, None);
@@ -35,7 +43,7 @@ pub fn cut(text: String, cap: ResultCap, call: CallId) -> (String, Option<CutInf
         thousands(room),
         thousands(total),
         thousands(total - room),
-        where_to_go_on(cap.rest, call, head.matches('\n').count() + 1),
+        where_to_go_on(cap.rest, source, head.matches('\n').count() + 1),
     );
     let shown = if rest.is_empty() { format!("{head}\n{note}") } else { format!("{head}\n{note}\n{rest}") };
     let keep = match cap.rest {
@@ -45,9 +53,9 @@ pub fn cut(text: String, cap: ResultCap, call: CallId) -> (String, Option<CutInf
     (shown, Some(CutInfo { total_chars: total as u64, shown_chars: room as u64, keep }))
 }
 
-fn where_to_go_on(rest: Spill, call: CallId, line: usize) -> String {
+fn where_to_go_on(rest: Spill, source: &dyn Display, line: usize) -> String {
     match rest {
-        Spill::Keep => format!("; read them with read_file, path \"call:{call}\", offset {line}"),
+        Spill::Keep => format!("; read them with read_file, path \"{source}\", offset {line}"),
         Spill::Drop => "; ask for a smaller part to see more".into(),
     }
 }

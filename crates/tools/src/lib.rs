@@ -36,6 +36,7 @@ mod address;
 mod alias;
 mod arguments;
 mod ask_policy;
+mod attach;
 mod builtin;
 mod call_permission;
 mod certain_failure;
@@ -109,13 +110,15 @@ pub use address::AddressPattern;
 #[cfg(feature = "fetch")]
 pub use address::{HostPattern, ParseHostError};
 pub use ask_policy::AskPolicy;
+pub use attach::image::{LARGEST_IMAGE, image, image_in_base64};
+pub use attach::{AttachError, attached_file, has_image_ending};
 #[cfg(feature = "commands")]
 pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
 pub use builtin::{FetchSettings, fetch_url};
 pub use builtin::{RECALL, TOOL_NAMES, ending_tools, file_tools, read_skill};
 pub use call_permission::CallPermission;
-pub use cut::{CutInfo, cut};
+pub use cut::{CutInfo, cut, cut_text};
 pub use file_beginning::{FileBeginning, FileBeginningError};
 pub use file_rules::{CheckedPaths, FileRules};
 #[cfg(feature = "commands")]

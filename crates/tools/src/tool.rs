@@ -44,6 +44,12 @@ pub enum SpilledResult {
 pub trait SpilledResults: Send + Sync {
     /// Returns the result of an earlier call.
     fn read(&self, call: CallId) -> BoxFuture<'_, SpilledResult>;
+
+    /// Returns the text of a file that the person attached, by the id in the note about what was left out.
+    fn read_attached<'a>(&'a self, id: &'a str) -> BoxFuture<'a, SpilledResult> {
+        let _ = id;
+        Box::pin(std::future::ready(SpilledResult::Absent))
+    }
 }
 
 /// What a search of the earlier conversation found.

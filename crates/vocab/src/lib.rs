@@ -14,6 +14,7 @@
 
 #![deny(missing_docs)]
 
+mod attachment;
 mod attendance;
 mod audit;
 mod cache_report;
@@ -55,6 +56,7 @@ mod undo;
 mod usage;
 mod verdict;
 
+pub use attachment::{AttachedFile, AttachedText, Attachment, ImageContent, ImageRef, file_size};
 pub use attendance::Attendance;
 pub use audit::{AuditAnswer, AuditEntry, AuditVerdict};
 pub use cache_report::{CacheMissCause, CacheReport, CacheResult, PromptCache};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::part::Part;
-use crate::{CallId, Json, ModelName, OutcomeKind, Usage};
+use crate::{CallId, ImageRef, Json, ModelName, OutcomeKind, Usage};
 
 /// One entry of the history sent to a model. Derived from records, never stored itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Message {
     User {
         /// The text.
         text: String,
+        /// The images sent with it.
+        images: Vec<ImageRef>,
     },
     /// A model's reply, with the calls it asked for.
     Assistant {
@@ -34,7 +36,26 @@ pub enum Message {
         outcome: OutcomeKind,
         /// The text shown to the model.
         text: String,
+        /// The images of the result.
+        images: Vec<ImageRef>,
     },
+}
+
+impl Message {
+    /// Returns a message of the user role that is only text.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+
+    /// Returns the images in it.
+    #[must_use]
+    pub fn images(&self) -> &[ImageRef] {
+        match self {
+            Self::User { images, .. } | Self::Tool { images, .. } => images,
+            Self::Assistant { .. } => &[],
+        }
+    }
 }
 
 /// A call in the history.

@@ -31,6 +31,9 @@ pub struct RunModel {
     /// Set when it is known to have no native calls: they are written as text from the start (T4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub toolless: bool,
+    /// Whether it is sent images; a model that is not gets a sentence for each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub images: bool,
 }
 
 impl RunModel {

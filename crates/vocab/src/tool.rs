@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Failure, Hash, Json, Pause, PlanItem, Preview, Remedy, SnapshotKind, TextOrigin, ToolName, Verdict, VerdictReason,
+    Failure, Hash, ImageContent, Json, Pause, PlanItem, Preview, Remedy, SnapshotKind, TextOrigin, ToolName, Verdict,
+    VerdictReason,
 };
 
 /// What running a tool twice would mean. Decides what happens to a call that a crash interrupted (J4).
@@ -128,6 +129,8 @@ pub struct Outcome {
     pub plan: Option<Vec<PlanItem>>,
     /// Structured content beside the text.
     pub structured: Option<Json>,
+    /// The images of the result.
+    pub images: Box<[ImageContent]>,
     /// How the command ended, where the call ran one and observed its end.
     pub exit: Option<CommandExit>,
     /// Where the text came from, if from outside.
@@ -147,6 +150,7 @@ impl Outcome {
             text: text.into(),
             plan: None,
             structured: None,
+            images: Box::default(),
             exit: None,
             origin: None,
             remedy: None,

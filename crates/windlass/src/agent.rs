@@ -4,7 +4,9 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_runtime::{FirstMessage, Hub, Interest, OpenApprovals, OpenError, Session, SessionChoice, Subscription};
+use windlass_runtime::{
+    FirstMessage, Hub, Interest, OpenApprovals, OpenError, SentMessage, Session, SessionChoice, Subscription,
+};
 use windlass_store::Store;
 use windlass_vocab::{Event, MessageId, RunEnded, RunId, SessionId};
 
@@ -13,6 +15,7 @@ use crate::build_error::BuildError;
 use crate::builder::Builder;
 use crate::ended::AwaitedEnd;
 use crate::follow_error::FollowError;
+use crate::message::Message;
 use crate::output::{Output, output_of};
 use crate::run_error::{RunError, RunErrorReason};
 use crate::run_handle::RunHandle;
@@ -72,8 +75,8 @@ impl Agent {
 
 impl<D, O: Output> Agent<D, O> {
     /// Sends a message in a new session, waits for the run's end and returns its answer; any other end is an error.
-    pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
-        self.new_session().run(prompt).await
+    pub async fn run(&self, message: impl Into<Message>) -> Result<O, RunError> {
+        self.new_session().run(message).await
     }
 
     /// Returns the answer of an ended run of this agent, or why it has none.
@@ -85,13 +88,13 @@ impl<D, O: Output> Agent<D, O> {
 impl<D, O> Agent<D, O> {
     /// Like `run`, but returns the whole end, however the run ended: reason, answer, failure, usage, output. An error
     /// means that the run has not ended.
-    pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
-        self.new_session().run_full(prompt).await
+    pub async fn run_full(&self, message: impl Into<Message>) -> Result<RunEnded, RunError> {
+        self.new_session().run_full(message).await
     }
 
     /// Sends a message in a new session and returns the running run: its events, a method to stop it, its end.
-    pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
-        self.new_session().start(prompt).await
+    pub async fn start(&self, message: impl Into<Message>) -> Result<RunHandle<O>, RunError> {
+        self.new_session().start(message).await
     }
 
     /// Returns the session with this key; it continues where it was.
@@ -157,10 +160,10 @@ impl<D, O> Agent<D, O> {
         &self,
         key: &str,
         message_id: MessageId,
-        prompt: impl Into<String>,
+        message: impl Into<SentMessage>,
         interest: Interest,
     ) -> Result<(Session, Subscription, AwaitedEnd), OpenError> {
-        let words = FirstMessage { message_id: message_id.clone(), text: prompt.into() };
+        let words = FirstMessage { message_id: message_id.clone(), message: message.into() };
         let opening = self.hub.open_saying(self.opening(key), self.settings.clone(), words, interest);
         let (session, events, sent) = opening.await?;
         Ok((session, events, AwaitedEnd::after(sent, message_id)))

@@ -146,6 +146,7 @@ mod host_address;
 mod listed_models;
 #[cfg(feature = "mcp")]
 mod mcp_servers;
+mod message;
 mod model_chain;
 mod model_name;
 mod model_providers;
@@ -169,6 +170,7 @@ pub use declaration::Declaration;
 pub use function::Function;
 #[cfg(feature = "commands")]
 pub use guard::{GUARD_ARGUMENT, init, own_guard};
+pub use message::Message;
 pub use output::Output;
 pub use run_error::{RunError, RunErrorReason, RunLimit};
 pub use run_handle::RunHandle;
@@ -182,7 +184,7 @@ pub use schemars;
 
 pub use windlass_provider::{ResponseFormat, WireKind};
 pub use windlass_runtime::{InstructionFile, ProjectInstructions, Session};
-pub use windlass_tools::{CallContext, Skill, SkillOwner, Tool, Verification};
+pub use windlass_tools::{AttachError, CallContext, Skill, SkillOwner, Tool, Verification};
 /// An answer to a question of a run.
 pub use windlass_vocab::Answer as QuestionAnswer;
 pub use windlass_vocab::{

@@ -75,7 +75,7 @@ impl Models for ServedModels {
         if let Some(model) = others.get(name) {
             return Some(Arc::clone(model));
         }
-        let config = self.first.as_ref()?.config(&name.0, &DeclaredModel::default());
+        let config = self.first.as_ref()?.config(&name.0, ModelFigures::default(), &DeclaredModel::default());
         let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &self.client).ok()?);
         others.insert(name.clone(), Arc::clone(&model));
         Some(model)
@@ -89,11 +89,12 @@ impl Models for ServedModels {
 
 impl ServerAccess {
     /// Returns the configuration of a model of this server.
-    fn config(&self, id: &str, declared: &DeclaredModel) -> ModelConfig {
+    fn config(&self, id: &str, figures: ModelFigures, declared: &DeclaredModel) -> ModelConfig {
         let usual = ModelConfig::of(self.kind, &self.base_url, id);
         let known = usual.abilities.overridden(&declared.overrides());
         let response_format = self.response_format.unwrap_or(known.response_format);
-        let abilities = Abilities { response_format, ..known };
+        let images = figures.images.map_or(known.images, |sees| if sees { Ability::Yes } else { Ability::No });
+        let abilities = Abilities { response_format, images, ..known };
         let wire = self.wire.unwrap_or(usual.wire);
         ModelConfig { api_key: self.key.clone(), abilities, wire, ..usual }
     }
@@ -101,7 +102,7 @@ impl ServerAccess {
     /// Returns what is known of a model of this server.
     fn run_model(&self, name: ModelName, id: &str, figures: ModelFigures, declared: &DeclaredModel) -> RunModel {
         let row = known_model(self.kind, id);
-        let config = self.config(id, declared);
+        let config = self.config(id, figures, declared);
         // Anthropic's endpoint for Chat Completions has no cache.
         let cached = self.kind != ServerKind::Anthropic || config.wire == WireKind::Messages;
         RunModel {
@@ -114,6 +115,7 @@ impl ServerAccess {
             cache: config.abilities.prompt_cache.filter(|_| cached),
             software: declared.software.or(self.kind.software()),
             toolless: config.abilities.native_calls == Ability::No,
+            images: config.sees_images(),
         }
     }
 }
@@ -232,7 +234,7 @@ impl ResolvedChain {
     ) -> Result<RunModel, BuildError> {
         // A model that the program made itself under this name comes first.
         if !self.known.contains_key(&name) {
-            let model: Arc<dyn Model> = Arc::new(HttpModel::new(server.config(id, &declared), &self.client)?);
+            let model: Arc<dyn Model> = Arc::new(HttpModel::new(server.config(id, figures, &declared), &self.client)?);
             self.known.insert(name.clone(), model);
         }
         let model = server.run_model(name, id, figures, &declared);
@@ -257,7 +259,9 @@ pub(crate) fn served_at(
     let server = ServerAccess { kind, base_url, key, response_format, wire };
     let id = match id {
         ServedModelId::Known(id) => id,
-        ServedModelId::Listed(rule) => ask_for_model(&server.config("", &DeclaredModel::default()), rule)?,
+        ServedModelId::Listed(rule) => {
+            ask_for_model(&server.config("", ModelFigures::default(), &DeclaredModel::default()), rule)?
+        }
     };
     Ok((server, id))
 }

@@ -1,7 +1,7 @@
 //! A model that a door has resolved itself, by its own settings.
 
 use windlass_provider::server_kind::ServerKind;
-use windlass_provider::{DeclaredModel, Secret};
+use windlass_provider::{DeclaredModel, ModelConfig, Secret, largest_image};
 use windlass_vocab::{ListPrices, ModelName};
 
 /// A model whose server, id and key are known.
@@ -33,6 +33,15 @@ impl ResolvedModel {
             (known, _) => known,
         }
     }
+
+    /// Returns the most bytes of an image file that the model is sent; `None` where it is sent none.
+    #[must_use]
+    pub fn largest_image(&self) -> Option<u64> {
+        let usual = ModelConfig::of(self.kind(), self.base_url.as_str(), self.id.as_str());
+        let config = ModelConfig { abilities: usual.abilities.overridden(&self.declared.overrides()), ..usual };
+        let sees = self.figures.images.unwrap_or_else(|| config.sees_images());
+        sees.then(|| largest_image(config.wire))
+    }
 }
 
 /// Figures of a model that a person configured. Absent means that the table of models says it, if anything does.
@@ -44,4 +53,6 @@ pub struct ModelFigures {
     pub max_output: Option<u64>,
     /// What its tokens cost.
     pub prices: Option<ListPrices>,
+    /// Whether it is sent images.
+    pub images: Option<bool>,
 }

@@ -2,8 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::PathBuf;
 
 use windlass_store::{ReverseRecords, Store, StoreError};
+use windlass_tools::AttachError;
 use windlass_vocab::{EndReason, Failure, Part, QuestionAsked, RunEnded, RunId, RunMilestone, SessionId};
 
 use crate::follow_error::FollowError;
@@ -72,6 +74,13 @@ pub enum RunErrorReason {
     /// The run ended with a value that is not of the agent's output type, for example because an earlier version of the
     /// program began it.
     Unreadable(String),
+    /// A file can't be attached to the message, which was not sent.
+    Unattached {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: AttachError,
+    },
     /// The session can't be opened or read. What was stored is still there once it can.
     Session(FollowError),
 }
@@ -97,6 +106,7 @@ impl fmt::Display for RunErrorReason {
             }
             Self::Dropped => f.write_str("the message was dropped before a run took it up; say it again"),
             Self::Unreadable(problem) => write!(f, "the run's output is of another type: {problem}"),
+            Self::Unattached { path, error } => write!(f, "{} can't be attached: {error}", path.display()),
             Self::Session(error) => error.fmt(f),
         }
     }
@@ -111,7 +121,8 @@ impl Error for RunError {
             | RunErrorReason::Cancelled
             | RunErrorReason::Waiting(_)
             | RunErrorReason::Dropped
-            | RunErrorReason::Unreadable(_) => None,
+            | RunErrorReason::Unreadable(_)
+            | RunErrorReason::Unattached { .. } => None,
         }
     }
 }

@@ -1,15 +1,18 @@
 //! One session of an agent, by its key.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use uuid::Uuid;
-use windlass_runtime::{Interest, OpenApprovals};
+use windlass_runtime::{Interest, OpenApprovals, SentMessage};
 use windlass_store::ReverseRecords;
+use windlass_tools::AttachError;
 use windlass_vocab::{MessageId, RunEnded, RunId, RunMilestone};
 
 use crate::agent::Agent;
 use crate::ended::{AwaitedEnd, end_awaited};
 use crate::follow_error::FollowError;
+use crate::message::Message;
 use crate::output::{Output, output_of};
 use crate::run_error::{RunError, RunErrorReason, text_so_far};
 use crate::run_handle::RunHandle;
@@ -58,16 +61,25 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 
     /// Sends a message, waits for the end of the run and returns the whole end, however the run ended: reason, answer,
     /// usage, output. An error means that the run has not ended.
-    pub async fn run_full(&self, prompt: &str) -> Result<RunEnded, RunError> {
+    pub async fn run_full(&self, message: impl Into<Message>) -> Result<RunEnded, RunError> {
         let mut run = None;
-        match self.send_and_wait(prompt, &mut run).await {
+        match self.send_and_wait(message.into(), &mut run).await {
             Ok(ended) => Ok(ended),
-            Err(error) => Err(self.error(error.into(), run).await),
+            Err(reason) => Err(self.error(reason, run).await),
         }
     }
 
     /// Sends a message and waits for the end of its run. `run` is set to that run once it is known.
-    async fn send_and_wait(&self, prompt: &str, run: &mut Option<RunId>) -> Result<RunEnded, FollowError> {
+    async fn send_and_wait(&self, message: Message, run: &mut Option<RunId>) -> Result<RunEnded, RunErrorReason> {
+        if let Some(ended) = self.earlier_end(run).await? {
+            return Ok(ended);
+        }
+        let message = message.read().await.map_err(unattached)?;
+        Ok(self.send_and_follow(message, run).await?)
+    }
+
+    /// Returns the end of the run of a message that was sent before with the same id.
+    async fn earlier_end(&self, run: &mut Option<RunId>) -> Result<Option<RunEnded>, FollowError> {
         let agent = self.agent;
         let store = agent.store();
         if let Some(id) = &self.message_id
@@ -76,11 +88,16 @@ impl<'a, D, O> AgentSession<'a, D, O> {
             let mut awaited = AwaitedEnd::Message(id.clone());
             if let Some((_, ended)) = end_awaited(store.as_ref(), session, &mut awaited).await? {
                 *run = awaited.run();
-                return Ok(ended);
+                return Ok(Some(ended));
             }
         }
+        Ok(None)
+    }
+
+    async fn send_and_follow(&self, message: SentMessage, run: &mut Option<RunId>) -> Result<RunEnded, FollowError> {
         let id = self.message_id();
-        let (session, mut events, awaited) = agent.open_and_send(&self.key, id, prompt, Interest::Runs).await?;
+        let opening = self.agent.open_and_send(&self.key, id, message, Interest::Runs);
+        let (session, mut events, awaited) = opening.await?;
         let mut run_wait = self.run_wait(awaited);
         let ended = run_wait.end(&session, &mut events).await;
         *run = run_wait.run();
@@ -89,8 +106,12 @@ impl<'a, D, O> AgentSession<'a, D, O> {
     }
 
     /// Sends a message and returns the running run: its events, a method to stop it, its end.
-    pub async fn start(&self, prompt: &str) -> Result<RunHandle<O>, RunError> {
-        let opening = self.agent.open_and_send(&self.key, self.message_id(), prompt, Interest::Everything);
+    pub async fn start(&self, message: impl Into<Message>) -> Result<RunHandle<O>, RunError> {
+        let message = match message.into().read().await {
+            Ok(message) => message,
+            Err(problem) => return Err(self.error(unattached(problem), None).await),
+        };
+        let opening = self.agent.open_and_send(&self.key, self.message_id(), message, Interest::Everything);
         match opening.await {
             Ok((session, events, awaited)) => {
                 Ok(RunHandle::new(self.key.clone(), session, events, self.run_wait(awaited)))
@@ -147,15 +168,20 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 
 impl<D, O: Output> AgentSession<'_, D, O> {
     /// Sends a message, waits for the run's end and returns its answer. Messages queued behind it stay in the inbox.
-    pub async fn run(&self, prompt: &str) -> Result<O, RunError> {
+    pub async fn run(&self, message: impl Into<Message>) -> Result<O, RunError> {
         let mut run = None;
-        let output = match self.send_and_wait(prompt, &mut run).await {
+        let output = match self.send_and_wait(message.into(), &mut run).await {
             Ok(ended) => output_of(&ended),
-            Err(error) => Err(error.into()),
+            Err(reason) => Err(reason),
         };
         match output {
             Ok(output) => Ok(output),
             Err(reason) => Err(self.error(reason, run).await),
         }
     }
+}
+
+/// The reason for a file that can't be attached.
+fn unattached((path, error): (PathBuf, AttachError)) -> RunErrorReason {
+    RunErrorReason::Unattached { path, error }
 }

@@ -53,10 +53,11 @@ impl ModelRow {
         let known = known_model(kind, id);
         let can = Abilities::of(kind, id).overridden(&declared.overrides());
         let lacks_calls = if can.native_calls == Ability::No { Ability::Yes } else { Ability::No };
+        let images = figures.images.map_or(can.images, |sees| if sees { Ability::Yes } else { Ability::No });
         let abilities = [
             (can.native_calls, "tools"),
             (lacks_calls, "no tools"),
-            (can.images, "images"),
+            (images, "images"),
             (can.json_schema, "JSON schema"),
         ];
         Self {

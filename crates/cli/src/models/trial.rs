@@ -80,7 +80,7 @@ impl SmallCall<'_> {
         let wrong = |problem: String| Failure::new(FailureClass::Internal, problem);
         let http = HttpClient::new(HttpConfig::default()).map_err(|error| wrong(error.to_string()))?;
         let called = HttpModel::new(config, &http).map_err(|error| wrong(error.to_string()))?;
-        let history = [Message::User { text: self.words.to_owned() }];
+        let history = [Message::user(self.words)];
         let limit_ms = u64::try_from(self.limit.as_millis()).unwrap_or(u64::MAX);
         let request = ModelRequest {
             model: &model.name,

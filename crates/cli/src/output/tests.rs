@@ -155,7 +155,7 @@ fn an_onlooker_reads_what_was_said_asked_and_answered() {
     };
     let answered = |by| event(QuestionAnswered { question, answer: Answer::plain(no), by, grant: None });
     let events = [
-        event(MessageAccepted { message_id: "m".into(), text: "go\non".into() }),
+        event(MessageAccepted::new("m", "go\non")),
         event(asked),
         answered(AnsweredBy::Person),
         answered(AnsweredBy::Expiry),

@@ -68,7 +68,7 @@ impl Transcript {
         }
         // The message that started the open run stays, whatever its age: the rest makes no sense without it.
         let kept_goal = self.goal.filter(|goal| *goal < end).and_then(|goal| self.history.get(goal).cloned());
-        let mut front: Vec<Message> = notes.map(|text| Message::User { text }).into_iter().collect();
+        let mut front: Vec<Message> = notes.map(Message::user).into_iter().collect();
         let goal_at = kept_goal.is_some().then_some(front.len());
         front.extend(kept_goal);
         let after = front.len();
@@ -120,8 +120,9 @@ impl Transcript {
     fn shrink_results(&mut self, chars: u32, whole_from: usize) {
         let limit = usize::try_from(chars).unwrap_or(usize::MAX);
         let is_long = |message: &Message| match message {
-            Message::Tool { text, .. } => text.char_indices().nth(limit).is_some(),
-            Message::User { .. } | Message::Assistant { .. } => false,
+            Message::Tool { text, images, .. } => !images.is_empty() || text.char_indices().nth(limit).is_some(),
+            Message::User { images, .. } => !images.is_empty(),
+            Message::Assistant { .. } => false,
         };
         let Some(last) = self.history.iter().take(whole_from).rposition(is_long) else { return };
         let left_out = self.left_out(last + 1, last + 1);
@@ -133,6 +134,19 @@ impl Transcript {
                 text.truncate(cut);
                 text.push_str(texts::SHRUNK);
             }
+            leave_out_images(message);
         }
+    }
+}
+
+/// Puts a line in the place of each image of a message.
+fn leave_out_images(message: &mut Message) {
+    match message {
+        Message::User { text, images } | Message::Tool { text, images, .. } => {
+            for image in std::mem::take(images) {
+                text.push_str(&texts::image_left_out(&image));
+            }
+        }
+        Message::Assistant { .. } => {}
     }
 }

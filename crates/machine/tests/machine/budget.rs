@@ -157,7 +157,7 @@ fn what_is_counted_is_what_is_in_the_history() {
 fn bytes_of(message: &Message) -> usize {
     let part = |part: &Part| part.as_text().map_or(0, str::len);
     match message {
-        Message::User { text } | Message::Tool { text, .. } => text.len() + 12,
+        Message::User { text, .. } | Message::Tool { text, .. } => text.len() + 12,
         Message::Assistant { parts, calls, .. } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.as_str().len() + 12);
             parts.iter().map(part).sum::<usize>() + calls.sum::<usize>() + 12

@@ -68,7 +68,7 @@ fn sent(state: &State) -> Option<&[Message]> {
 
 fn text_of(message: &Message) -> &str {
     match message {
-        Message::User { text } | Message::Tool { text, .. } => text,
+        Message::User { text, .. } | Message::Tool { text, .. } => text,
         Message::Assistant { .. } => "",
     }
 }
@@ -426,7 +426,7 @@ fn results_that_were_shortened_are_whole_again_when_that_is_undone() {
 /// The bytes of a message, as a server would count them at least.
 fn bytes_of(message: &Message) -> usize {
     match message {
-        Message::User { text } | Message::Tool { text, .. } => text.len(),
+        Message::User { text, .. } | Message::Tool { text, .. } => text.len(),
         Message::Assistant { parts, calls, .. } => {
             let calls = calls.iter().map(|call| call.name.len() + call.arguments.as_str().len());
             windlass_vocab::Part::joined_text(parts).len() + calls.sum::<usize>()

@@ -11,7 +11,7 @@ fn ended(world: &mut World) -> (EndReason, String) {
 }
 
 fn words(world: &World) -> Vec<String> {
-    let said = |message: &Message| if let Message::User { text } = message { Some(text.clone()) } else { None };
+    let said = |message: &Message| if let Message::User { text, .. } = message { Some(text.clone()) } else { None };
     world.state.transcript.history.iter().filter_map(said).collect()
 }
 

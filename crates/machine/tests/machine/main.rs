@@ -13,6 +13,7 @@ mod fatigue;
 mod forks;
 mod guards;
 mod healthy;
+mod images;
 mod imports;
 mod interruptions;
 mod money;

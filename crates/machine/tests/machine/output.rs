@@ -56,7 +56,7 @@ fn an_answer_that_does_not_fit_is_sent_back_with_what_is_wrong() {
     assert!(nudges.iter().all(|(why, _)| *why == NudgeCause::Misfit));
     assert!(nudges[0].1.contains("not well-formed JSON"), "{}", nudges[0].1);
     assert!(nudges[1].1.contains("It does not fit."), "{}", nudges[1].1);
-    let said = |message: &Message| matches!(message, Message::User { text } if text.contains("It does not fit."));
+    let said = |message: &Message| matches!(message, Message::User { text, .. } if text.contains("It does not fit."));
     assert!(world.state.transcript.history.iter().any(said), "the model sees it");
 }
 

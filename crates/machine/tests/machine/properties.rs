@@ -185,7 +185,7 @@ fn any_call() -> impl Strategy<Value = CallId> {
 fn any_message() -> impl Strategy<Value = Message> {
     let called = |call| CallInHistory { call, provider_id: None, name: "t".into(), arguments: Json::empty_object() };
     prop_oneof![
-        Just(Message::User { text: "words".into() }),
+        Just(Message::user("words")),
         prop::collection::btree_set(any_call(), 0..3).prop_map(move |calls| Message::Assistant {
             parts: vec![],
             calls: calls.into_iter().map(called).collect(),
@@ -196,7 +196,8 @@ fn any_message() -> impl Strategy<Value = Message> {
             provider_id: None,
             name: "t".into(),
             outcome: OutcomeKind::Ok,
-            text: "result".into()
+            text: "result".into(),
+            images: Vec::new(),
         })
     ]
 }

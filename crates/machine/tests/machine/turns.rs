@@ -143,7 +143,7 @@ fn a_message_during_a_run_joins_it_at_the_next_turn_or_waits() {
         .history
         .iter()
         .map(|message| match message {
-            Message::User { text } => text.as_str(),
+            Message::User { text, .. } => text.as_str(),
             Message::Assistant { .. } => "(reply)",
             Message::Tool { .. } => "(result)",
         })
@@ -331,7 +331,7 @@ fn on_overflow_the_oldest_turns_go_and_the_goal_stays() {
     world.say("the goal");
     assert_eq!(world.finish().answer, "done");
     let history = &world.state.transcript.history;
-    assert_eq!(history[0], Message::User { text: "the goal".into() });
+    assert_eq!(history[0], Message::user("the goal"));
     assert!(history.len() < 16, "{}", history.len());
     assert_eq!(world.fold(), world.state);
 }
@@ -410,7 +410,12 @@ fn the_same_message_id_never_counts_twice() {
     // proves J6
     let mut world = World::new("default", vec![Move::Text("x")]);
     let run_settings = Box::new(world.run_settings.clone());
-    let message = || Fact::Message { message_id: "one".into(), text: "hi".into(), run_settings: run_settings.clone() };
+    let message = || Fact::Message {
+        message_id: "one".into(),
+        text: "hi".into(),
+        attachments: Vec::new(),
+        run_settings: run_settings.clone(),
+    };
     assert!(!world.put(message()).is_empty());
     assert!(world.put(message()).is_empty());
     world.finish();
@@ -602,7 +607,7 @@ fn the_goal_of_a_retried_run_is_what_the_person_said() {
     let run_settings = Box::new(world.run_settings.clone());
     world.put(Fact::Retried(run_settings));
     world.finish();
-    assert_eq!(world.state.transcript.history[0], Message::User { text: "the real request".into() });
+    assert_eq!(world.state.transcript.history[0], Message::user("the real request"));
 }
 
 #[test]

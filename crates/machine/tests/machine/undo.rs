@@ -80,7 +80,7 @@ fn an_undo_is_told_to_the_model_and_decided_the_same_again() {
     world.finish();
     undo(&mut world, Undoable::Call(first_call()));
     let last = world.state.transcript.history.last().cloned();
-    let Some(windlass_vocab::Message::User { text }) = last else { panic!("{last:?}") };
+    let Some(windlass_vocab::Message::User { text, .. }) = last else { panic!("{last:?}") };
     assert!(text.contains("undid what call 1.1.0 (t1) did to files") && text.contains("again: f."), "{text}");
     assert_eq!(world.owed(), []);
     let envelopes = world.envelopes();
@@ -102,6 +102,7 @@ fn nothing_is_taken_up_while_files_are_put_back() {
     let message = Fact::Message {
         message_id: MessageId("x".into()),
         text: "hi".into(),
+        attachments: Vec::new(),
         run_settings: Box::new(world.run_settings.clone()),
     };
     assert_eq!(world.put(message), []);

@@ -4,9 +4,10 @@
 //! what a person or a nudge adds to them, answer it together. A message is therefore left open when it is written: the
 //! next one continues it, or closes it and opens its own. What closes the last one is no part of the stable bytes.
 
-use bytes::BufMut;
-use windlass_vocab::{CallId, CallInHistory, Json, Message, ModelName, OutcomeKind, Part};
+use bytes::{BufMut, BytesMut};
+use windlass_vocab::{CallId, CallInHistory, ImageRef, Json, Message, ModelName, OutcomeKind, Part};
 
+use crate::images::{ImagePlace, ImageSource, SentImage};
 use crate::write_json::{legal_wire_id, wire_name, write, write_string};
 
 /// Who speaks in a message on the wire.
@@ -20,10 +21,24 @@ pub(super) enum WireRole {
 #[derive(Clone, Copy, Debug)]
 enum SentBlock<'a> {
     Text(&'a str),
-    Thinking { text: &'a str, signature: &'a str },
+    Thinking {
+        text: &'a str,
+        signature: &'a str,
+    },
     Opaque(&'a Json),
     Call(&'a CallInHistory),
-    Result { call: CallId, provider_id: Option<&'a str>, outcome: OutcomeKind, text: &'a str },
+    /// What a person or a nudge says, with the images behind it.
+    Words {
+        text: &'a str,
+        images: &'a [ImageRef],
+    },
+    Result {
+        call: CallId,
+        provider_id: Option<&'a str>,
+        outcome: OutcomeKind,
+        text: &'a str,
+        images: &'a [ImageRef],
+    },
 }
 
 /// Who is sent a reply.
@@ -41,7 +56,13 @@ impl Reader {
 }
 
 /// Writes the message at `place` of the history.
-pub(super) fn write_message(out: &mut impl BufMut, history: &[Message], place: usize, reader: &ModelName) {
+pub(super) fn write_message(
+    out: &mut BytesMut,
+    history: &[Message],
+    place: usize,
+    reader: &ModelName,
+    images: &ImageSource,
+) {
     let Some((earlier, message)) = history.get(..=place).and_then(<[_]>::split_last).map(|(last, all)| (all, last))
     else {
         return;
@@ -53,7 +74,16 @@ pub(super) fn write_message(out: &mut impl BufMut, history: &[Message], place: u
         } else {
             write(out, ",");
         }
-        write_block(out, block);
+        match block {
+            SentBlock::Words { text, images: refs } if !refs.is_empty() => write_words(out, text, refs, images),
+            SentBlock::Result { images: refs, .. } if !refs.is_empty() => write_result(out, block, images),
+            SentBlock::Text(_)
+            | SentBlock::Thinking { .. }
+            | SentBlock::Opaque(_)
+            | SentBlock::Call(_)
+            | SentBlock::Words { .. }
+            | SentBlock::Result { .. } => write_block(out, block),
+        }
     }
 }
 
@@ -118,11 +148,11 @@ pub(super) fn starts_with_thinking(message: &Message, reader: &ModelName) -> boo
 /// Returns the blocks of a message. Servers refuse blank text.
 fn blocks<'a>(message: &'a Message, reader: &ModelName) -> Vec<SentBlock<'a>> {
     match message {
-        Message::User { text } if is_blank(text) => Vec::new(),
-        Message::User { text } => vec![SentBlock::Text(text)],
-        Message::Tool { call, provider_id, name: _, outcome, text } => {
+        Message::User { text, images } if is_blank(text) && images.is_empty() => Vec::new(),
+        Message::User { text, images } => vec![SentBlock::Words { text, images }],
+        Message::Tool { call, provider_id, name: _, outcome, text, images } => {
             let provider_id = provider_id.as_deref();
-            vec![SentBlock::Result { call: *call, provider_id, outcome: *outcome, text }]
+            vec![SentBlock::Result { call: *call, provider_id, outcome: *outcome, text, images }]
         }
         Message::Assistant { parts, calls, model } => reply_blocks(parts, calls, Reader::of(model, reader)),
     }
@@ -166,7 +196,7 @@ impl SentBlock<'_> {
         match self {
             Self::Thinking { .. } => true,
             Self::Opaque(item) => item_type(item).as_deref() == Some(REDACTED),
-            Self::Text(_) | Self::Call(_) | Self::Result { .. } => false,
+            Self::Text(_) | Self::Call(_) | Self::Words { .. } | Self::Result { .. } => false,
         }
     }
 }
@@ -193,7 +223,7 @@ fn is_blank(text: &str) -> bool {
 
 fn write_block(out: &mut impl BufMut, block: SentBlock<'_>) {
     match block {
-        SentBlock::Text(text) => write_string(out, r#"{"type":"text","text":"#, text),
+        SentBlock::Text(text) | SentBlock::Words { text, .. } => write_string(out, r#"{"type":"text","text":"#, text),
         SentBlock::Thinking { text, signature } => {
             write_string(out, r#"{"type":"thinking","thinking":"#, text);
             write_string(out, r#","signature":"#, signature);
@@ -205,7 +235,7 @@ fn write_block(out: &mut impl BufMut, block: SentBlock<'_>) {
             write(out, r#","input":"#);
             write(out, call.arguments.as_str());
         }
-        SentBlock::Result { call, provider_id, outcome, text } => {
+        SentBlock::Result { call, provider_id, outcome, text, images: _ } => {
             write_string(out, r#"{"type":"tool_result","tool_use_id":"#, &legal_wire_id(call, provider_id));
             let is_error = outcome != OutcomeKind::Ok;
             if is_error {
@@ -216,4 +246,44 @@ fn write_block(out: &mut impl BufMut, block: SentBlock<'_>) {
         }
     }
     write(out, "}");
+}
+
+/// Writes words with images: a block of text, which names them, and a block for each that is sent.
+fn write_words(out: &mut BytesMut, text: &str, refs: &[ImageRef], images: &ImageSource) {
+    write_block(out, SentBlock::Text(&images.text_with(text, refs, ImagePlace::Message)));
+    for image in images.sent(refs, ImagePlace::Message) {
+        write(out, ",");
+        write_image(out, &image);
+    }
+}
+
+/// Writes a result with images. The content of an error must be text.
+fn write_result(out: &mut BytesMut, block: SentBlock<'_>, images: &ImageSource) {
+    let SentBlock::Result { call, provider_id, outcome, text, images: refs } = block else { return };
+    let place = if outcome == OutcomeKind::Ok { ImagePlace::Result } else { ImagePlace::TextResult };
+    let text = images.text_with(text, refs, place);
+    let mut sent = images.sent(refs, place).peekable();
+    if sent.peek().is_none() {
+        return write_block(out, SentBlock::Result { call, provider_id, outcome, text: &text, images: &[] });
+    }
+    write_string(out, r#"{"type":"tool_result","tool_use_id":"#, &legal_wire_id(call, provider_id));
+    write(out, r#","content":["#);
+    let mut comma = "";
+    if !is_blank(&text) {
+        write_block(out, SentBlock::Text(&text));
+        comma = ",";
+    }
+    for image in sent {
+        write(out, comma);
+        write_image(out, &image);
+        comma = ",";
+    }
+    write(out, "]}");
+}
+
+fn write_image(out: &mut BytesMut, image: &SentImage<'_>) {
+    write_string(out, r#"{"type":"image","source":{"type":"base64","media_type":"#, image.media_type);
+    write(out, r#","data":""#);
+    image.write_base64(out);
+    write(out, r#""}}"#);
 }

@@ -11,6 +11,7 @@ use super::marks::marks;
 use super::message::{close, write_message};
 use super::parameters::{MessagesParameters, MessagesTool};
 use crate::config::ModelConfig;
+use crate::images::ImageSource;
 use crate::model::ModelRequest;
 use crate::request_body::RequestBody;
 use crate::segments::Segments;
@@ -30,12 +31,13 @@ pub fn encode(
     segments: &mut Segments,
 ) -> Result<RequestBody, Failure> {
     let (history, reader) = (request.history, request.model);
+    let images = ImageSource::take(config, segments);
     let stable = segments.extend(
         request.epoch,
         history,
         &mut |out| write_prefix(out, config, request.context),
         &mut |out, place, _| {
-            write_message(out, history, place, reader);
+            write_message(out, history, place, reader, &images);
         },
     );
     let whole = stable.and_then(|stable| {

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
-use bytes::BufMut;
-use windlass_vocab::{CallInHistory, Message, Part};
+use bytes::{BufMut, BytesMut};
+use windlass_vocab::{CallInHistory, ImageRef, Message, Part};
 
 use crate::ability::ReasoningReturn;
+use crate::config::ModelConfig;
+use crate::images::{ImagePlace, ImageSource, SentImage};
 use crate::write_json::{wire_id, wire_name, write, write_string};
 
 /// The role of a plain text message.
@@ -42,17 +44,80 @@ pub(super) fn has_nothing_for_chat(message: &Message) -> bool {
     }
 }
 
-/// Writes a message of the history.
-pub(super) fn write_message(out: &mut impl BufMut, message: &Message, reasoning: ReasoningReturn) {
-    match message {
-        Message::User { text } => write_words(out, PromptRole::User, text),
-        Message::Assistant { parts, calls, model: _ } => write_reply(out, parts, calls, reasoning),
-        Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
-            write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()));
-            write_string(out, r#","content":"#, text);
-            write(out, "}");
+/// Writes messages of the history for one model.
+pub(super) struct ChatWriter<'a> {
+    reasoning: ReasoningReturn,
+    images: &'a ImageSource,
+    /// Where images of results stand: in a message of the user behind them, because results are text alone.
+    results: ImagePlace,
+}
+
+impl<'a> ChatWriter<'a> {
+    pub(super) fn new(config: &ModelConfig, images: &'a ImageSource) -> Self {
+        let accepts_words = config.abilities.words_after_results.is_not_excluded();
+        let results = if accepts_words { ImagePlace::Result } else { ImagePlace::TextResult };
+        Self { reasoning: config.abilities.reasoning_return, images, results }
+    }
+
+    /// Writes the message at `place` of the history.
+    pub(super) fn write(&self, out: &mut BytesMut, history: &[Message], place: usize) {
+        match history.get(place) {
+            Some(Message::User { text, images }) => self.write_user(out, text, images),
+            Some(Message::Assistant { parts, calls, model: _ }) => write_reply(out, parts, calls, self.reasoning),
+            Some(Message::Tool { call, provider_id, text, images, name: _, outcome: _ }) => {
+                write_string(out, r#"{"role":"tool","tool_call_id":"#, &wire_id(*call, provider_id.as_deref()));
+                write_string(out, r#","content":"#, &self.images.text_with(text, images, self.results));
+                write(out, "}");
+                // All results of a reply enter the history together, so what follows them is known with the last one.
+                if !matches!(history.get(place + 1), Some(Message::Tool { .. })) {
+                    self.write_result_images(out, &history[..=place]);
+                }
+            }
+            None => {}
         }
     }
+
+    fn write_user(&self, out: &mut BytesMut, text: &str, images: &[ImageRef]) {
+        let text = self.images.text_with(text, images, ImagePlace::Message);
+        let mut sent = self.images.sent(images, ImagePlace::Message).peekable();
+        if sent.peek().is_none() {
+            return write_words(out, PromptRole::User, &text);
+        }
+        write_string(out, r#"{"role":"user","content":[{"type":"text","text":"#, &text);
+        write(out, "}");
+        sent.for_each(|image| write_image(out, &image));
+        write(out, "]}");
+    }
+
+    /// Writes the images of the results at the end of `history`, in the order of the calls.
+    fn write_result_images(&self, out: &mut BytesMut, history: &[Message]) {
+        let first = history.iter().rposition(|message| !matches!(message, Message::Tool { .. })).map_or(0, |at| at + 1);
+        let mut opened = false;
+        for message in &history[first..] {
+            let Message::Tool { call, provider_id, name, images, .. } = message else { continue };
+            let mut sent = self.images.sent(images, self.results).peekable();
+            if sent.peek().is_none() {
+                continue;
+            }
+            let id = wire_id(*call, provider_id.as_deref());
+            let words = format!("[images in the result of {}, {id}]", wire_name(name));
+            write(out, if opened { "," } else { r#",{"role":"user","content":["# });
+            write_string(out, r#"{"type":"text","text":"#, &words);
+            write(out, "}");
+            sent.for_each(|image| write_image(out, &image));
+            opened = true;
+        }
+        if opened {
+            write(out, "]}");
+        }
+    }
+}
+
+/// Writes an image behind another part of a message.
+fn write_image(out: &mut BytesMut, image: &SentImage<'_>) {
+    write(out, r#",{"type":"image_url","image_url":{"url":"#);
+    image.write_data_url(out);
+    write(out, "}}");
 }
 
 fn write_reply(out: &mut impl BufMut, parts: &[Part], calls: &[CallInHistory], reasoning: ReasoningReturn) {

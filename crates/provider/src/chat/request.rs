@@ -8,9 +8,10 @@
 use bytes::{BufMut as _, Bytes, BytesMut};
 use windlass_vocab::{Failure, FailureClass, Message, PinnedContext};
 
-use super::message::{PromptRole, has_nothing_for_chat, write_message, write_words};
+use super::message::{ChatWriter, PromptRole, has_nothing_for_chat, write_words};
 use super::wire::{Parameters, WireTool};
 use crate::config::ModelConfig;
+use crate::images::ImageSource;
 use crate::model::ModelRequest;
 use crate::request_body::RequestBody;
 use crate::segments::Segments;
@@ -23,6 +24,8 @@ pub fn encode(
     segments: &mut Segments,
 ) -> Result<RequestBody, Failure> {
     let prefix = request.context.prefix.as_str();
+    let images = ImageSource::take(config, segments);
+    let writer = ChatWriter::new(config, &images);
     let stable = segments.extend(
         request.epoch,
         request.history,
@@ -34,7 +37,7 @@ pub fn encode(
             if place > 0 || !prefix.is_empty() {
                 write(out, ",");
             }
-            write_message(out, message, config.abilities.reasoning_return);
+            writer.write(out, request.history, place);
         },
     );
     let whole = stable.and_then(|stable| Ok(RequestBody::new(stable, closing(config, request)?)));

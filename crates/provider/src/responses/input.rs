@@ -10,25 +10,51 @@ use bytes::{BufMut, BytesMut};
 use windlass_vocab::{CallInHistory, Message, ModelName, Part};
 
 use super::kept_item::KeptItem;
+use crate::images::{ImagePlace, ImageSource, SentImage};
 use crate::write_json::{wire_id, wire_name, write, write_string};
 
 /// Writes a message of the history for `model`.
-pub(super) fn write_message(out: &mut BytesMut, message: &Message, model: &ModelName) {
+pub(super) fn write_message(out: &mut BytesMut, message: &Message, model: &ModelName, images: &ImageSource) {
     match message {
-        Message::User { text } => {
+        Message::User { text, images: refs } => {
             separate(out);
-            write_user(out, text);
+            write(out, r#"{"type":"message","role":"user","content":"#);
+            write_content(
+                out,
+                &images.text_with(text, refs, ImagePlace::Message),
+                images.sent(refs, ImagePlace::Message),
+            );
+            write(out, "}");
         }
         Message::Assistant { parts, calls, model: author } => {
             write_parts(out, parts, calls, if author == model { Author::Same } else { Author::Other });
         }
-        Message::Tool { call, provider_id, text, name: _, outcome: _ } => {
+        Message::Tool { call, provider_id, text, images: refs, name: _, outcome: _ } => {
             separate(out);
             write_string(out, r#"{"type":"function_call_output","call_id":"#, &wire_id(*call, provider_id.as_deref()));
-            write_string(out, r#","output":"#, text);
+            let text = images.text_with(text, refs, ImagePlace::Result);
+            let mut sent = images.sent(refs, ImagePlace::Result).peekable();
+            if sent.peek().is_none() {
+                write_string(out, r#","output":"#, &text);
+            } else {
+                write(out, r#","output":"#);
+                write_content(out, &text, sent);
+            }
             write(out, "}");
         }
     }
+}
+
+/// Writes a text and the images behind it as a list.
+fn write_content<'a>(out: &mut BytesMut, text: &str, images: impl Iterator<Item = SentImage<'a>>) {
+    write_string(out, r#"[{"type":"input_text","text":"#, text);
+    write(out, "}");
+    for image in images {
+        write(out, r#",{"type":"input_image","detail":"auto","image_url":"#);
+        image.write_data_url(out);
+        write(out, "}");
+    }
+    write(out, "]");
 }
 
 /// Writes a message of the user.

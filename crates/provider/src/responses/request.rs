@@ -10,6 +10,7 @@ use windlass_vocab::{Failure, FailureClass};
 use super::input::{ends_with_item, write_message, write_user};
 use super::parameters::{ResponseParameters, ResponseTool};
 use crate::config::ModelConfig;
+use crate::images::ImageSource;
 use crate::model::ModelRequest;
 use crate::request_body::RequestBody;
 use crate::segments::Segments;
@@ -21,11 +22,12 @@ pub fn encode(
     request: &ModelRequest<'_>,
     segments: &mut Segments,
 ) -> Result<RequestBody, Failure> {
+    let images = ImageSource::take(config, segments);
     let stable = segments.extend(
         request.epoch,
         request.history,
         &mut |out| write_prefix(out, config, request),
-        &mut |out, _, message| write_message(out, message, request.model),
+        &mut |out, _, message| write_message(out, message, request.model, &images),
     );
     let whole = stable.and_then(|stable| {
         let closing = closing(config, request, &stable)?;

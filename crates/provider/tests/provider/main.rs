@@ -5,6 +5,7 @@
 mod any_bytes;
 mod awkward;
 mod faults;
+mod image_requests;
 mod messages_answers;
 mod messages_requests;
 mod network;

@@ -62,7 +62,7 @@ fn request<'a>(model: &'a ModelName, context: &'a PinnedContext, history: &'a [M
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text)
 }
 
 fn id(turn: u32, index: u32) -> CallId {
@@ -76,7 +76,7 @@ fn call(id: CallId, provider_id: Option<&str>, name: &str) -> CallInHistory {
 
 fn result(call: CallId, provider_id: Option<&str>, outcome: OutcomeKind, text: &str) -> Message {
     let provider_id = provider_id.map(str::to_owned);
-    Message::Tool { call, provider_id, name: "read_file".into(), outcome, text: text.into() }
+    Message::Tool { call, provider_id, name: "read_file".into(), outcome, text: text.into(), images: Vec::new() }
 }
 
 fn thinking(text: &str, signature: Option<&str>) -> Part {

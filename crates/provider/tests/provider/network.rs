@@ -43,7 +43,7 @@ pub(crate) fn idle(first_ms: u64, next_ms: u64) -> Ask {
 
 pub(crate) async fn call(model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
     let context = PinnedContext { prefix: "sys".into(), offer: vec![], ..PinnedContext::default() };
-    let history = [Message::User { text: "hello".into() }];
+    let history = [Message::user("hello")];
     let name = ModelName::from("a model");
     let request = ModelRequest {
         model: &name,

@@ -65,13 +65,14 @@ fn history(messages: &Value, model: &ModelName) -> Option<Vec<Message>> {
         } else if message["role"] == "user" {
             for (block, index) in blocks.iter().zip(0..) {
                 history.push(match block["type"].as_str()? {
-                    "text" => Message::User { text: text(&block["text"])? },
+                    "text" => Message::user(text(&block["text"])?),
                     "tool_result" => Message::Tool {
                         call: CallId { run: RunId(1), turn: TurnId(turn), index },
                         provider_id: text(&block["tool_use_id"]),
                         name: "tool".into(),
                         outcome: if block["is_error"] == true { OutcomeKind::ToolError } else { OutcomeKind::Ok },
                         text: text(&block["content"])?,
+                        images: Vec::new(),
                     },
                     _ => return None,
                 });

@@ -74,9 +74,10 @@ pub(crate) fn history() -> Vec<Message> {
         name: "read_file".into(),
         outcome: OutcomeKind::Ok,
         text: "A\n".into(),
+        images: Vec::new(),
     };
     vec![
-        Message::User { text: "Go.".into() },
+        Message::user("Go."),
         Message::Assistant {
             parts: vec![
                 Part::Thinking { text: "hm".into(), signature: None },
@@ -154,11 +155,11 @@ fn each_turns_stable_bytes_begin_the_next_turns_body() {
 fn what_was_sent_is_not_written_again() {
     let context = context(vec![]);
     let mut segments = Segments::default();
-    let mut history = vec![Message::User { text: "first".into() }];
+    let mut history = vec![Message::user("first")];
     encode(&config(), &request(&context, &history), &mut segments).unwrap();
     // Violates the contract on purpose: this shows whether the first message is encoded again.
-    history[0] = Message::User { text: "other".into() };
-    history.push(Message::User { text: "second".into() });
+    history[0] = Message::user("other");
+    history.push(Message::user("second"));
     let kept = written(&encode(&config(), &request(&context, &history), &mut segments).unwrap());
     assert!(kept.contains("first") && !kept.contains("other") && kept.contains("second"), "{kept}");
     let renewed = ModelRequest { epoch: 2, ..request(&context, &history) };
@@ -225,7 +226,7 @@ fn reminders_are_left_out_after_results_where_the_server_refuses_them() {
     let results = history.iter().rposition(|message| matches!(message, Message::Tool { .. })).expect("a result") + 1;
     history.truncate(results);
     assert!(reminded(&config(), &history) && !reminded(&mistral, &history));
-    history.push(Message::User { text: "Go on.".into() });
+    history.push(Message::user("Go on."));
     assert!(reminded(&mistral, &history));
 }
 

@@ -47,7 +47,7 @@ fn reasoned(model: &str) -> Vec<Message> {
         reasoning("rs_3"),
     ];
     vec![
-        Message::User { text: "Go.".into() },
+        Message::user("Go."),
         Message::Assistant { parts, calls: vec![call], model: ModelName::from(model) },
         Message::Tool {
             call: call_id(0),
@@ -55,6 +55,7 @@ fn reasoned(model: &str) -> Vec<Message> {
             name: "read_file".into(),
             outcome: OutcomeKind::Ok,
             text: "A\n".into(),
+            images: Vec::new(),
         },
     ]
 }

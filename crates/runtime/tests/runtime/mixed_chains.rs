@@ -122,7 +122,7 @@ impl World {
     /// Runs one process, until the run of this message has ended or the bomb goes off.
     async fn process(&self, bomb: &Arc<Bomb>, text: &str) {
         let choice = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
-        let words = FirstMessage { message_id: MessageId(text.to_owned()), text: text.to_owned() };
+        let words = FirstMessage { message_id: MessageId(text.to_owned()), message: text.into() };
         let opened = self.hub(bomb).open_saying(choice, Self::agent(), words, Interest::Runs).await;
         let Ok((session, ..)) = opened else { return };
         let ended = async {

@@ -201,7 +201,7 @@ async fn the_model_is_told_that_its_change_was_undone() {
     assert_eq!(world.undo_all(|_| None).await, 1);
     let session = world.store.find("me", "k").await.unwrap().unwrap();
     let state = windlass_machine::State::fold(session, &world.records());
-    let Some(Message::User { text }) = state.transcript.history.last() else {
+    let Some(Message::User { text, .. }) = state.transcript.history.last() else {
         panic!("{:?}", state.transcript.history)
     };
     assert!(text.contains("undid what call 1.1.0 (edit_file) did"), "{text}");

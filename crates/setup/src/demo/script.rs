@@ -43,7 +43,7 @@ struct FinishedCall<'a> {
 
 /// Returns the model's next step.
 pub(super) fn next_step(history: &[Message], words: &DemoWords) -> DemoStep {
-    let begins = |message: &Message| matches!(message, Message::User { text } if text.trim() == PROMPT);
+    let begins = |message: &Message| matches!(message, Message::User { text, .. } if text.trim() == PROMPT);
     let Some(start) = history.iter().rposition(begins) else { return talk(words) };
     let since = &history[start + 1..];
     let is_answer = |message: &Message| matches!(message, Message::Assistant { calls, .. } if calls.is_empty());
@@ -233,6 +233,7 @@ mod tests {
                             name: call.tool.into(),
                             outcome,
                             text,
+                            images: Vec::new(),
                         });
                     }
                 }
@@ -247,7 +248,7 @@ mod tests {
     }
 
     fn user(text: &str) -> Message {
-        Message::User { text: text.into() }
+        Message::user(text)
     }
 
     fn well(tool: &str, arguments: &serde_json::Value) -> (OutcomeKind, String) {

@@ -50,6 +50,8 @@ pub(super) struct FileModel {
     pub(super) price_input: Option<Spanned<toml::Value>>,
     pub(super) price_output: Option<Spanned<toml::Value>>,
     pub(super) price_cached: Option<Spanned<toml::Value>>,
+    /// Whether it is sent images.
+    pub(super) images: Option<Spanned<bool>>,
 }
 
 /// The table `[permissions]`.

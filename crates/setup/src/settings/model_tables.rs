@@ -94,7 +94,8 @@ fn figures(file: &SettingsFile, table: &FileModel) -> Result<ModelFigures, Setti
             return Err(SettingsError::wrong(origin, "`price_input` and `price_output` belong together"));
         }
     };
-    Ok(ModelFigures { window: tokens(&table.window)?, max_output: tokens(&table.max_output)?, prices })
+    let images = table.images.as_ref().map(|images| *images.get_ref());
+    Ok(ModelFigures { window: tokens(&table.window)?, max_output: tokens(&table.max_output)?, prices, images })
 }
 
 fn parsed<T>(

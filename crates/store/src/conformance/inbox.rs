@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::checked::{CheckResult, append, batch, open, same, session};
 use super::sample;
-use crate::{Batch, PutOutcome, Store};
+use crate::{Batch, PutOutcome, Store, WaitingMessage};
 
 // proves J6
 pub(super) async fn messages_wait_in_order_and_once(store: &Arc<dyn Store>) -> CheckResult {
@@ -43,5 +43,25 @@ pub(super) async fn waiting_messages_can_be_dropped(store: &Arc<dyn Store>) -> C
     same!(store.drop_waiting(session(1)).await?, 0);
     same!(store.waiting(session(2)).await?.len(), 1);
     same!(store.put(session(1), sample::waiting("m1", "hello")).await?, PutOutcome::Added);
+    Ok(())
+}
+
+// proves J6, C9
+pub(super) async fn files_wait_with_their_message_and_leave_with_it(store: &Arc<dyn Store>) -> CheckResult {
+    let mut writer = open(store, 1, "notes").await?;
+    let attached = |id: &str| WaitingMessage { files: sample::files(), ..sample::waiting(id, "look") };
+    for id in ["m1", "m2", "m3"] {
+        same!(store.put(session(1), attached(id)).await?, PutOutcome::Added);
+    }
+    // A message that is known leaves the files of the first one alone.
+    same!(store.put(session(1), sample::waiting("m1", "look")).await?, PutOutcome::AlreadyThere);
+    same!(store.waiting(session(1)).await?, ["m1", "m2", "m3"].map(attached));
+    append(store, &mut writer, batch([sample::accepted("m1", "look")])).await?;
+    append(store, &mut writer, Batch { takes: vec!["m2".into()], ..batch([sample::lease(1)]) }).await?;
+    same!(store.waiting(session(1)).await?, [attached("m3")]);
+    same!(store.drop_waiting(session(1)).await?, 1);
+    // The id of a dropped message may be used again, without the files of the first one.
+    same!(store.put(session(1), sample::waiting("m3", "look")).await?, PutOutcome::Added);
+    same!(store.waiting(session(1)).await?, [sample::waiting("m3", "look")]);
     Ok(())
 }

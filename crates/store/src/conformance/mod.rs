@@ -86,6 +86,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         inbox::messages_wait_in_order_and_once(store);
         inbox::a_message_taken_up_never_comes_back(store);
         inbox::waiting_messages_can_be_dropped(store);
+        inbox::files_wait_with_their_message_and_leave_with_it(store);
         control::a_command_goes_to_the_owner_and_comes_back_with_its_outcome(store);
         control::a_command_to_a_session_that_nobody_owns_is_not_left(store);
         control::a_command_is_kept_by_its_id(store);

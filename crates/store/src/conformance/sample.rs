@@ -3,17 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, AttemptFailed, Attendance, CacheMissCause, CacheReport, CacheResult, CallFinished, CallId,
-    CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Change, Changes, CommandExit, Compacted,
-    CompactionMethod, ContextBudget, ContextPinned, Coverage, Cut, Dialect, EffectClass, Elicitation, ElicitationKind,
-    EndReason, EndsBy, Failure, FailureClass, FileState, FilesChanged, Grant, Guard, Hash, HistoryKeeping, Json,
-    LeaseTaken, MaxTokens, MessageAccepted, MessageId, ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt,
-    Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText, Parallel, Part, PinnedContext, PlanChanged, PlanItem,
-    PlanStatus, Planning, Policy, Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption,
-    Reasoning, Record, Repair, ResultCap, Retry, RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged,
-    SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle,
-    TextOrigin, Timestamp, ToolName, ToolSource, ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted,
-    UndoId, UndoStarted, Undoable, Undone, UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
+    Answer, AnsweredBy, AttachedFile, AttachedText, AttemptFailed, Attendance, CacheMissCause, CacheReport,
+    CacheResult, CallFinished, CallId, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Change,
+    Changes, CommandExit, Compacted, CompactionMethod, ContextBudget, ContextPinned, Coverage, Cut, Dialect,
+    EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass, FileState, FilesChanged,
+    Grant, Guard, Hash, HistoryKeeping, ImageContent, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
+    ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText,
+    Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded,
+    RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind,
+    SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName, ToolSource,
+    ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone,
+    UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -36,7 +37,7 @@ pub fn opened(owner: &str, key: &str) -> Record {
 /// An accepted message.
 #[must_use]
 pub fn accepted(message_id: &str, text: &str) -> Record {
-    MessageAccepted { message_id: message_id.into(), text: text.into() }.into()
+    MessageAccepted::new(message_id, text).into()
 }
 
 /// A taken lease.
@@ -122,6 +123,7 @@ pub fn call_finished(index: u32, text: &str, blob: Option<Hash>) -> Record {
         took_ms: 12,
         answered_from: None,
         structured: Some(json(r#"{"lines": 3}"#)),
+        images: Vec::new(),
         exit: Some(CommandExit::Code(1)),
         origin: Some(TextOrigin::Server { server: "hub".into() }),
         remedy: None,
@@ -460,5 +462,25 @@ fn policy() -> Policy {
 /// A message in the inbox.
 #[must_use]
 pub fn waiting(message_id: &str, text: &str) -> crate::WaitingMessage {
-    crate::WaitingMessage { message_id: MessageId::from(message_id), text: text.into(), at: Timestamp(5) }
+    crate::WaitingMessage {
+        message_id: MessageId::from(message_id),
+        text: text.into(),
+        at: Timestamp(5),
+        files: Vec::new(),
+    }
+}
+
+/// Files attached to a message.
+#[must_use]
+pub fn files() -> Vec<AttachedFile> {
+    let image = ImageContent {
+        name: "a.png".into(),
+        media_type: "image/png".into(),
+        width: 2,
+        height: 1,
+        content: vec![0, 159, 146, 150].into(),
+    };
+    let (name, media_type) = ("a.txt".into(), "text/plain".into());
+    let text = AttachedText { name, media_type, bytes: 3, text: "é\n".into(), cut: None };
+    vec![AttachedFile::Image(image), AttachedFile::Text(text)]
 }

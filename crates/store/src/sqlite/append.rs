@@ -1,12 +1,12 @@
 //! Appending: the compare-and-set, and everything that changes with a batch.
 
 use rusqlite::{Connection, OptionalExtension, params};
-use windlass_vocab::{Hash, MessageId, Record, SessionId};
+use windlass_vocab::{Hash, Record, SessionId};
 
 use super::blobs::{self, BlobFiles};
 use super::db::Database;
 use super::job::Work;
-use super::rows;
+use super::{inbox, rows};
 use crate::projections::{SessionFold, project};
 use crate::{Head, SealedBatch, StoreError};
 
@@ -220,15 +220,12 @@ fn project_row(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionF
 /// Removes accepted and dropped messages from the inbox; stores the ids of the accepted ones.
 fn take_messages(db: &Database, sealed: &SealedBatch) -> Result<(), StoreError> {
     let session = sealed.session.0.as_bytes();
-    let leave = |message: &MessageId| {
-        db.execute("DELETE FROM inbox WHERE session = ?1 AND message_id = ?2", params![session, message.0])
-    };
     for message in &sealed.takes {
-        leave(message)?;
+        inbox::take(db, sealed.session, message)?;
     }
     for envelope in &sealed.envelopes {
         if let Record::MessageAccepted(accepted) = &envelope.record {
-            leave(&accepted.message_id)?;
+            inbox::take(db, sealed.session, &accepted.message_id)?;
             db.execute(
                 "INSERT OR IGNORE INTO accepted (session, message_id) VALUES (?1, ?2)",
                 params![session, accepted.message_id.0],

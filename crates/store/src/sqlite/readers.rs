@@ -14,7 +14,7 @@ use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::folder::DataFolder;
 use super::read_only::Source;
-use super::{append, check, control, rows, schema};
+use super::{append, check, control, inbox, rows, schema};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::{BatchNote, Chain, blob_is_gone};
@@ -260,11 +260,9 @@ impl ReadSnapshot<'_> {
             self.connection
                 .prepare_cached("SELECT message_id, text, at FROM inbox WHERE session = ?1 ORDER BY place")?
                 .query_map([session.0.as_bytes()], |row| {
-                    Ok(WaitingMessage {
-                        message_id: MessageId(row.get(0)?),
-                        text: row.get(1)?,
-                        at: Timestamp(row.get(2)?),
-                    })
+                    let message_id = MessageId(row.get(0)?);
+                    let files = inbox::files(self.connection, session, &message_id)?;
+                    Ok(WaitingMessage { message_id, text: row.get(1)?, at: Timestamp(row.get(2)?), files })
                 })?
                 .collect()
         };

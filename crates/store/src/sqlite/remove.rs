@@ -45,6 +45,7 @@ impl RemoveSession {
         db.execute("DELETE FROM batches WHERE session = ?1", session)?;
         db.execute("DELETE FROM sessions WHERE session = ?1", session)?;
         db.execute("DELETE FROM inbox WHERE session = ?1", session)?;
+        db.execute("DELETE FROM inbox_files WHERE session = ?1", session)?;
         db.execute("DELETE FROM accepted WHERE session = ?1", session)?;
         db.execute("DELETE FROM control WHERE session = ?1", session)?;
         Ok(orphans)

@@ -16,7 +16,7 @@ use super::fault::meaning;
 use super::folder::DataFolder;
 use super::options::Durability;
 use super::queue::{CommitPatience, LONGEST, WriteLock};
-use super::{blobs, claims, control, legacy, private};
+use super::{blobs, claims, control, inbox, legacy, private};
 use crate::StoreError;
 use crate::error::place;
 
@@ -165,15 +165,17 @@ fn open_first(
     let counting = CommitCounting::begin(folder, CommitCount::of(&connection).map_err(fault)?, noted)?;
     match counting.loss() {
         Some(_) => keep_log(&connection).map_err(fault)?,
-        // An earlier version of Windlass may have created the database without this table.
-        None => make_control(&connection).map_err(fault)?,
+        // An earlier version of Windlass may have created the database without these tables.
+        None => make_added_tables(&connection).map_err(fault)?,
     }
     Ok((connection, counting, file))
 }
 
-/// Creates the table of commands if it is missing. The check takes no lock; creating the table does.
-pub(super) fn make_control(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(control::TABLE)
+/// Creates the tables that later versions added without a new schema version, if they are missing. The check takes no
+/// lock; creating a table does.
+pub(super) fn make_added_tables(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(control::TABLE)?;
+    connection.execute_batch(inbox::FILES_TABLE)
 }
 
 /// Keeps the write-ahead log when the connection is closed: someone may want to repair it.
@@ -312,8 +314,9 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let connection = connect(&unfinished)?;
     let made = connection.execute_batch(&format!(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
-         {TABLES} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;",
-        control::TABLE
+         {TABLES} {} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;",
+        control::TABLE,
+        inbox::FILES_TABLE
     ));
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;

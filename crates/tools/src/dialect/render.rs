@@ -37,11 +37,11 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
             kept.push(Part::Text { text });
             Message::Assistant { parts: kept, calls: Vec::new(), model: model.clone() }
         }
-        Message::Tool { name, outcome, text, .. } => {
+        Message::Tool { name, outcome, text, images, .. } => {
             let (server, tool) = split_server(name);
             let outcome = word(*outcome);
             let text = format!("<tool_result name=\"{server}.{tool}\" outcome=\"{outcome}\">\n{text}\n</tool_result>");
-            Message::User { text }
+            Message::User { text, images: images.clone() }
         }
     }
 }

@@ -382,9 +382,10 @@ fn a_result_becomes_one_message_of_the_users_role() {
         name: "read_file".into(),
         outcome: OutcomeKind::Ok,
         text: "hello".into(),
+        images: Vec::new(),
     };
     let text = "<tool_result name=\"local.read_file\" outcome=\"ok\">\nhello\n</tool_result>".to_owned();
-    assert_eq!(rendered(Dialect::ToolBlock, &result), Message::User { text });
+    assert_eq!(rendered(Dialect::ToolBlock, &result), Message::user(text));
 }
 
 // proves C1

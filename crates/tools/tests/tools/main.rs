@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod attaching;
 mod command_lines;
 mod files;
 mod offer;

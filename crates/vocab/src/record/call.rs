@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, Json, OutcomeKind, Preview, Remedy, Repair,
-    SnapshotKind, TextOrigin, ToolName, Verdict, VerdictReason,
+    CallId, CommandExit, Cut, EffectClass, EffectId, Elicitation, Ending, ImageRef, Json, OutcomeKind, Preview, Remedy,
+    Repair, SnapshotKind, TextOrigin, ToolName, Verdict, VerdictReason,
 };
 
 /// The model asked for a call.
@@ -119,6 +119,9 @@ pub struct CallFinished {
     /// Structured content beside the text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured: Option<Json>,
+    /// The images of the result. In records from before this field they are in `structured`, and no model sees them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageRef>,
     /// How the command ended, where the call ran one and observed its end; absent in records from before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<CommandExit>,

@@ -1,8 +1,11 @@
 //! The records of a session as a whole: opened, changed, taken by a writer, message accepted.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, MessageId, SessionId};
+use crate::attachment::with_attached_texts;
+use crate::{Attachment, CallId, ImageRef, MessageId, SessionId};
 
 /// The first record of every session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,4 +78,29 @@ pub struct MessageAccepted {
     pub message_id: MessageId,
     /// The text of the message.
     pub text: String,
+    /// The files attached to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl MessageAccepted {
+    /// Returns a message that is only text.
+    #[must_use]
+    pub fn new(message_id: impl Into<MessageId>, text: impl Into<String>) -> Self {
+        Self { message_id: message_id.into(), text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Returns its text as a model is sent it: with the texts of its attachments.
+    #[must_use]
+    pub fn sent_text(&self) -> Cow<'_, str> {
+        with_attached_texts(&self.text, &self.attachments)
+    }
+
+    /// Returns the images attached to it.
+    pub fn images(&self) -> impl Iterator<Item = &ImageRef> {
+        self.attachments.iter().filter_map(|attachment| match attachment {
+            Attachment::Image(image) => Some(image),
+            Attachment::Text(_) => None,
+        })
+    }
 }

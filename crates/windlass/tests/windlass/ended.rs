@@ -57,7 +57,7 @@ impl Journal {
 }
 
 fn accepted(id: &str) -> Record {
-    MessageAccepted { message_id: id.into(), text: "go".into() }.into()
+    MessageAccepted::new(id, "go").into()
 }
 
 fn started(run: u32, retry_of: Option<u32>) -> Record {

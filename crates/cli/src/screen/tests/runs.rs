@@ -205,11 +205,11 @@ fn another_session_on_the_same_screen_begins_anew() {
 #[test]
 fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
     let mut stage = ScreenStage::new(LOOK);
-    stage.record(MessageAccepted { message_id: "1".into(), text: "typed right above".into() });
+    stage.record(MessageAccepted::new("1", "typed right above"));
     stage.record(RunResumed { attendance: Attendance::default(), deadline: None, withdrawn: None });
     let why = NudgeCause::Reply(Nudge::Empty);
     stage.record(Nudged { why, evidence: String::new(), text: "go on".into() });
-    stage.record(MessageAccepted { message_id: "2".into(), text: "and the\ntests too".into() });
+    stage.record(MessageAccepted::new("2", "and the\ntests too"));
     let item = |step: &str, status| PlanItem { step: step.into(), status };
     let items = vec![item("a", PlanStatus::Done), item("b", PlanStatus::Doing), item("c", PlanStatus::Open)];
     stage.record(PlanChanged { items });

@@ -57,7 +57,7 @@ fn a_session_with_a_record_of_an_unknown_kind_is_read_only() {
 #[test]
 fn a_session_with_a_record_of_a_newer_version_is_read_only() {
     let bench = bench();
-    let record = Record::from(MessageAccepted { message_id: "m9".into(), text: "by the moon".into() });
+    let record = Record::from(MessageAccepted::new("m9", "by the moon"));
     journal::append(&bench.data(), "s", record, journal::of_version_two);
     is_read_only(&bench, "MessageAccepted");
 }

@@ -319,7 +319,7 @@ impl World {
         self.messages += 1;
         let message_id = format!("m{}", self.messages).into();
         let run_settings = Box::new(self.run_settings.clone());
-        self.put(Fact::Message { message_id, text: text.to_owned(), run_settings })
+        self.put(Fact::Message { message_id, text: text.to_owned(), attachments: Vec::new(), run_settings })
     }
 
     /// Returns the outstanding effects, except waiting for messages.

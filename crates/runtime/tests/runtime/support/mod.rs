@@ -466,7 +466,7 @@ impl World {
     /// Runs one process: opens the session, sends the message under the same id each time, and works until the run ends
     /// or the bomb goes off.
     pub(crate) async fn process(&self, bomb: &Arc<Bomb>) -> End {
-        let words = FirstMessage { message_id: MessageId("m".into()), text: "go".into() };
+        let words = FirstMessage { message_id: MessageId("m".into()), message: "go".into() };
         let session = match self.attendance {
             Attendance::Unattended => {
                 let hub = self.hub(bomb);
@@ -477,7 +477,7 @@ impl World {
             // A person opens a session and sends a message later, if ever.
             Attendance::Attended => {
                 let Ok(session) = self.open(bomb).await else { return End::Crashed };
-                if session.send(words.message_id, words.text).await.is_err() {
+                if session.send(words.message_id, words.message).await.is_err() {
                     return End::Crashed;
                 }
                 session

@@ -70,7 +70,7 @@ pub(crate) async fn ask(model: &dyn Model, request: &ModelRequest<'_>) -> (Resul
 
 /// A user message.
 pub(crate) fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text)
 }
 
 /// The history after all calls of a reply were answered.
@@ -90,6 +90,7 @@ pub(crate) fn continued(mut history: Vec<Message>, reply: &Reply, turn: u32) -> 
         name: call.name.clone(),
         outcome: OutcomeKind::Ok,
         text: "ok".into(),
+        images: Vec::new(),
     }));
     history
 }

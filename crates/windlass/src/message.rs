@@ -1,0 +1,73 @@
+//! A message to an agent, with the files attached to it.
+
+use std::path::PathBuf;
+
+use windlass_runtime::SentMessage;
+use windlass_tools::{AttachError, attached_file};
+use windlass_vocab::AttachedFile;
+
+/// A message, with files attached to it. Plain text is a message too.
+///
+/// ```no_run
+/// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
+/// use windlass::Message;
+///
+/// let answer = agent.run(Message::new("What is on this photo?").attach("photo.png")).await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What a file holds decides how it is sent: an image (PNG, JPEG, GIF, WebP) to models that can see, text as text. A model
+/// that can't see is told the name and the size of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use = "a message does nothing before it is sent"]
+pub struct Message {
+    text: String,
+    paths: Vec<PathBuf>,
+}
+
+impl Message {
+    /// Returns a message that is only text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), paths: Vec::new() }
+    }
+
+    /// Attaches a file. It is read when the message is sent, wherever it lies.
+    pub fn attach(mut self, path: impl Into<PathBuf>) -> Self {
+        self.paths.push(path.into());
+        self
+    }
+
+    /// Reads the attached files.
+    pub(crate) async fn read(self) -> Result<SentMessage, (PathBuf, AttachError)> {
+        let Self { text, paths } = self;
+        if paths.is_empty() {
+            return Ok(SentMessage { text, files: Vec::new() });
+        }
+        let read = |path: PathBuf| attached_file(&path).map_err(|error| (path, error));
+        let reading = tokio::task::spawn_blocking(move || paths.into_iter().map(read).collect());
+        let files: Result<Vec<AttachedFile>, _> = match reading.await {
+            Ok(files) => files,
+            Err(error) => Err((PathBuf::new(), AttachError::Unreadable(error.to_string()))),
+        };
+        Ok(SentMessage { text, files: files? })
+    }
+}
+
+impl From<&str> for Message {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<String> for Message {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&String> for Message {
+    fn from(text: &String) -> Self {
+        Self::new(text)
+    }
+}
