@@ -36,9 +36,8 @@ pub struct LoopState {
     pub undos: u32,
     /// The undo in progress.
     pub undo: Option<Arc<UndoStarted>>,
-    /// The run after which a model is to write a title for the session; it waits for that reply alone.
+    /// The run after which a model is to write the session's title; `titled` is set once one was asked for.
     pub title: Option<Box<Run>>,
-    /// Whether a title was asked for: it is done once, whatever comes of it.
     pub(crate) titled: bool,
     /// What all runs so far have spent.
     pub spending: Spending,

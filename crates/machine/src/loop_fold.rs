@@ -25,14 +25,7 @@ impl LoopState {
                 self.keep_found_windows(started);
                 self.run = Some(Run::new(started, self.found_windows.clone()));
             }
-            Record::RunEnded(ended) => {
-                if let Some(run) = self.run.take() {
-                    self.last = Some((run.id, Arc::new(ended.clone())));
-                    if ended.wants_title {
-                        self.ask_for_title(run);
-                    }
-                }
-            }
+            Record::RunEnded(ended) => self.end_run(ended),
             Record::QuestionAsked(asked) => {
                 self.questions = asked.question.0;
                 self.in_run(record);

@@ -5,9 +5,11 @@
 //! The run is over by then, so nobody waits for the title. A message starts the next run at once, and the call is made
 //! after that one.
 
+use std::sync::Arc;
+
 use windlass_vocab::{
-    AttemptFailed, EndReason, Failure, ModelName, ModelReplied, ModelRole, NextAttempt, Part, SessionChanged, Spending,
-    StopReason, Titles, TurnMode, Usage,
+    AttemptFailed, EndReason, Failure, ModelName, ModelReplied, ModelRole, NextAttempt, Part, RunEnded, SessionChanged,
+    Spending, StopReason, Titles, TurnMode, Usage,
 };
 
 use crate::AttemptKey;
@@ -57,8 +59,16 @@ impl Run {
 }
 
 impl LoopState {
-    /// Owes a title after this run.
-    pub(crate) fn ask_for_title(&mut self, mut run: Run) {
+    /// Ends the open run, and owes a title where its end says so.
+    pub(crate) fn end_run(&mut self, ended: &RunEnded) {
+        let Some(run) = self.run.take() else { return };
+        self.last = Some((run.id, Arc::new(ended.clone())));
+        if ended.wants_title {
+            self.ask_for_title(run);
+        }
+    }
+
+    fn ask_for_title(&mut self, mut run: Run) {
         run.turn = run.turn.next();
         (run.deadline, run.stop, run.parked, run.summary) = (None, None, None, None);
         run.phase = Phase::Modelling(Attempt {

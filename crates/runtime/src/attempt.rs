@@ -24,6 +24,7 @@ use crate::services::{AgentSettings, Services};
 use crate::spans;
 use crate::tail::TailSources;
 use crate::textual::{self, TextualHistory};
+use crate::title_call;
 
 /// The parts of a session that were encoded for its models, cached so that nothing is encoded again.
 #[derive(Debug, Default)]
@@ -94,6 +95,9 @@ pub(crate) fn start(
     asked: &AttemptRequest<'_>,
     streamed: &StreamedText,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
+    if asked.mode == TurnMode::Title {
+        return title_call::start(services, state, asked);
+    }
     let run = state.control.run.as_ref();
     let model = run.and_then(|run| services.model_of(&run.started, asked.model));
     let (Some(model), Some(run), Some(context)) = (model, run, &state.transcript.context) else {

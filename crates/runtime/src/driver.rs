@@ -13,7 +13,7 @@ use windlass_machine::{CallApproval, Effect, Fact, State, outstanding};
 use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, WaitingMessage, Writer};
 use windlass_tools::{CallPermission, CheckedPaths};
-use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, ModelRole, Record, Resumption};
+use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Record, Resumption};
 
 use crate::attempt::{self, AttemptRequest, StreamedText};
 use crate::call::{self, DriverLink, EndedCall};
@@ -27,7 +27,6 @@ use crate::session::{Acceptance, DriverCommand, SessionActivity};
 use crate::session_writer::SessionWriter;
 use crate::shared_limits::SharedLimits;
 use crate::spans::{self, Spans};
-use crate::title_call;
 
 /// The driver of one session.
 pub(crate) struct Driver {
@@ -190,16 +189,12 @@ impl Driver {
 
     /// Starts a model call; `None` where the effect is another.
     fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
-        let Effect::CallModel { key, model, mode, whole, not_before, role } = effect else { return None };
+        let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
         let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
         let span = self.spans.attempt(*key, model.as_str());
         let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
         let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
-        let call = if *role == ModelRole::Title {
-            title_call::start(services, state, &asked)
-        } else {
-            attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed)
-        };
+        let call = attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
         let wait = not_before.map(|at| services.clock.until(at));
         let AttemptRequest { known, span, .. } = asked;
         let (key, servers) = (*key, self.named_servers(known.clone()));

@@ -16,6 +16,7 @@ mod breaker;
 mod call;
 mod clock;
 mod closed;
+mod closing;
 mod commands;
 mod control;
 mod cut_call;

@@ -1,23 +1,16 @@
 //! The call for a session's title (M9): a short request of its own, without tools and without the conversation.
 
-use std::time::Duration;
-
-use windlass_machine::{Effect, State, title_request};
+use windlass_machine::{State, title_request};
 use windlass_provider::{BoxFuture, ModelRequest, Segments};
-use windlass_store::StoreError;
-use windlass_vocab::{Attendance, Failure, MaxTokens, Message, ModelRole, PinnedContext, Reply, TurnMode};
+use windlass_vocab::{Failure, MaxTokens, Message, PinnedContext, Reply, TurnMode};
 
 use crate::attempt::{AttemptRequest, not_configured, refusal};
-use crate::driver::Driver;
 use crate::services::Services;
 
 /// What the model is told it is.
 const PREFIX: &str = "You write titles for conversations.";
 /// The most tokens of a reply; a model that thinks first needs some for that.
 const TOKENS: u32 = 2_048;
-/// How long a session that is being closed waits for its title; a person who leaves is not kept.
-const WAIT: Duration = Duration::from_secs(20);
-const ATTENDED_WAIT: Duration = Duration::from_secs(3);
 
 /// Starts the call.
 pub(crate) fn start(
@@ -54,27 +47,4 @@ pub(crate) fn start(
     };
     // The conversation's own segments stay as they are. Nobody watches a title being written.
     model.attempt(&request, &mut Segments::default(), Box::new(|_| {}))
-}
-
-impl Driver {
-    /// Gives the title that is owed a little time before the session is closed. What is not done by then is owed to the
-    /// process that opens the session next.
-    pub(crate) async fn finish_title(&mut self) -> Result<(), StoreError> {
-        let is_title = |effect: &Effect| matches!(effect, Effect::CallModel { role: ModelRole::Title, .. });
-        let wait = match self.agent.attendance {
-            Attendance::Attended => ATTENDED_WAIT,
-            Attendance::Unattended => WAIT,
-        };
-        let out_of_time = tokio::time::sleep(self.services.clock.real(wait));
-        tokio::pin!(out_of_time);
-        while self.owed.iter().any(is_title) {
-            self.start_what_is_owed();
-            tokio::select! {
-                () = self.lease.lost() => return Ok(()),
-                () = &mut out_of_time => return Ok(()),
-                next = self.running_effects.next() => self.go_on(next).await?,
-            }
-        }
-        Ok(())
-    }
 }

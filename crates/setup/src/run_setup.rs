@@ -10,6 +10,7 @@ use crate::asking::{Person, YesNo};
 use crate::context_files::{self, ContextFiles};
 use crate::demo::DemoWords;
 use crate::models::memory::RememberedModel;
+use crate::models::questions::AskedServers;
 use crate::models::{self, DEMO, ModelFallback, ModelNotice, ModelPreference, questions};
 use crate::secrets::{self, KnownSecret};
 use crate::servers::AttachedServers;
@@ -127,7 +128,7 @@ impl RunSetup {
         let mut chain = agent::chain(&self.settings, endpoint, model);
         chain.extend(agent::role_chains(&self.settings, endpoint).into_values().flatten());
         let now = test_hooks::clock().now();
-        let learned = questions::learn(&chain, &self.settings.place.data_dir.value, now).await;
+        let learned = questions::learn(&chain, &self.settings.place.data_dir.value, now, AskedServers::Due).await;
         self.learned = learned.models;
         learned.notices
     }

@@ -18,7 +18,7 @@ use windlass_vocab::{ModelName, ModelRole, RunModel};
 use crate::build_error::BuildError;
 use crate::environment::Environment;
 use crate::listed_models::ask_for_model;
-use crate::model_name::{KeyUse, RequestedModel, ServedModel, ServedModelId, served};
+use crate::model_name::{RequestedModel, ServedModel, ServedModelId, UsableKeys, served};
 use crate::resolved_model::{ModelFigures, ResolvedModel};
 
 /// The models that a program asked for.
@@ -145,7 +145,9 @@ impl RequestedChain {
                 resolved.known.insert(name, model);
                 None
             }
-            None => Some(resolved.add(None, served(self.first, environment, KeyUse::First)?, self.response_format)?),
+            None => {
+                Some(resolved.add(None, served(self.first, environment, UsableKeys::First)?, self.response_format)?)
+            }
         };
         for name in self.fallbacks {
             let model = later_model(&name, first.as_ref(), environment)?;
@@ -161,7 +163,7 @@ impl RequestedChain {
 /// its provider.
 fn later_model(name: &str, first: Option<&ServerAccess>, environment: &Environment) -> Result<ServedModel, BuildError> {
     let request = RequestedModel { name: Some(name.to_owned()), ..RequestedModel::default() };
-    let mut model = served(request, environment, KeyUse::Later)?;
+    let mut model = served(request, environment, UsableKeys::Later)?;
     if let Some(first) = first.filter(|first| first.base_url == model.base_url) {
         model.key.clone_from(&first.key);
     }

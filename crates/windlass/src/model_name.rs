@@ -123,14 +123,14 @@ impl KnownServer {
 
 /// Which keys of the environment a server may get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum KeyUse {
+pub(crate) enum UsableKeys {
     /// It is the server of the first model: the key for whichever server is called, or that of its provider.
     First,
     /// It is that of another model: only the key of its provider.
     Later,
 }
 
-impl KeyUse {
+impl UsableKeys {
     fn may_use(self, variable: &str) -> bool {
         match self {
             Self::First => true,
@@ -143,7 +143,7 @@ impl KeyUse {
 pub(crate) fn served(
     request: RequestedModel,
     environment: &Environment,
-    key_use: KeyUse,
+    usable: UsableKeys,
 ) -> Result<ServedModel, BuildError> {
     let RequestedModel { name, base_url, key, wire } = request;
     let name = name.or_else(|| environment.first(MODEL_VARIABLES).map(str::to_owned));
@@ -156,9 +156,9 @@ pub(crate) fn served(
         };
         ServedModel { kind, base_url, id, key: key.clone().or_else(|| from_environment.map(Secret::new)), wire }
     };
-    let own_key = environment.get(KEY_VARIABLE).filter(|_| key_use.may_use(KEY_VARIABLE));
+    let own_key = environment.get(KEY_VARIABLE).filter(|_| usable.may_use(KEY_VARIABLE));
     let key_of = |provider: &ModelProvider| {
-        environment.first(provider.key_variables().filter(|variable| key_use.may_use(variable)))
+        environment.first(provider.key_variables().filter(|variable| usable.may_use(variable)))
     };
     if let Some(base_url) = base_url {
         let server = KnownServer::speaking(wire, base_url);
@@ -210,7 +210,7 @@ pub fn unnamed_elsewhere(provider: &ModelProvider) -> UnnamedModel {
 mod tests {
     use windlass_provider::Secret;
 
-    use super::{KeyUse, NamedModel, NamedServer, PROVIDERS, RequestedModel, ServedModelId, UnnamedModel, served};
+    use super::{NamedModel, NamedServer, PROVIDERS, RequestedModel, ServedModelId, UnnamedModel, UsableKeys, served};
     use crate::environment::Environment;
 
     const KEY: (&str, &str) = ("OPENAI_API_KEY", "of-openai");
@@ -221,7 +221,7 @@ mod tests {
 
     /// Returns the address, the id and the key of the resolved model.
     fn resolved(request: RequestedModel, variables: &[(&'static str, &str)]) -> (String, String, Option<String>) {
-        let model = served(request, &Environment::of(variables), KeyUse::First).unwrap();
+        let model = served(request, &Environment::of(variables), UsableKeys::First).unwrap();
         let id = match model.id {
             ServedModelId::Known(id) => id,
             ServedModelId::Listed(listed) => format!("{listed:?}"),
@@ -308,7 +308,7 @@ mod tests {
         }
         for shared in ["HF_TOKEN", "GOOGLE_API_KEY"] {
             assert!(
-                served(RequestedModel::default(), &Environment::of(&[(shared, "k")]), KeyUse::First).is_err(),
+                served(RequestedModel::default(), &Environment::of(&[(shared, "k")]), UsableKeys::First).is_err(),
                 "{shared}"
             );
         }
@@ -320,9 +320,9 @@ mod tests {
         assert_eq!(resolved(named("qwen3"), &[ollama]).0, "http://127.0.0.1:11434/v1");
         assert_eq!(resolved(named("gpt-x"), &[ollama, KEY]).0, "https://api.openai.com/v1");
         assert_eq!(resolved(named("m"), &[ollama, KEY, ("WINDLASS_BASE_URL", "http://ours/v1")]).0, "http://ours/v1");
-        assert!(served(named("m"), &Environment::default(), KeyUse::First).is_err());
-        assert!(served(RequestedModel::default(), &Environment::default(), KeyUse::First).is_err());
-        assert!(served(named("ollama:x"), &Environment::of(&[("OLLAMA_HOST", "a b")]), KeyUse::First).is_err());
+        assert!(served(named("m"), &Environment::default(), UsableKeys::First).is_err());
+        assert!(served(RequestedModel::default(), &Environment::default(), UsableKeys::First).is_err());
+        assert!(served(named("ollama:x"), &Environment::of(&[("OLLAMA_HOST", "a b")]), UsableKeys::First).is_err());
     }
 
     // proves W1: where only a key or an address is set, a model is picked

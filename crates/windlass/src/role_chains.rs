@@ -172,7 +172,7 @@ mod tests {
                 ModelRole::Summary | ModelRole::Title => assert_eq!(refused, Ok(())),
                 ModelRole::Turn => assert!(refused.unwrap_err().contains("those of the run")),
                 ModelRole::Router | ModelRole::Planner | ModelRole::Step | ModelRole::Synthesis | ModelRole::Judge => {
-                    assert!(refused.unwrap_err().ends_with("it is not built yet"), "{role:?}")
+                    assert!(refused.unwrap_err().ends_with("it is not built yet"), "{role:?}");
                 }
             }
         }

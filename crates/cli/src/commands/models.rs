@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use windlass::door::ResolvedModel;
 use windlass_setup::agent::{chain, role_chains};
 use windlass_setup::models::memory::{ModelMemory, RememberedModel};
+use windlass_setup::models::questions::AskedServers;
 use windlass_setup::models::{self, ModelFallback, ModelPreference, questions};
 use windlass_setup::settings::{Env, ModelEndpoint, Settings, SettingsError};
 use windlass_setup::{secrets, test_hooks};
@@ -29,7 +30,11 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
         let chosen = choose(&mut settings).await;
         let (chosen, learned) = match chosen {
             Ok(chain) => {
-                let (chain, learned) = learn(chain, &settings).await;
+                let asks = match args.command {
+                    ModelsCommand::Probe => AskedServers::All,
+                    ModelsCommand::List | ModelsCommand::Test => AskedServers::Due,
+                };
+                let (chain, learned) = learn(chain, &settings, asks).await;
                 (Ok(chain), learned)
             }
             Err(error) => (Err(error), Vec::new()),
@@ -81,9 +86,13 @@ async fn choose(settings: &mut Settings) -> Result<Vec<ResolvedModel>, SettingsE
 }
 
 /// Returns the chain with what its servers say of its models, and what is remembered of them.
-async fn learn(mut chain: Vec<ResolvedModel>, settings: &Settings) -> (Vec<ResolvedModel>, Vec<RememberedModel>) {
+async fn learn(
+    mut chain: Vec<ResolvedModel>,
+    settings: &Settings,
+    asks: AskedServers,
+) -> (Vec<ResolvedModel>, Vec<RememberedModel>) {
     let now = test_hooks::clock().now();
-    let learned = questions::learn(&chain, &settings.place.data_dir.value, now).await;
+    let learned = questions::learn(&chain, &settings.place.data_dir.value, now, asks).await;
     for notice in &learned.notices {
         print_notice(&format!("windlass: {}", harmless_line(&model_notice(notice))));
     }

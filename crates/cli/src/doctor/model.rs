@@ -7,7 +7,7 @@ use windlass::door::{ModelFigures, ResolvedModel};
 use windlass_provider::abilities::Ability;
 use windlass_provider::{DeclaredModel, ListedModel, ListingError, Secret};
 use windlass_setup::models::memory::{DatedAnswers, RememberedModel};
-use windlass_setup::models::questions::learn;
+use windlass_setup::models::questions::{AskedServers, learn};
 use windlass_setup::models::{ChosenModel, ModelChoice, has_name, is_named, list_some, models_of};
 use windlass_setup::settings::{ModelEndpoint, SettingsError};
 use windlass_setup::test_hooks;
@@ -57,7 +57,7 @@ async fn known_of(endpoint: &ModelEndpoint, model: &ModelName, data_dir: &Path) 
         figures: ModelFigures::default(),
         declared: DeclaredModel::default(),
     };
-    let learned = learn(&[asked], data_dir, test_hooks::clock().now()).await;
+    let learned = learn(&[asked], data_dir, test_hooks::clock().now(), AskedServers::All).await;
     learned.models.into_iter().next().unwrap_or_default()
 }
 

@@ -17,6 +17,15 @@ use super::notice::ModelNotice;
 const LIMIT_HERE: Duration = Duration::from_millis(500);
 const LIMIT: Duration = Duration::from_secs(3);
 
+/// Which servers are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedServers {
+    /// Those on this machine, and those whose last answer is old.
+    Due,
+    /// All: a person wants to know it now.
+    All,
+}
+
 /// What is known of the models of a chain, and notices for the person.
 #[derive(Debug, Default)]
 pub struct LearnedModels {
@@ -26,8 +35,8 @@ pub struct LearnedModels {
     pub notices: Vec<ModelNotice>,
 }
 
-/// Asks about the models of a chain where that is due, and remembers the answers in this data folder.
-pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp) -> LearnedModels {
+/// Asks about the models of a chain, and remembers the answers in this data folder.
+pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp, asks: AskedServers) -> LearnedModels {
     let memory = ModelMemory::at(data_dir);
     let mut learned = LearnedModels::default();
     let mut asked = Vec::new();
@@ -37,7 +46,8 @@ pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp) -> 
             RememberedModel::nothing(&model.base_url, &model.id)
         });
         let limit = if is_on_this_machine(&model.base_url) { LIMIT_HERE } else { LIMIT };
-        let is_due = limit == LIMIT_HERE || !remembered.declared.is_some_and(|declared| declared.is_fresh(now));
+        let is_known = remembered.declared.is_some_and(|declared| declared.is_fresh(now));
+        let is_due = asks == AskedServers::All || limit == LIMIT_HERE || !is_known;
         let config = (is_due && model.server.can_be_asked()).then(|| config_of(model));
         let kind = model.server;
         asked.push(tokio::spawn(async move {
@@ -104,7 +114,7 @@ mod tests {
     use windlass_testkit::{ModelServer, Script};
     use windlass_vocab::{ModelSoftware, Timestamp};
 
-    use super::{fill_in, learn};
+    use super::{AskedServers, fill_in, learn};
     use crate::models::memory::{DatedAnswers, ModelMemory, RememberedModel};
 
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -125,7 +135,7 @@ mod tests {
     fn learned(model: ResolvedModel, data_dir: &std::path::Path) -> ResolvedModel {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut chain = vec![model];
-        let learned = runtime.block_on(learn(&chain, data_dir, NOW));
+        let learned = runtime.block_on(learn(&chain, data_dir, NOW, AskedServers::Due));
         fill_in(&mut chain, &learned.models);
         chain.remove(0)
     }
@@ -166,7 +176,7 @@ mod tests {
                 3,
             ),
             (
-                script(list("organization_owner", nothing.clone())).answering("/api/v0/models", lm_studio),
+                script(list("organization_owner", nothing)).answering("/api/v0/models", lm_studio),
                 &[ServerKind::Other, ServerKind::LmStudio],
                 (Some(ModelSoftware::LmStudio), Yes, Yes, Some(4096)),
                 2,

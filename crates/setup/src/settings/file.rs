@@ -11,7 +11,7 @@ use super::file_settings::FileSettings;
 use super::model_tables;
 use super::nearest::nearest;
 use super::origin::{Position, SettingOrigin, Sourced};
-use super::roles;
+use super::role_names;
 
 /// Whose file it is, which decides what it may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,9 @@ impl SettingsFile {
             return Err(SettingsError::wrong(self.origin_of_row(refused.row), refused.to_string()));
         }
         model_tables::check(self)?;
-        roles::check(self)?;
+        if let Some((start, problem)) = role_names::problem(&self.settings.roles) {
+            return Err(SettingsError::wrong(origin(&self.path, self.scope, &self.text, start), problem));
+        }
         if self.scope == SettingsScope::Project {
             if let Some(key) = api_key {
                 let problem = "a key does not belong in a project's file, where others can read it: \

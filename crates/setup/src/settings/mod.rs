@@ -40,6 +40,7 @@ mod place;
 mod policy;
 mod programs;
 mod provider;
+mod role_names;
 mod roles;
 pub mod sandbox;
 pub mod saved_texts;

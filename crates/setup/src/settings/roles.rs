@@ -5,17 +5,14 @@
 use std::collections::BTreeMap;
 
 use windlass::door::{NamedModel, NamedServer};
-use windlass_vocab::{ModelRole, RoleUse};
+use windlass_vocab::ModelRole;
 
 use super::error::SettingsError;
 use super::fallbacks::{FallbackModel, FirstModel, fallback};
-use super::file::SettingsFile;
 use super::model_list::{ModelList, named_twice};
-use super::nearest::nearest;
 use super::notice::SettingsNotice;
 use super::origin::Sourced;
 use super::sources::Sources;
-use crate::models::DEMO;
 
 /// The models of the roles that name some, with notices for the person.
 type RoleModels = (BTreeMap<ModelRole, Vec<FallbackModel>>, Vec<SettingsNotice>);
@@ -45,37 +42,6 @@ pub(super) fn role_models(sources: &Sources, first: &FirstModel<'_>) -> Result<R
         roles.insert(role, models);
     }
     Ok((roles, notices))
-}
-
-/// Refuses roles that don't exist or that nothing uses, and wrong lists.
-pub(super) fn check(file: &SettingsFile) -> Result<(), SettingsError> {
-    for (name, chain) in &file.settings.roles {
-        let role = ModelRole::ALL.into_iter().find(|role| role.name() == name.get_ref());
-        let problem = match role.map(ModelRole::usage) {
-            Some(RoleUse::Own) => None,
-            Some(RoleUse::Run) => Some("the models of the conversation are those of `model`".to_owned()),
-            Some(RoleUse::NotBuilt) => {
-                Some(format!("the role `{}` is not built yet: its models would never be called", name.get_ref()))
-            }
-            None => {
-                let used = ModelRole::ALL.into_iter().filter(|role| role.usage() == RoleUse::Own);
-                let names: Vec<&str> = used.map(ModelRole::name).collect();
-                Some(format!("unknown role {:?}; {}", name.get_ref(), nearest(name.get_ref(), &names)))
-            }
-        };
-        if let Some(problem) = problem {
-            return Err(SettingsError::wrong(file.origin(name), problem));
-        }
-        let list = chain.get_ref();
-        let alone = list.names().any(|name| name == DEMO);
-        let alone = alone.then(|| format!("the model {DEMO:?} stands alone: it can't be called in a role"));
-        let blank = list.names().any(str::is_empty) || list.names().next().is_none();
-        let blank = blank.then(|| "this names no model".to_owned());
-        if let Some(problem) = alone.or(blank).or(list.check().err()) {
-            return Err(SettingsError::wrong(file.origin(chain), problem));
-        }
-    }
-    Ok(())
 }
 
 /// Whether a role names a model together with its server.

@@ -1,14 +1,14 @@
 //! A run as a person watches it: calls, waiting, thinking, retries, ends.
 
 use windlass_vocab::{
-    Attendance, CallStarted, CancelAsked, CommandExit, DeltaBody, EndReason, Failure, FailureClass, MessageAccepted,
-    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PlanChanged, PlanItem, PlanStatus, QuestionAsked,
-    QuestionId, QuestionKind, QuestionOption, RunEnded, RunResumed, StopBy, Timestamp, TurnId, TurnMode, TurnStarted,
-    Verdict,
+    Attendance, CallStarted, CancelAsked, CommandExit, CutInput, DeltaBody, EndReason, Failure, FailureClass,
+    MessageAccepted, ModelReplied, ModelSoftware, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part,
+    PlanChanged, PlanItem, PlanStatus, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunEnded, RunResumed,
+    StopBy, Timestamp, TurnId, TurnMode, TurnStarted, Verdict,
 };
 
 use super::{LOOK, ScreenStage};
-use crate::sample::{call, ended, exited, failed, finished, requested};
+use crate::sample::{call, ended, exited, failed, finished, replied, requested};
 use crate::screen::{Glyphs, TerminalLook, ThinkingFold};
 
 fn started(index: u32) -> CallStarted {
@@ -32,6 +32,17 @@ fn a_run_reads_from_top_to_bottom() {
     let end = ended(EndReason::Completed, "It says **x**.", None);
     stage.record(end.clone()).screen.ended(&end).expect("shown");
     stage.shows("I will look.\n\n• read_file a.txt  1 s\n\nIt says **x**.");
+}
+
+// proves M8: below the model's words, once in a run, with the line that mends it
+#[test]
+fn a_request_that_was_cut_is_told_below_the_reply() {
+    let mut stage = ScreenStage::new(LOOK);
+    let cut = Some(CutInput { counted: 9_300, read: 4_096, software: Some(ModelSoftware::Ollama) });
+    let reply = || ModelReplied { cut, ..replied(1, vec![Part::Text { text: "I will look.".into() }]) };
+    let seen = stage.text("I will look.").record(reply()).record(reply()).seen();
+    assert_eq!(seen.matches("the server read only 4096 of about 9300 tokens").count(), 1, "{seen}");
+    assert!(seen.starts_with("I will look.") && seen.contains("OLLAMA_CONTEXT_LENGTH=32768"), "{seen}");
 }
 
 #[test]

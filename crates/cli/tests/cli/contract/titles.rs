@@ -6,8 +6,9 @@ use crate::support::Bench;
 
 const REQUEST: &str = "Write a title for this conversation";
 
-fn script() -> Script {
-    Script::default().scene(Scene::when("go", [ScriptStep::say("Done.")]))
+/// Answers the message; a request for a title, which quotes the message, is answered with this step.
+fn script(title: ScriptStep) -> Script {
+    Script::default().scene(Scene::when(REQUEST, [title])).scene(Scene::when("go", [ScriptStep::say("Done.")]))
 }
 
 fn configure(bench: &Bench, settings: &str) {
@@ -19,9 +20,8 @@ fn configure(bench: &Bench, settings: &str) {
 // proves M9: the title is written by the models of its role and shown in the list of sessions
 #[test]
 fn a_session_is_listed_by_the_title_that_a_model_wrote() {
-    let bench = Bench::new(script());
-    let title = Script::default().scene(Scene::when(REQUEST, [ScriptStep::say("Getting things done")]));
-    let other = ModelServer::start(title).expect("a server");
+    let bench = Bench::new(script(ScriptStep::say("not asked")));
+    let other = ModelServer::start(script(ScriptStep::say("Getting things done"))).expect("a server");
     configure(&bench, &format!("[policy]\ntitles = 'model'\n[roles]\ntitle = '{}#t'\n", other.base_url()));
     let ran = bench.run(&["run", "go", "--session", "s"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{}", ran.stderr);
@@ -34,9 +34,7 @@ fn a_session_is_listed_by_the_title_that_a_model_wrote() {
 // proves M9: without one, the first words stand
 #[test]
 fn a_title_that_fails_disturbs_nothing() {
-    let bench = Bench::new(
-        script().scene(Scene::when(REQUEST, [ScriptStep::say("never").fault(FaultKind::status(401).times(99))])),
-    );
+    let bench = Bench::new(script(ScriptStep::say("never").fault(FaultKind::status(401).times(99))));
     configure(&bench, "[policy]\ntitles = 'model'\n");
     let ran = bench.run(&["run", "go", "--session", "s"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{}", ran.stderr);
