@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use rmcp::model::{CallToolResult, ContentBlock, CustomResult, ResourceContents, ServerResult};
 use serde_json::{Map, Value};
-use windlass_tools::OutputSchema;
-use windlass_vocab::{Json, Outcome, OutcomeKind};
+use windlass_tools::{OutputSchema, image_in_base64};
+use windlass_vocab::{Hash, ImageContent, Json, Outcome, OutcomeKind};
 
 use crate::listing::ListedTool;
 
@@ -53,8 +53,9 @@ fn misfit(
 
 fn call_outcome(result: CallToolResult) -> Outcome {
     let CallToolResult { content, structured_content, is_error, .. } = result;
-    let mut beside = Vec::new();
+    let mut beside = OtherContent::default();
     let mut words: Vec<String> = content.iter().map(|block| part(block, &mut beside)).collect();
+    let OtherContent { blocks: beside, images } = beside;
     // Use the structured content if all text blocks are empty.
     if let (true, Some(structured)) = (words.iter().all(|words| words.trim().is_empty()), &structured_content) {
         words = vec![structured.to_string()];
@@ -74,12 +75,59 @@ fn call_outcome(result: CallToolResult) -> Outcome {
     };
     Outcome {
         structured: (!structured.is_empty()).then(|| Json::from(&Value::Object(structured))),
+        images: images.into(),
         ..Outcome::new(kind, text)
     }
 }
 
+/// The content of a result that is no text.
+#[derive(Default)]
+struct OtherContent {
+    blocks: Vec<Value>,
+    images: Vec<ImageContent>,
+}
+
+impl OtherContent {
+    /// Adds an image, without its data to the blocks; returns its description.
+    fn add_image(&mut self, image: ImageContent, mut block: Value) -> String {
+        remove_data(&mut block);
+        self.blocks.push(block);
+        // A server's image has no hash before it is stored, and its description needs none.
+        let words = format!("[{}]", image.reference(Hash::default()).description());
+        self.images.push(image);
+        words
+    }
+}
+
+/// Removes the data of an image from its block: it is kept as a blob.
+fn remove_data(block: &mut Value) {
+    let resource = block.get_mut("resource").and_then(Value::as_object_mut).map(|resource| resource.remove("blob"));
+    if resource.is_none()
+        && let Some(image) = block.as_object_mut()
+    {
+        image.remove("data");
+    }
+}
+
+/// Returns the image in a block, if it holds one that models take.
+fn image_in(block: &ContentBlock) -> Option<ImageContent> {
+    match block {
+        ContentBlock::Image(image) => image_in_base64("", &image.data),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::BlobResourceContents { uri, blob, .. } => {
+                image_in_base64(uri.rsplit('/').next().unwrap_or_default(), blob)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Returns the text of a block; for other content a description, and adds the content to `beside`.
-fn part(block: &ContentBlock, beside: &mut Vec<Value>) -> String {
+fn part(block: &ContentBlock, beside: &mut OtherContent) -> String {
+    if let Some(image) = image_in(block) {
+        return beside.add_image(image, serde_json::to_value(block).unwrap_or_default());
+    }
     let words = match block {
         ContentBlock::Text(text) => return text.text.clone(),
         ContentBlock::Image(image) => format!("[image, {}, {}]", image.mime_type, size(&image.data)),
@@ -97,7 +145,7 @@ fn part(block: &ContentBlock, beside: &mut Vec<Value>) -> String {
         }
         _ => "[content of an unknown kind]".into(),
     };
-    beside.push(serde_json::to_value(block).unwrap_or_default());
+    beside.blocks.push(serde_json::to_value(block).unwrap_or_default());
     words
 }
 
@@ -158,6 +206,27 @@ mod tests {
         let kept = got.structured.unwrap().to_value();
         assert_eq!(kept["content"].as_array().unwrap().len(), 3);
         assert_eq!(kept["content"][0]["data"], "AAAA");
+    }
+
+    // proves T6, P4
+    #[test]
+    fn an_image_is_taken_out_of_the_content_that_is_kept() {
+        // A PNG of 2 × 1 pixels, up to its header.
+        let data = "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAA=";
+        let got = of(
+            None,
+            json!({"content": [
+                {"type": "text", "text": "The chart:"},
+                {"type": "image", "data": data, "mimeType": "image/jpeg"},
+                {"type": "resource", "resource": {"uri": "file:///a/b.png", "blob": data}},
+            ]}),
+        );
+        assert_eq!(got.text, "The chart:\n[image, 2 × 1, 29 bytes]\n[image b.png, 2 × 1, 29 bytes]");
+        let names: Vec<(&str, &str)> =
+            got.images.iter().map(|image| (image.name.as_str(), image.media_type.as_str())).collect();
+        assert_eq!(names, [("", "image/png"), ("b.png", "image/png")]);
+        let kept = got.structured.unwrap();
+        assert!(kept.as_str().contains("file:///a/b.png") && !kept.as_str().contains("iVBOR"), "{}", kept.as_str());
     }
 
     // proves P4

@@ -11,6 +11,9 @@ use crate::script::ToolCalling;
 /// The start of the only message that is not part of the conversation: the lines for this turn only.
 const REMINDER: &str = "<reminder>";
 
+/// How the message begins in which images of results are sent.
+const RESULT_IMAGES: &str = "[images in the result of ";
+
 /// Returns the messages of a Chat Completions request without the lines for this turn only, which end it.
 #[must_use]
 pub fn conversation(body: &Value) -> &[Value] {
@@ -91,6 +94,8 @@ impl ScriptPosition {
         };
         messages.iter().fold(start, |mut position, message| {
             match message {
+                // Images of results stand in a message of their own where results are text; nobody says anything new.
+                RequestMessage::User(text) if text.starts_with(RESULT_IMAGES) => {}
                 RequestMessage::User(text) => {
                     position.users += 1;
                     position.last_user.clone_from(text);

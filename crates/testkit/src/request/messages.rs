@@ -73,14 +73,16 @@ fn blocks(content: &Value) -> Result<Vec<&Value>, String> {
 
 fn read_user(content: &Value) -> Result<Vec<RequestMessage>, String> {
     let read = |block: &Value| match block["type"].as_str() {
-        Some("text") => Ok(RequestMessage::User(text(block)?.to_owned())),
+        Some("text") => Ok(Some(RequestMessage::User(text(block)?.to_owned()))),
+        // An image belongs to the text before it.
+        Some("image") if block["source"]["data"].as_str().is_some_and(|data| !data.is_empty()) => Ok(None),
         Some("tool_result") => match block["tool_use_id"].as_str() {
-            Some(id) if !id.is_empty() => Ok(RequestMessage::Result(id.to_owned())),
+            Some(id) if !id.is_empty() => Ok(Some(RequestMessage::Result(id.to_owned()))),
             Some(_) | None => Err("a result without `tool_use_id`".to_owned()),
         },
         kind => Err(format!("a block of the type {kind:?} in a user message")),
     };
-    blocks(content)?.into_iter().map(read).collect()
+    blocks(content)?.into_iter().filter_map(|block| read(block).transpose()).collect()
 }
 
 /// Reads a reply; returns the ids of its calls.

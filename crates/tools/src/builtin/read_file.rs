@@ -8,15 +8,17 @@
 use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 
+use cap_std::fs::File;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{CallId, Outcome, TextOrigin, ToolSpec};
+use windlass_vocab::{CallId, Hash, Outcome, TextOrigin, ToolSpec, file_size};
 
 use super::answer::{invalid_arguments, run_blocking};
 use super::arguments::parse_arguments;
 use super::file_kind::{SAMPLE, binary};
 use super::spec::file_read_spec;
 use crate::about_files::READ;
+use crate::attach::image::{ImageKind, LARGEST_IMAGE, image};
 use crate::cut::thousands;
 use crate::refusal::Refusal;
 use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, SpilledResult, Tool, Workspace};
@@ -69,11 +71,12 @@ impl Tool for ReadFile {
 
     fn about(&self, arguments: &Value) -> Option<About> {
         let path = arguments.get("path").and_then(Value::as_str)?;
-        Some(if path.starts_with("call:") { About::text(path) } else { self.workspace.about(path, READ) })
+        let is_kept = KeptText::named(path).is_some();
+        Some(if is_kept { About::text(path) } else { self.workspace.about(path, READ) })
     }
 
     fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
-        let path = arguments.get("path")?.as_str().filter(|path| !path.starts_with("call:"))?;
+        let path = arguments.get("path")?.as_str().filter(|path| KeptText::named(path).is_none())?;
         self.workspace.untracked(path).then(|| TextOrigin::File { path: path.to_owned() })
     }
 
@@ -89,47 +92,122 @@ impl Tool for ReadFile {
             Err(problem) => return invalid_arguments(problem),
         };
         Box::pin(async move {
-            match arguments.path.strip_prefix("call:") {
-                Some(call) => from_result(call, &context, &arguments).await.unwrap_or_else(Outcome::from),
+            match KeptText::named(&arguments.path) {
+                Some(kept) => from_kept(kept, &context, &arguments).await.unwrap_or_else(Outcome::from),
                 None => {
-                    let read = run_blocking(move || from_file(&workspace, &arguments, &context.files)).await;
-                    read.map_or_else(Outcome::from, Outcome::ok)
+                    let read = run_blocking(move || image_or_text(&workspace, &arguments, &context.files)).await;
+                    read.unwrap_or_else(Outcome::from)
                 }
             }
         })
     }
 }
 
-/// Returns the requested part of a file.
+/// A file that was opened, with its first bytes.
+struct OpenedFile {
+    sample: Vec<u8>,
+    file: File,
+    bytes: u64,
+}
+
+impl OpenedFile {
+    fn open(workspace: &Workspace, path: &str, rules: &FileRules) -> Result<Self, Refusal> {
+        let (mut file, metadata) = workspace.file(path, rules)?;
+        let mut sample = Vec::with_capacity(SAMPLE);
+        let read = file.by_ref().take(SAMPLE as u64).read_to_end(&mut sample);
+        read.map_err(|error| workspace.explain(path, &error))?;
+        Ok(Self { sample, file, bytes: metadata.len() })
+    }
+
+    /// Returns the requested part of a text.
+    fn text(self, workspace: &Workspace, arguments: &ReadFileArguments) -> Result<String, Refusal> {
+        let path = &arguments.path;
+        let size = thousands_of(self.bytes);
+        if let Some(kind) = binary(&self.sample) {
+            return Err(
+                format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool.").into()
+            );
+        }
+        let reader = workspace.secrets().reader(Cursor::new(self.sample).chain(self.file));
+        let window = window(reader, arguments).map_err(|error| workspace.explain(path, &error))?;
+        window.rendered(path, arguments, &size)
+    }
+
+    /// Returns an image, whole. A model that can't see images gets a sentence in its place.
+    fn image(self, workspace: &Workspace, path: &str) -> Result<Outcome, Refusal> {
+        if self.bytes > LARGEST_IMAGE {
+            let (size, most) = (file_size(self.bytes), file_size(LARGEST_IMAGE));
+            return Err(format!("`{path}` is an image of {size}, and models are sent images of at most {most}.").into());
+        }
+        let (kind, size) = (binary(&self.sample).unwrap_or("an image"), thousands_of(self.bytes));
+        let damaged =
+            || format!("`{path}` looks like {kind} ({size} bytes), but is damaged: it has no width and height.");
+        let mut content = self.sample;
+        let read = self.file.take(LARGEST_IMAGE).read_to_end(&mut content);
+        read.map_err(|error| workspace.explain(path, &error))?;
+        let found = image(path.rsplit('/').next().unwrap_or(path), content.into());
+        let found = found.ok_or_else(|| Refusal::from(damaged()))?;
+        let text = format!("[{}]", found.reference(Hash::default()).description());
+        Ok(Outcome { images: Box::new([found]), ..Outcome::ok(text) })
+    }
+}
+
+/// Returns an image, or the requested part of a text.
+fn image_or_text(workspace: &Workspace, arguments: &ReadFileArguments, rules: &FileRules) -> Result<Outcome, Refusal> {
+    let opened = OpenedFile::open(workspace, &arguments.path, rules)?;
+    match ImageKind::of(&opened.sample) {
+        Some(_) => opened.image(workspace, &arguments.path),
+        None => opened.text(workspace, arguments).map(Outcome::ok),
+    }
+}
+
+/// Returns the requested part of a text file.
 pub(super) fn from_file(
     workspace: &Workspace,
     arguments: &ReadFileArguments,
     rules: &FileRules,
 ) -> Result<String, Refusal> {
-    let path = &arguments.path;
-    let explain = |error| workspace.explain(path, &error);
-    let (mut file, metadata) = workspace.file(path, rules)?;
-    let mut sample = Vec::with_capacity(SAMPLE);
-    file.by_ref().take(SAMPLE as u64).read_to_end(&mut sample).map_err(explain)?;
-    let size = thousands(usize::try_from(metadata.len()).unwrap_or(usize::MAX));
-    if let Some(kind) = binary(&sample) {
-        return Err(format!("`{path}` is {kind} ({size} bytes), not text, and can't be read with this tool.").into());
-    }
-    let reader = workspace.secrets().reader(Cursor::new(sample).chain(file));
-    window(reader, arguments).map_err(explain)?.rendered(path, arguments, &size)
+    OpenedFile::open(workspace, &arguments.path, rules)?.text(workspace, arguments)
 }
 
-async fn from_result(call: &str, context: &CallContext, arguments: &ReadFileArguments) -> Result<Outcome, Refusal> {
-    let call: CallId = call
-        .parse()
-        .map_err(|_| Refusal::not_found(format!("`call:{call}` names no result: write it as the note gave it.")))?;
-    let (text, origin) = match context.spilled.read(call).await {
+/// A text that is kept outside the workspace because the model was shown a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KeptText<'a> {
+    /// The result of this call.
+    Result(&'a str),
+    /// A file that the person attached.
+    Attachment(&'a str),
+}
+
+impl<'a> KeptText<'a> {
+    fn named(path: &'a str) -> Option<Self> {
+        let result = path.strip_prefix("call:").map(Self::Result);
+        result.or_else(|| path.strip_prefix("attached:").map(Self::Attachment))
+    }
+}
+
+async fn from_kept(
+    kept: KeptText<'_>,
+    context: &CallContext,
+    arguments: &ReadFileArguments,
+) -> Result<Outcome, Refusal> {
+    let (found, absent) = match kept {
+        KeptText::Result(call) => {
+            let call: CallId = call.parse().map_err(|_| {
+                Refusal::not_found(format!("`call:{call}` names no result: write it as the note gave it."))
+            })?;
+            let absent = format!("No longer result is kept of call {call}: all of it was shown.");
+            (context.spilled.read(call).await, absent)
+        }
+        KeptText::Attachment(id) => {
+            let absent = format!("`attached:{id}` names no attachment: write it as the note gave it.");
+            (context.spilled.read_attached(id).await, absent)
+        }
+    };
+    let (text, origin) = match found {
         SpilledResult::Whole { text, origin } => (text, origin),
         SpilledResult::Forbidden(reason) => return Err(Refusal::denied(reason)),
-        SpilledResult::Absent => {
-            let text = format!("No longer result is kept of call {call}: all of it was shown.");
-            return Err(Refusal::not_found(text));
-        }
+        SpilledResult::Absent => return Err(Refusal::not_found(absent)),
     };
     let size = thousands(text.len());
     let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;

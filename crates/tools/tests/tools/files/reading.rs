@@ -95,6 +95,22 @@ fn binary_and_huge_files_are_met_without_reading_them() {
     assert!(room.ok("search_files", &json!({"pattern": "text"})).contains("1 files over 10 MiB skipped"));
 }
 
+// proves T6, C9
+#[test]
+fn an_image_is_read_whole_whatever_its_name_is() {
+    let room = Room::with(&[("chart.dat", "")]);
+    let png = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &[0, 0, 0, 2, 0, 0, 0, 1, 8, 2, 0, 0, 0]].concat();
+    std::fs::write(room.root().join("chart.dat"), &png).unwrap();
+    let outcome = room.call("read_file", &json!({"path": "chart.dat"}));
+    assert_eq!(outcome.text, "[image chart.dat, 2 × 1, 29 bytes]");
+    let [image] = &outcome.images[..] else { panic!("{outcome:?}") };
+    assert_eq!((image.media_type.as_str(), image.content.as_ref()), ("image/png", &png[..]));
+    // Sparse: 200 MB that take no room.
+    std::fs::File::options().write(true).open(room.root().join("chart.dat")).unwrap().set_len(200_000_000).unwrap();
+    let text = room.refused("read_file", &json!({"path": "chart.dat"}));
+    assert!(text.contains("an image of 200.0 MB") && text.contains("at most 20.0 MB"), "{text}");
+}
+
 // proves T6
 #[test]
 fn a_truncated_result_is_read_on_by_its_call() {

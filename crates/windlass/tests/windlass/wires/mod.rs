@@ -2,6 +2,7 @@
 
 mod chains;
 mod faults;
+mod images;
 mod judges;
 mod long_runs;
 mod presets;
