@@ -8,6 +8,7 @@
 //! error, and the exit codes of [`exit::Exit`].
 
 pub mod args;
+mod attaching;
 mod chat;
 pub mod commands;
 mod consent;

@@ -63,6 +63,7 @@ Examples:
   windlass run \"what does this project do?\"
   cargo test 2>&1 | windlass run \"why does this fail?\"
   windlass run --allow 'run_command(cargo *)' \"make the tests pass\"
+  windlass run --attach photo.png \"what is on this photo?\"
   windlass run --session notes --message-id 42 - < prompt.txt
 
 Piped text follows the prompt as data, in a fenced block. In a loop that reads its own input
@@ -221,6 +222,9 @@ pub struct RunArgs {
     /// Makes it safe to repeat: the same id never adds the message twice
     #[arg(long, value_name = "ID", value_parser = name)]
     pub message_id: Option<String>,
+    /// Attach a file: an image or text; may be given several times
+    #[arg(long, value_name = "PATH")]
+    pub attach: Vec<PathBuf>,
     /// The rules of a new run.
     #[command(flatten)]
     pub rules: RuleFlags,

@@ -2,19 +2,21 @@
 //! session; the first message gives it a title; the person can switch to another session.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::door::{FollowError, ResolvedModel};
 use windlass::{Agent, Session};
-use windlass_runtime::{SendOutcome, SessionActivity, Subscription};
+use windlass_runtime::{SendOutcome, SentMessage, SessionActivity, Subscription};
 use windlass_setup::agent;
 use windlass_setup::run_setup::SetupError;
 use windlass_setup::settings::SettingsNotice;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Envelope, MessageId, ModelName, Record, RunId};
 
+use super::mentions::{self, LineAttachments};
 use super::title::title;
+use crate::attaching::check_images;
 use crate::commands::prepared_run::PreparedRun;
 use crate::commands::{always, session};
 use crate::error::CommandError;
@@ -129,12 +131,26 @@ impl Conversation {
         Ok(self.live.insert(live))
     }
 
+    /// Reads the files that a line names. An error says why the line should not be sent.
+    pub(crate) fn attach(&self, line: &str) -> Result<LineAttachments, String> {
+        let setup = &self.prepared_run.setup;
+        let home = setup.env.raw("HOME").map(PathBuf::from);
+        let mut attached = mentions::attach(line, &setup.settings.place.workspace, home.as_deref())?;
+        let note = check_images(&attached.files, &self.chain());
+        attached.notes.extend(note.map_err(|refused| format!("{refused}; nothing was sent"))?);
+        Ok(attached)
+    }
+
     /// Sends a message, opening the session if needed. Returns the outcome and the message's id.
-    pub(crate) async fn send_message(&mut self, text: String) -> Result<(SendOutcome, MessageId), CommandError> {
+    pub(crate) async fn send_message(
+        &mut self,
+        message: impl Into<SentMessage>,
+    ) -> Result<(SendOutcome, MessageId), CommandError> {
+        let message = message.into();
         let id = MessageId(uuid::Uuid::now_v7().to_string());
         let live = self.open().await?;
-        let called = title(&text);
-        let sent = live.session.send(id.clone(), text).await.map_err(FollowError::from)?;
+        let called = title(&message.text);
+        let sent = live.session.send(id.clone(), message).await.map_err(FollowError::from)?;
         if let TitleState::No(before) = std::mem::replace(&mut live.title, TitleState::Yes) {
             live.session.set_title(before.unwrap_or(called)).await.map_err(FollowError::from)?;
         }

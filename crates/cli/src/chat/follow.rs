@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use windlass::door::FollowError;
 use windlass::{Event, Record};
-use windlass_runtime::{SendOutcome, SessionActivity};
+use windlass_runtime::{SendOutcome, SentMessage, SessionActivity};
 use windlass_vocab::{MessageId, QuestionAsked};
 
 use super::ask::{self, QuestionOutcome};
@@ -258,16 +258,28 @@ async fn take_line(
             CommandFollowUp::Follow | CommandFollowUp::Leave => String::new(),
         },
         ParsedInput::Invalid(text) => format!("{text}\n"),
-        ParsedInput::Message(text) => match talk.send_message(text).await? {
-            (SendOutcome::TakenUp(_) | SendOutcome::Known(_), _) => {
-                "the model reads this at its next step\n".to_owned()
+        ParsedInput::Message(text) => match talk.attach(&line) {
+            Ok(attached) => {
+                attached.lines() + send(terminal, talk, SentMessage { text, files: attached.files }).await?
             }
-            (SendOutcome::Queued, id) => {
-                terminal.queued.push(id);
-                "this waits until the run is done (/stop drops it)\n".to_owned()
-            }
+            Err(refused) => format!("{refused}\n"),
         },
     };
     terminal.console.print_dimmed(&text)?;
     Ok(end)
+}
+
+/// Sends a message to the run; returns what becomes of it.
+async fn send(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    message: SentMessage,
+) -> Result<&'static str, CommandError> {
+    Ok(match talk.send_message(message).await? {
+        (SendOutcome::TakenUp(_) | SendOutcome::Known(_), _) => "the model reads this at its next step\n",
+        (SendOutcome::Queued, id) => {
+            terminal.queued.push(id);
+            "this waits until the run is done (/stop drops it)\n"
+        }
+    })
 }

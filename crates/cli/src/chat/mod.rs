@@ -18,6 +18,7 @@ mod follow;
 mod input_splitter;
 mod keys;
 mod line;
+mod mentions;
 mod models;
 mod pastes;
 mod performing;
@@ -33,6 +34,7 @@ mod typed;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
+use windlass_runtime::SentMessage;
 use windlass_setup::models::display_name;
 use windlass_setup::settings::{Env, ModelEndpoint};
 use windlass_tools::ToolServers as _;
@@ -144,7 +146,20 @@ async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str)
             return Ok(FollowEnd::Idle);
         }
         ParsedInput::Message(text) => {
-            return match talk.send_message(text).await {
+            let files = match talk.attach(line) {
+                Ok(attached) => {
+                    let lines = attached.lines();
+                    if !lines.is_empty() {
+                        terminal.console.print_dimmed(&lines)?;
+                    }
+                    attached.files
+                }
+                Err(refused) => {
+                    terminal.console.print_wrapped(&refused)?;
+                    return Ok(FollowEnd::Idle);
+                }
+            };
+            return match talk.send_message(SentMessage { text, files }).await {
                 Ok(_) => follow_run(terminal, talk).await,
                 Err(error) => survive(terminal, talk, error).await,
             };

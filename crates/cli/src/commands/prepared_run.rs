@@ -11,10 +11,11 @@ use windlass_setup::secrets::{is_secret, scrubber};
 use windlass_setup::settings::{Env, Flags, PlaceSettings, Settings, Sources, create_data_dir};
 use windlass_setup::trusting;
 use windlass_store::Store;
-use windlass_vocab::{Attendance, ModelName, QuestionAsked};
+use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
 
 use super::unsandboxed;
 use crate::args::CommonFlags;
+use crate::attaching::{attached_line, check_images};
 use crate::consent::{TerminalPerson, wording};
 use crate::demo::WORDS;
 use crate::error::CommandError;
@@ -102,6 +103,16 @@ impl PreparedRun {
         for text in loosened(&self.setup.settings) {
             self.view.notice(text);
         }
+    }
+
+    /// Says what is attached, and refuses an image that no model of the chain can be sent.
+    pub(crate) fn check_attached(&mut self, files: &[AttachedFile], model: &ModelName) -> Result<(), CommandError> {
+        let note = check_images(files, &agent::learned_chain(&self.setup, model));
+        let note = note.map_err(|refused| CommandError::new(Exit::Usage, refused))?;
+        for line in attached_line(files).into_iter().chain(note) {
+            self.view.notice(&line);
+        }
+        Ok(())
     }
 
     /// Prints the servers' pending notices.

@@ -5,10 +5,25 @@ use std::path::Path;
 use windlass::Event;
 use windlass::door::{AwaitedEnd, end_awaited};
 use windlass_store::{ReverseRecords, SessionRow, Store};
-use windlass_vocab::{MessageId, Record, RunEnded};
+use windlass_vocab::{AttachedFile, Attachment, MessageId, Record, RunEnded};
 
 use super::session;
 use crate::error::CommandError;
+
+/// A message by which a repeated command line is recognised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MessageWords {
+    /// The text, as it is recorded.
+    pub(crate) text: String,
+    /// What is attached, as people read it.
+    attached: Vec<String>,
+}
+
+impl MessageWords {
+    pub(crate) fn new(text: String, files: &[AttachedFile]) -> Self {
+        Self { text, attached: files.iter().map(AttachedFile::description).collect() }
+    }
+}
 
 /// Returns the recorded end of a finished message's run. Does not open the session: another process may have it open
 /// with another run.
@@ -27,13 +42,13 @@ pub(crate) async fn end_of(
 pub(crate) async fn unfinished_in(
     store: &dyn Store,
     folder: &Path,
-    prompt: &str,
+    words: &MessageWords,
 ) -> Result<Option<(SessionRow, MessageId)>, CommandError> {
     for row in session::of_folder(store, folder).await? {
         if !session::has_only_its_run(&row) || !session::is_open(&row) || store.is_claimed(row.session).await? {
             continue;
         }
-        match unfinished_message(store, &row, prompt).await {
+        match unfinished_message(store, &row, words).await {
             Ok(Some(id)) => return Ok(Some((row, id))),
             Ok(None) => {}
             Err(error) if error.is_damage() => {}
@@ -43,13 +58,13 @@ pub(crate) async fn unfinished_in(
     Ok(None)
 }
 
-/// Returns the id of the message with this text that is waiting or belongs to an open run.
+/// Returns the id of this message, if it is waiting or belongs to an open run.
 pub(crate) async fn unfinished_message(
     store: &dyn Store,
     row: &SessionRow,
-    prompt: &str,
+    words: &MessageWords,
 ) -> Result<Option<MessageId>, CommandError> {
-    let message = unfinished(store, row, |_, words| words == prompt).await?;
+    let message = unfinished(store, row, |_, known| known == words).await?;
     Ok(message.map(|(id, _)| id))
 }
 
@@ -63,7 +78,7 @@ pub(crate) async fn words_of(
 ) -> Result<Option<String>, CommandError> {
     if finished.is_none() {
         let message = unfinished(store, row, |known, _| known.0 == id).await?;
-        return Ok(message.map(|(_, words)| words));
+        return Ok(message.map(|(_, words)| words.text));
     }
     let words = ReverseRecords::new(store, row.session).find_map(|envelope| match envelope.record {
         Record::MessageAccepted(accepted) if accepted.message_id.0 == id => Some(accepted.text),
@@ -76,11 +91,13 @@ pub(crate) async fn words_of(
 async fn unfinished(
     store: &dyn Store,
     row: &SessionRow,
-    is_it: impl Fn(&MessageId, &str) -> bool,
-) -> Result<Option<(MessageId, String)>, CommandError> {
-    let waiting = store.waiting(row.session).await?;
-    if let Some(message) = waiting.into_iter().find(|message| is_it(&message.message_id, &message.text)) {
-        return Ok(Some((message.message_id, message.text)));
+    is_it: impl Fn(&MessageId, &MessageWords) -> bool,
+) -> Result<Option<(MessageId, MessageWords)>, CommandError> {
+    for message in store.waiting(row.session).await? {
+        let words = MessageWords::new(message.text, &message.files);
+        if is_it(&message.message_id, &words) {
+            return Ok(Some((message.message_id, words)));
+        }
     }
     if !session::is_open(row) {
         return Ok(None);
@@ -89,8 +106,15 @@ async fn unfinished(
     let mut begun = false;
     while let Some(envelope) = records.next().await? {
         match envelope.record {
-            Record::MessageAccepted(accepted) if is_it(&accepted.message_id, &accepted.text) => {
-                return Ok(Some((accepted.message_id, accepted.text)));
+            Record::MessageAccepted(accepted) => {
+                let attached = accepted.attachments.iter().map(Attachment::description).collect();
+                let words = MessageWords { text: accepted.text, attached };
+                if is_it(&accepted.message_id, &words) {
+                    return Ok(Some((accepted.message_id, words)));
+                }
+                if begun {
+                    break;
+                }
             }
             // The message that began a run precedes its `RunStarted`. A run that ended meanwhile is not open.
             _ if begun => break,

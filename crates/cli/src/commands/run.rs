@@ -4,8 +4,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use windlass_runtime::Interest;
-use windlass_runtime::OpenError;
+use windlass_runtime::{Interest, OpenError, SentMessage};
 use windlass_setup::models::{ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::store;
@@ -15,9 +14,11 @@ use windlass_vocab::MessageId;
 
 use super::block_on::block_on;
 use super::prepared_run::{PreparedRun, QuestionsBefore};
+use super::repeat::MessageWords;
 use super::unanswered::unanswered_questions;
 use super::{follow, prepared_run, repeat, session};
 use crate::args::{RunArgs, flags};
+use crate::attaching;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::{command_for, quoted};
@@ -34,6 +35,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
     let patience = StdinWait { note_after: clock.real(note_after), limit: clock.real(limit) };
     let note = || print_notice(READING_INPUT);
     let prompt = prompt::read(args.prompt.as_deref(), piped::connected(), io::stdin(), patience, note)?;
+    let files = attaching::read_all(&args.attach);
     let flags = flags(data_dir, &args.rules, &args.common);
     let sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
@@ -56,9 +58,11 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         for (flag, name) in [("--session", &args.session), ("--message-id", &args.message_id)] {
             prepared_run.refuse_secret(flag, name.as_deref())?;
         }
+        let mut sent_before = false;
         if let (Some(row), Some(id)) = (&known, &args.message_id) {
             let ended = finished.as_ref().map(|(_, ended)| ended);
             let words = repeat::words_of(store.as_ref(), row, id, ended).await?;
+            sent_before = words.is_some();
             if words.is_some_and(|words| words != prepared_run.scrub(&prompt)) {
                 print_words_differ(id);
             }
@@ -67,7 +71,10 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             follow::show_end(&mut prepared_run, event, ended)?;
             return Ok(print_known(Exit::from(ended), &row.key, &prepared_run.setup.settings.place));
         }
-        let line = place_in_line(store.as_ref(), args, known, &prepared_run, &prepared_run.scrub(&prompt)).await?;
+        // A message that was sent before has its files already.
+        let files = if sent_before { files.unwrap_or_default() } else { files? };
+        let words = MessageWords::new(prepared_run.scrub(&prompt), &files);
+        let line = place_in_line(store.as_ref(), args, known, &prepared_run, &words).await?;
         if let Some(adopted) = line.row.as_ref().filter(|_| session_key(args).is_none()) {
             print_adopted(args, adopted);
         }
@@ -77,18 +84,20 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         };
         let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
+        prepared_run.check_attached(&files, &model)?;
         let questions = match &line.row {
             Some(row) => QuestionsBefore::of(&unanswered_questions(store.as_ref(), row.session).await?),
             None => QuestionsBefore::None,
         };
         let mut agent = prepared_run.build_agent(store.clone(), &model, questions)?;
-        let sent = agent.open_and_send(&line.key, line.message_id, prompt.as_str(), Interest::Everything).await;
+        let message = SentMessage { text: prompt, files };
+        let sent = agent.open_and_send(&line.key, line.message_id, message.clone(), Interest::Everything).await;
         let opened = match sent {
             // A process with the same command line was faster to continue the interrupted run; begin a new one here.
             Err(OpenError::Store(StoreError::Busy { .. })) if session_key(args).is_none() => {
                 let line = MessagePlace::fresh();
                 agent = prepared_run.build_agent(store, &model, QuestionsBefore::None)?;
-                agent.open_and_send(&line.key, line.message_id, prompt, Interest::Everything).await
+                agent.open_and_send(&line.key, line.message_id, message, Interest::Everything).await
             }
             opened => opened,
         };
@@ -151,18 +160,18 @@ async fn place_in_line(
     args: &RunArgs,
     known: Option<SessionRow>,
     prepared_run: &PreparedRun,
-    prompt: &str,
+    words: &MessageWords,
 ) -> Result<MessagePlace, CommandError> {
     match (session_key(args), &args.message_id) {
         (Some(key), Some(id)) => Ok(MessagePlace { key, message_id: id.as_str().into(), row: known }),
         (Some(key), None) => {
             let unfinished = match &known {
-                Some(row) => repeat::unfinished_message(store, row, prompt).await?,
+                Some(row) => repeat::unfinished_message(store, row, words).await?,
                 None => None,
             };
             Ok(MessagePlace { key, message_id: unfinished.unwrap_or_else(fresh_id), row: known })
         }
-        (None, _) => match repeat::unfinished_in(store, &prepared_run.setup.settings.place.workspace, prompt).await? {
+        (None, _) => match repeat::unfinished_in(store, &prepared_run.setup.settings.place.workspace, words).await? {
             Some((row, message_id)) => Ok(MessagePlace { key: row.key.clone(), message_id, row: Some(row) }),
             None => Ok(MessagePlace::fresh()),
         },

@@ -101,7 +101,7 @@ impl ServerContext {
         row: &SessionRow,
         prompt: &str,
     ) -> Result<Option<MessageId>, CommandError> {
-        repeat::unfinished_message(self.store(), row, prompt).await
+        repeat::unfinished_message(self.store(), row, &repeat::MessageWords::new(prompt.to_owned(), &[])).await
     }
 
     /// Builds the agent for an existing session, in its own folder, or for a new one. Reads the settings again, so that

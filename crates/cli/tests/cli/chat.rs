@@ -2,6 +2,8 @@
 //! writes.
 
 #[cfg(target_os = "linux")]
+mod attaching;
+#[cfg(target_os = "linux")]
 mod commands;
 #[cfg(target_os = "linux")]
 mod first;

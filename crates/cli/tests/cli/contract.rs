@@ -2,6 +2,7 @@
 //! codes, settings, permissions, secrets.
 
 mod access;
+mod attachments;
 mod chains;
 mod command_rules;
 mod context_files;
