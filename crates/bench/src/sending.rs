@@ -10,7 +10,7 @@ type Encode = fn(&ModelConfig, &ModelRequest<'_>, &mut Segments) -> Result<Reque
 
 /// A wire: its name, its encoder, and a model that speaks it.
 #[derive(Debug)]
-pub struct Wire {
+pub struct BenchWire {
     /// The name for the table.
     pub name: &'static str,
     encode: Encode,
@@ -19,19 +19,19 @@ pub struct Wire {
 
 /// Every wire.
 #[must_use]
-pub fn wires() -> [Wire; 3] {
+pub fn wires() -> [BenchWire; 3] {
     let url = "http://localhost:8080/v1";
     [
-        Wire { name: "Chat Completions", encode: chat::encode, config: ModelConfig::chat(url, "scripted") },
-        Wire { name: "Messages", encode: anthropic::encode, config: ModelConfig::messages(url, "scripted") },
-        Wire { name: "Responses", encode: responses::encode, config: ModelConfig::responses(url, "scripted") },
+        BenchWire { name: "Chat Completions", encode: chat::encode, config: ModelConfig::chat(url, "scripted") },
+        BenchWire { name: "Messages", encode: anthropic::encode, config: ModelConfig::messages(url, "scripted") },
+        BenchWire { name: "Responses", encode: responses::encode, config: ModelConfig::responses(url, "scripted") },
     ]
 }
 
 /// One model's encoded history.
 #[derive(Debug)]
 pub struct Sending {
-    wire: Wire,
+    wire: BenchWire,
     context: PinnedContext,
     segments: Segments,
 }
@@ -39,7 +39,7 @@ pub struct Sending {
 impl Sending {
     /// Nothing has been sent yet.
     #[must_use]
-    pub fn over(wire: Wire) -> Self {
+    pub fn over(wire: BenchWire) -> Self {
         Self { wire, context: context(), segments: Segments::default() }
     }
 

@@ -3,6 +3,8 @@
 use windlass_vocab::{AttemptFailed, ModelName, NanoMoney, NextAttempt, Usage};
 
 use crate::control::{Attempt, Phase, Run};
+use crate::draft::Draft;
+use crate::effect::AttemptKey;
 
 impl Run {
     /// Whether prefix and offer must be collected before anything else.
@@ -78,6 +80,17 @@ impl Run {
             NextAttempt::Shorter => {}
             NextAttempt::Dialect { .. } => attempt.unpinned = true,
             NextAttempt::PlainSummary | NextAttempt::End => self.phase = Phase::Between,
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Returns the attempt with this key, if it is the current one.
+    pub(crate) fn current(&self, key: AttemptKey) -> Option<(&Run, &Attempt)> {
+        let run = self.run().filter(|run| run.attempt_key() == Some(key))?;
+        match &run.phase {
+            Phase::Modelling(attempt) => Some((run, attempt)),
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
         }
     }
 }

@@ -12,7 +12,7 @@ use windlass_vocab::{
 
 use crate::blank::is_blank;
 use crate::cache_watch::AnsweredRequest;
-use crate::control::{Attempt, Call, CallState, Phase, Run};
+use crate::control::{Call, CallState, Phase, Run};
 use crate::draft::Draft;
 use crate::evict::Eviction;
 use crate::fact::{CallResult, Fact, Input, RunSettings, VerifiedCall};
@@ -137,15 +137,6 @@ impl Draft<'_> {
         let pinned = self.run().is_some_and(|run| !run.wants_context());
         if pinned && self.state.transcript.context.as_deref() != Some(&context) {
             self.push(ContextPinned { context: Some(context), joined });
-        }
-    }
-
-    /// Returns the attempt with this key, if it is the current one.
-    pub(crate) fn current(&self, key: AttemptKey) -> Option<(&Run, &Attempt)> {
-        let run = self.run().filter(|run| run.attempt_key() == Some(key))?;
-        match &run.phase {
-            Phase::Modelling(attempt) => Some((run, attempt)),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
         }
     }
 

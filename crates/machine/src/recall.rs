@@ -2,8 +2,8 @@
 //! reported.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, CompactionMethod, ModelReplied, ModelRole, Pause, PreparedCall, QuestionKind, Record,
-    RunResumed, RunStarted, StopBy, UndoStarted,
+    CallFinished, CallRequested, CompactionMethod, ModelReplied, ModelRole, Pause, PreparedCall, QuestionAsked,
+    QuestionKind, Record, RunResumed, RunStarted, StopBy, UndoStarted,
 };
 
 use crate::AttemptKey;
@@ -52,18 +52,7 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
             let pause = Pause { state: paused.state.clone(), asks: paused.asks.clone() };
             Some(Fact::CallPaused { call: paused.call, pause })
         }
-        Record::QuestionAsked(asked) => match asked.kind {
-            QuestionKind::Elicitation { call } => {
-                Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? })
-            }
-            QuestionKind::Approval { call } => {
-                Some(Fact::CallNeedsApproval { call, preview: asked.preview.clone(), because: asked.because.clone() })
-            }
-            QuestionKind::Settlement { .. }
-            | QuestionKind::Cycle
-            | QuestionKind::Stuck
-            | QuestionKind::Purse { .. } => None,
-        },
+        Record::QuestionAsked(asked) => asked_fact(asked),
         Record::CallSettled(settled) => {
             let verified = match settled.settlement {
                 windlass_vocab::Settlement::RunAgain => VerifiedCall::NotDone,
@@ -97,6 +86,19 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         | Record::PlanChanged(_)
         | Record::Compacted(_)
         | Record::Unknown(_) => None,
+    }
+}
+
+/// Returns the fact of a call that asked a question. All other questions follow from other facts.
+fn asked_fact(asked: &QuestionAsked) -> Option<Fact> {
+    match asked.kind {
+        QuestionKind::Elicitation { call } => Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? }),
+        QuestionKind::Approval { call } => {
+            Some(Fact::CallNeedsApproval { call, preview: asked.preview.clone(), because: asked.because.clone() })
+        }
+        QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck | QuestionKind::Purse { .. } => {
+            None
+        }
     }
 }
 
@@ -135,7 +137,7 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         chain: started.chain.clone(),
         deadline: started.deadline,
         attendance: started.attendance,
-        output: started.output.clone(),
+        output: started.output.as_deref().cloned(),
         server: started.server.clone(),
         models: started.models.clone(),
         role_chains: started.role_chains.as_ref().clone(),

@@ -33,7 +33,7 @@ impl Draft<'_> {
             deadline,
             attendance,
             retry_of,
-            output,
+            output: output.map(Box::new),
             server,
             models,
             role_chains: Box::new(role_chains),

@@ -3,19 +3,15 @@
 //! in its place, so the same history serves every model of a chain (C9).
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::Arc;
 
 use bytes::BytesMut;
 use data_encoding::BASE64;
-use windlass_vocab::{Hash, ImageRef, file_size};
+use windlass_vocab::{ImageRef, file_size};
 
 use crate::ability::WireKind;
 use crate::config::ModelConfig;
+use crate::image_contents::ImageContents;
 use crate::segments::Segments;
-
-/// Contents of images, by hash.
-pub(crate) type ImageContents = HashMap<Hash, Arc<[u8]>>;
 
 /// Returns the most bytes of an image file that a wire's own server accepts. Anthropic accepts 5 MiB in base64, OpenAI
 /// 20 MB; what other servers accept is unknown.

@@ -25,6 +25,7 @@ mod future;
 mod http;
 mod http_model;
 mod idle_pool;
+mod image_contents;
 mod images;
 mod json_text;
 pub mod known_models;

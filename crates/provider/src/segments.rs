@@ -10,7 +10,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use windlass_vocab::{Hash, Message};
 
-use crate::images::ImageContents;
+use crate::image_contents::ImageContents;
 
 /// The part of a request body that never changes again: the prefix and each message once.
 #[derive(Debug, Default)]

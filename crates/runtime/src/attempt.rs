@@ -128,7 +128,7 @@ pub(crate) fn start(
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
         output: match asked.mode {
-            TurnMode::Tools | TurnMode::Talk => run.started.output.as_ref(),
+            TurnMode::Tools | TurnMode::Talk => run.started.output.as_deref(),
             // A report on what is done and what is not is plain text, and so is a summary.
             TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => None,
         },

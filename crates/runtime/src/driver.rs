@@ -10,12 +10,11 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{CallApproval, Effect, Fact, State, outstanding};
-use windlass_provider::Delivery;
 use windlass_store::{Batch, Lease, StoreError, WaitingMessage, Writer};
 use windlass_tools::{CallPermission, CheckedPaths};
 use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Record, Resumption};
 
-use crate::attempt::{self, AttemptRequest, StreamedText};
+use crate::attempt;
 use crate::call::{self, DriverLink, EndedCall};
 use crate::closed::SessionClosed;
 use crate::feed::Feed;
@@ -25,8 +24,7 @@ use crate::running_effects::{EffectOutcome, NextEffect, RunningEffects, StartedE
 use crate::services::{AgentSettings, Services};
 use crate::session::{Acceptance, DriverCommand, SessionActivity};
 use crate::session_writer::SessionWriter;
-use crate::shared_limits::SharedLimits;
-use crate::spans::{self, Spans};
+use crate::spans::Spans;
 
 /// The driver of one session.
 pub(crate) struct Driver {
@@ -111,22 +109,6 @@ impl Driver {
         Ok(())
     }
 
-    /// Reads the images that a model call about to start sends for the first time.
-    async fn load_images(&mut self) -> Result<(), StoreError> {
-        for effect in &self.owed {
-            let Effect::CallModel { model, .. } = effect else { continue };
-            if self.running_effects.is_running(effect) {
-                continue;
-            }
-            for blob in self.running_effects.written.wanted_images(&self.services, &self.state, model) {
-                if let Some(content) = self.services.store.blob(blob).await? {
-                    self.running_effects.written.give_image(model, blob, content);
-                }
-            }
-        }
-        Ok(())
-    }
-
     pub(crate) fn start_what_is_owed(&mut self) {
         if self.running_effects.is_stopping() {
             // New effects must not overlap with calls that are still stopping.
@@ -185,36 +167,6 @@ impl Driver {
                 Some(StartedEffect::call(effect, cancel, Box::pin(future)))
             }
         }
-    }
-
-    /// Starts a model call; `None` where the effect is another.
-    fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
-        let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
-        let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-        let span = self.spans.attempt(*key, model.as_str());
-        let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
-        let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
-        let call = attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
-        let wait = not_before.map(|at| services.clock.until(at));
-        let AttemptRequest { known, span, .. } = asked;
-        let (key, servers) = (*key, self.named_servers(known.clone()));
-        let limits = SharedLimits::of(&self.services, &self.state).map(|limits| Box::pin(limits.check()));
-        let future = async move {
-            if let Some(wait) = wait {
-                wait.await;
-            }
-            let within = match limits {
-                Some(limits) => limits.await,
-                None => Ok(()),
-            };
-            let result = match within {
-                Ok(()) => spans::watched(span, call).await,
-                Err(failure) => Err(failure),
-            };
-            servers.wait(&result).await;
-            EffectOutcome::Model(key, known, result)
-        };
-        Some(StartedEffect::model(effect, streamed, Box::pin(future)))
     }
 
     fn prepare_call(

@@ -33,6 +33,7 @@ mod import;
 mod known_names;
 mod live;
 mod membership;
+mod model_calls;
 mod offering;
 mod opening;
 mod output;

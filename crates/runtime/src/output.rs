@@ -29,7 +29,7 @@ impl fmt::Debug for ExpectedOutput {
 /// Returns why the answer that ends in `text` does not fit, if `run` must end with an output. A run uses the schema it
 /// started with; the agent's own check applies only while the agent's schema is still the same.
 pub(crate) fn misfit(run: &Run, text: &str, expected: Option<&ExpectedOutput>, secrets: &Secrets) -> Option<String> {
-    let spec = run.started.output.as_ref()?;
+    let spec = run.started.output.as_deref()?;
     // Text that was cut off before is part of the answer, and secrets are replaced before it is recorded.
     let answer = format!("{}{text}", run.answer);
     let check = || {

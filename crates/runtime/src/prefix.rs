@@ -48,7 +48,7 @@ impl Instructions {
             self.user.as_ref().map(identity::user_section),
             project::section(&self.project, offer),
             loop_rules::section(&run.policy, offer),
-            run.output.as_ref().map(output::section),
+            run.output.as_deref().map(output::section),
             capabilities::section(offer, workspace),
             reasoning::section(run.policy.reasoning),
             skills::section(&self.skills, offer, workspace),

@@ -47,7 +47,7 @@ pub async fn end_awaited(
     while let Some(envelope) = records.next().await? {
         match &*awaited {
             AwaitedEnd::Run(run) => match passage(&envelope, *run) {
-                RunPassage::End(ended) => return Ok(Some((Arc::new(envelope), ended))),
+                RunPassage::End(ended) => return Ok(Some((Arc::new(envelope), *ended))),
                 RunPassage::Start => return Ok(None),
                 RunPassage::Other => {}
             },
@@ -67,13 +67,13 @@ pub async fn end_awaited(
 /// What a record is to a run.
 enum RunPassage {
     Start,
-    End(RunEnded),
+    End(Box<RunEnded>),
     Other,
 }
 
 fn passage(envelope: &Envelope, run: RunId) -> RunPassage {
     match envelope.record.milestone() {
-        Some(RunMilestone::Ended(ended)) if envelope.run == Some(run) => RunPassage::End(ended.clone()),
+        Some(RunMilestone::Ended(ended)) if envelope.run == Some(run) => RunPassage::End(Box::new(ended.clone())),
         Some(RunMilestone::Started(started)) if started.run == run => RunPassage::Start,
         Some(
             RunMilestone::Ended(_)

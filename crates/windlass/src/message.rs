@@ -10,9 +10,9 @@ use windlass_vocab::AttachedFile;
 ///
 /// ```no_run
 /// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
-/// use windlass::Message;
+/// use windlass::UserMessage;
 ///
-/// let answer = agent.run(Message::new("What is on this photo?").attach("photo.png")).await?;
+/// let answer = agent.run(UserMessage::new("What is on this photo?").attach("photo.png")).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -21,12 +21,12 @@ use windlass_vocab::AttachedFile;
 /// that can't see is told the name and the size of an image.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a message does nothing before it is sent"]
-pub struct Message {
+pub struct UserMessage {
     text: String,
     paths: Vec<PathBuf>,
 }
 
-impl Message {
+impl UserMessage {
     /// Returns a message that is only text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), paths: Vec::new() }
@@ -54,19 +54,19 @@ impl Message {
     }
 }
 
-impl From<&str> for Message {
+impl From<&str> for UserMessage {
     fn from(text: &str) -> Self {
         Self::new(text)
     }
 }
 
-impl From<String> for Message {
+impl From<String> for UserMessage {
     fn from(text: String) -> Self {
         Self::new(text)
     }
 }
 
-impl From<&String> for Message {
+impl From<&String> for UserMessage {
     fn from(text: &String) -> Self {
         Self::new(text)
     }

@@ -43,7 +43,7 @@ mod tests {
         let free = RunModel { prices: Some(ListPrices::FREE), server: server.clone(), ..RunModel::named("free") };
         let unknown = RunModel { server, ..RunModel::named("unknown") };
         let mut policy = windlass_machine::preset("default").expect("a preset");
-        assert!(check(&policy, &[unknown.clone()]).is_ok());
+        assert!(check(&policy, [&unknown]).is_ok());
         policy.day_cost_limit = Some("5".parse().expect("an amount"));
         assert!(check(&policy, &[free.clone(), RunModel::named("own")]).is_ok());
         let refused = check(&policy, &[free, unknown]).expect_err("no price").to_string();

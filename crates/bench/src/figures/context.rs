@@ -11,7 +11,7 @@ use windlass_vocab::OutcomeKind;
 use super::setup::Setup;
 use crate::conversation::{asked, awaits_summary, begun, called, records, result, summary, take, turn};
 use crate::pace::{FloorComparison, median};
-use crate::sending::{Sending, Wire, wires};
+use crate::sending::{BenchWire, Sending, wires};
 use crate::table::{Mark, Measurement};
 
 /// Turns of a conversation of 1,000 messages.
@@ -39,7 +39,7 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
 }
 
 /// Assembles the last turn of 1,000 messages: the next turn of an open session, and the first one after opening it.
-fn assembly(wire: Wire, rounds: usize) -> Result<[Measurement; 2]> {
+fn assembly(wire: BenchWire, rounds: usize) -> Result<[Measurement; 2]> {
     let history = asked(TURNS)?.transcript.history;
     let before = history.get(..history.len().saturating_sub(2)).unwrap_or_default();
     let (name, mut sending) = (wire.name, Sending::over(wire));

@@ -104,13 +104,13 @@ impl Tool for ReadFile {
 }
 
 /// A file that was opened, with its first bytes.
-struct OpenedFile {
+struct ReadableFile {
     sample: Vec<u8>,
     file: File,
     bytes: u64,
 }
 
-impl OpenedFile {
+impl ReadableFile {
     fn open(workspace: &Workspace, path: &str, rules: &FileRules) -> Result<Self, Refusal> {
         let (mut file, metadata) = workspace.file(path, rules)?;
         let mut sample = Vec::with_capacity(SAMPLE);
@@ -154,7 +154,7 @@ impl OpenedFile {
 
 /// Returns an image, or the requested part of a text.
 fn image_or_text(workspace: &Workspace, arguments: &ReadFileArguments, rules: &FileRules) -> Result<Outcome, Refusal> {
-    let opened = OpenedFile::open(workspace, &arguments.path, rules)?;
+    let opened = ReadableFile::open(workspace, &arguments.path, rules)?;
     match ImageKind::of(&opened.sample) {
         Some(_) => opened.image(workspace, &arguments.path),
         None => opened.text(workspace, arguments).map(Outcome::ok),
@@ -167,7 +167,7 @@ pub(super) fn from_file(
     arguments: &ReadFileArguments,
     rules: &FileRules,
 ) -> Result<String, Refusal> {
-    OpenedFile::open(workspace, &arguments.path, rules)?.text(workspace, arguments)
+    ReadableFile::open(workspace, &arguments.path, rules)?.text(workspace, arguments)
 }
 
 /// A text that is kept outside the workspace because the model was shown a part of it.

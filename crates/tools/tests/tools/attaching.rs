@@ -62,7 +62,7 @@ fn what_can_not_be_attached_is_refused_with_a_sentence() {
     }
     // Behind its first words it is empty, which is binary data.
     assert!(matches!(attached_file(&path("huge.txt")), Err(AttachError::Binary(_) | AttachError::TooLarge { .. })));
-    fs::set_permissions(path("empty.txt"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(path("empty.txt"), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(path("empty.txt")).is_err() {
         assert_eq!(attached_file(&path("empty.txt")), Err(AttachError::Unreadable("permission denied".into())));
     }

@@ -32,7 +32,7 @@ pub struct RunStarted {
     pub retry_of: Option<RunId>,
     /// The form its answer must have, where plain text is not enough (L10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output: Option<OutputSpec>,
+    pub output: Option<Box<OutputSpec>>,
     /// The server that all its models were called at, in records from before each model named its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,

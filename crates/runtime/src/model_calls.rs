@@ -1,0 +1,60 @@
+//! Starts the model calls that a session owes: reads the images that they send, waits where the call is to wait, and checks
+//! the limits that other runs share.
+
+use windlass_machine::Effect;
+use windlass_provider::Delivery;
+use windlass_store::StoreError;
+
+use crate::attempt::{self, AttemptRequest, StreamedText};
+use crate::driver::Driver;
+use crate::running_effects::{EffectOutcome, StartedEffect};
+use crate::shared_limits::SharedLimits;
+use crate::spans;
+
+impl Driver {
+    /// Reads the images that a model call about to start sends for the first time.
+    pub(crate) async fn load_images(&mut self) -> Result<(), StoreError> {
+        for effect in &self.owed {
+            let Effect::CallModel { model, .. } = effect else { continue };
+            if self.running_effects.is_running(effect) {
+                continue;
+            }
+            for blob in self.running_effects.written.wanted_images(&self.services, &self.state, model) {
+                if let Some(content) = self.services.store.blob(blob).await? {
+                    self.running_effects.written.give_image(model, blob, content);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts a model call; `None` where the effect is another.
+    pub(crate) fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
+        let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
+        let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
+        let span = self.spans.attempt(*key, model.as_str());
+        let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
+        let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
+        let call = attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
+        let wait = not_before.map(|at| services.clock.until(at));
+        let AttemptRequest { known, span, .. } = asked;
+        let (key, servers) = (*key, self.named_servers(known.clone()));
+        let limits = SharedLimits::of(&self.services, &self.state).map(|limits| Box::pin(limits.check()));
+        let future = async move {
+            if let Some(wait) = wait {
+                wait.await;
+            }
+            let within = match limits {
+                Some(limits) => limits.await,
+                None => Ok(()),
+            };
+            let result = match within {
+                Ok(()) => spans::watched(span, call).await,
+                Err(failure) => Err(failure),
+            };
+            servers.wait(&result).await;
+            EffectOutcome::Model(key, known, result)
+        };
+        Some(StartedEffect::model(effect, streamed, Box::pin(future)))
+    }
+}
