@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use windlass::door::ResolvedModel;
-use windlass_tools::attached_file;
+use windlass::door::{ResolvedModel, read_attached};
 use windlass_vocab::{AttachedFile, file_size};
 
 use crate::error::CommandError;
@@ -13,7 +12,7 @@ use crate::output::harmless_line;
 /// Reads the files named on the command line.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<AttachedFile>, CommandError> {
     let read = |path: &PathBuf| {
-        attached_file(path).map_err(|error| {
+        read_attached(path).map_err(|error| {
             let path = harmless_line(&path.display().to_string());
             CommandError::new(Exit::Usage, format!("{path} can't be attached: {error}"))
         })

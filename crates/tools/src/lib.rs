@@ -67,6 +67,8 @@ mod other_names;
 mod output;
 mod path_glob;
 mod path_pattern;
+#[cfg(feature = "pdf")]
+mod pdf;
 mod permission;
 mod pinned;
 mod place;
@@ -111,7 +113,7 @@ pub use address::AddressPattern;
 pub use address::{HostPattern, ParseHostError};
 pub use ask_policy::AskPolicy;
 pub use attach::image::{LARGEST_IMAGE, image, image_in_base64};
-pub use attach::{AttachError, attached_file, has_image_ending};
+pub use attach::{AttachError, PdfProgram, attached_file, has_image_ending};
 #[cfg(feature = "commands")]
 pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
@@ -128,6 +130,8 @@ pub use names::{is_of_server, wire_name};
 pub use offer::Offer;
 pub use output::OutputSchema;
 pub use path_pattern::PathFault;
+#[cfg(feature = "pdf")]
+pub use pdf::child::read_pdf_from_stdin;
 pub use permission::Permissions;
 pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};

@@ -6,6 +6,7 @@ pub use crate::ended::{AwaitedEnd, end_awaited};
 pub use crate::follow_error::FollowError;
 pub use crate::host_address::NotAHost;
 pub use crate::listed_models::{LIST_LIMIT, ListedChoice, ListedRule, choose_listed, is_chat_model};
+pub use crate::message::read_attached;
 pub use crate::model_name::{NamedModel, NamedServer, unnamed_elsewhere};
 pub use crate::model_providers::{
     ADDRESS_VARIABLE, AddressForm, AddressVariable, EnvironmentServer, KEY_VARIABLE, MODEL_VARIABLES, ModelProvider,

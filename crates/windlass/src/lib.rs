@@ -115,7 +115,7 @@
 //! # Features
 //!
 //! All are on unless `default-features = false`: `commands` (the tool that runs commands, and their sandbox), `fetch`
-//! (web pages), `mcp` (tools of MCP servers), `sqlite` (journals in a folder; without it give a store or use
+//! (web pages), `mcp` (tools of MCP servers), `pdf` (text of attached PDF documents), `sqlite` (journals in a folder; without it give a store or use
 //! [`Builder::in_memory`]), `json-schema` (any JSON schema for tools and outputs; without it only those generated from
 //! Rust types). Without any of them Windlass needs half as many packages.
 //!

@@ -1,6 +1,6 @@
 //! A message to an agent, with the files attached to it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use windlass_runtime::SentMessage;
 use windlass_tools::{AttachError, attached_file};
@@ -17,8 +17,9 @@ use windlass_vocab::AttachedFile;
 /// # }
 /// ```
 ///
-/// What a file holds decides how it is sent: an image (PNG, JPEG, GIF, WebP) to models that can see, text as text. A model
-/// that can't see is told the name and the size of an image.
+/// What a file holds decides how it is sent: an image (PNG, JPEG, GIF, WebP) to models that can see, text and the text of a PDF
+/// document as text. A model that can't see is told the name and the size of an image. PDF documents are read in a process
+/// of their own, so they need `init` at the start of `main`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a message does nothing before it is sent"]
 pub struct UserMessage {
@@ -44,7 +45,7 @@ impl UserMessage {
         if paths.is_empty() {
             return Ok(SentMessage { text, files: Vec::new() });
         }
-        let read = |path: PathBuf| attached_file(&path).map_err(|error| (path, error));
+        let read = |path: PathBuf| read_attached(&path).map_err(|error| (path, error));
         let reading = tokio::task::spawn_blocking(move || paths.into_iter().map(read).collect());
         let files: Result<Vec<AttachedFile>, _> = match reading.await {
             Ok(files) => files,
@@ -52,6 +53,15 @@ impl UserMessage {
         };
         Ok(SentMessage { text, files: files? })
     }
+}
+
+/// Reads a file that a person attaches, wherever it lies.
+pub fn read_attached(path: &Path) -> Result<AttachedFile, AttachError> {
+    #[cfg(feature = "pdf")]
+    let pdf = crate::guard::own_pdf_program();
+    #[cfg(not(feature = "pdf"))]
+    let pdf = None;
+    attached_file(path, pdf.as_ref())
 }
 
 impl From<&str> for UserMessage {

@@ -222,7 +222,7 @@ pub struct RunArgs {
     /// Makes it safe to repeat: the same id never adds the message twice
     #[arg(long, value_name = "ID", value_parser = name)]
     pub message_id: Option<String>,
-    /// Attach a file: an image or text; may be given several times
+    /// Attach a file: an image, a PDF document or text; may be given several times
     #[arg(long, value_name = "PATH")]
     pub attach: Vec<PathBuf>,
     /// The rules of a new run.

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass_tools::{AttachError, attached_file, has_image_ending};
+use windlass::door::read_attached;
+use windlass_tools::{AttachError, has_image_ending};
 use windlass_vocab::AttachedFile;
 
 use crate::attaching::attached_line;
@@ -73,11 +74,11 @@ pub(crate) fn attach(line: &str, workspace: &Path, home: Option<&Path>) -> Resul
 /// Reads the file by this name, or else without the marks of a sentence at its end.
 fn first_readable(named: &str, workspace: &Path, home: Option<&Path>) -> (PathBuf, Result<AttachedFile, AttachError>) {
     let path = place(named, workspace, home);
-    let read = attached_file(&path);
+    let read = read_attached(&path);
     let shorter = named.trim_end_matches([',', '.', ';', ':', '!', '?', ')', '"', '\'']);
     if read == Err(AttachError::Missing) && shorter != named && !shorter.is_empty() {
         let path = place(shorter, workspace, home);
-        let read = attached_file(&path);
+        let read = read_attached(&path);
         return (path, read);
     }
     (path, read)

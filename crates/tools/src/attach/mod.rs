@@ -5,18 +5,29 @@ pub(crate) mod image;
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windlass_vocab::{AttachedFile, AttachedText, file_size};
 
 use self::image::{ImageKind, LARGEST_IMAGE, image};
 use crate::builtin::file_kind::{SAMPLE, binary};
 
+/// The most bytes of a PDF document.
+pub(crate) const LARGEST_PDF: u64 = 50_000_000;
 /// The most bytes of a text file.
 const LARGEST_TEXT: u64 = 10_000_000;
 
 /// Endings of names that promise an image.
 const IMAGE_ENDINGS: [&str; 5] = ["png", "jpg", "jpeg", "gif", "webp"];
+
+/// The program that is started to read a PDF document, and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PdfProgram {
+    /// The program. Its `main` must read the document when it is given these arguments.
+    pub program: PathBuf,
+    /// The arguments.
+    pub args: Vec<String>,
+}
 
 /// Why a file can't be attached. Each reads as the end of a sentence that begins with the file's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,12 +64,28 @@ pub enum AttachError {
     #[error("it begins like {0}, but is damaged: it has no width and height")]
     DamagedImage(&'static str),
     /// The file is neither an image nor text.
-    #[error("it is {0}; images and text can be attached")]
+    #[error("it is {0}; images, PDF documents and text can be attached")]
     Binary(&'static str),
+    /// The document needs a password.
+    #[error("it is a PDF document with a password")]
+    EncryptedPdf,
+    /// The document can't be parsed.
+    #[error("it is a damaged PDF document")]
+    DamagedPdf,
+    /// The document has no text, or none that its fonts say how to read.
+    #[error("it is a PDF document without text, perhaps of scanned pages; pictures of them can be attached")]
+    PdfWithoutText,
+    /// Reading the document took more memory or time than it may.
+    #[error("it is a PDF document that takes too much memory or time to read")]
+    PdfTakesTooMuch,
+    /// No process can be started that would read it.
+    #[error("it is a PDF document, and there is no program to read it with")]
+    NoPdfProgram,
 }
 
-/// Reads a file that a person attaches.
-pub fn attached_file(path: &Path) -> Result<AttachedFile, AttachError> {
+/// Reads a file that a person attaches. A PDF document may be made to take all memory or time, so `pdf` reads it, in a process
+/// of its own.
+pub fn attached_file(path: &Path, pdf: Option<&PdfProgram>) -> Result<AttachedFile, AttachError> {
     let metadata = fs::metadata(path).map_err(|error| explained(&error))?;
     if metadata.is_dir() {
         return Err(AttachError::Folder);
@@ -75,6 +102,7 @@ pub fn attached_file(path: &Path) -> Result<AttachedFile, AttachError> {
     match ImageKind::of(&content) {
         Some(_) => image_file(&name, bytes, file, content),
         None if has_image_ending(&name) => Err(AttachError::NotAnImage),
+        None if content.starts_with(b"%PDF-") => pdf_file(name, bytes, file, content, pdf),
         None => text_file(name, bytes, file, content),
     }
 }
@@ -104,6 +132,28 @@ fn text_file(name: String, bytes: u64, mut file: File, mut content: Vec<u8>) -> 
     read(&mut file, LARGEST_TEXT, &mut content)?;
     let text = String::from_utf8_lossy(&content).replace('\0', "␀");
     Ok(AttachedFile::Text(AttachedText { name, media_type: "text/plain".into(), bytes, text, cut: None }))
+}
+
+/// Reads the text of a PDF document.
+fn pdf_file(
+    name: String,
+    bytes: u64,
+    mut file: File,
+    mut content: Vec<u8>,
+    program: Option<&PdfProgram>,
+) -> Result<AttachedFile, AttachError> {
+    within("PDF documents", bytes, LARGEST_PDF)?;
+    read(&mut file, LARGEST_PDF, &mut content)?;
+    let text = pdf_text(program.ok_or(AttachError::NoPdfProgram)?, content)?;
+    Ok(AttachedFile::Text(AttachedText { name, media_type: "application/pdf".into(), bytes, text, cut: None }))
+}
+
+#[cfg(feature = "pdf")]
+use crate::pdf::child::pdf_text;
+
+#[cfg(not(feature = "pdf"))]
+fn pdf_text(_: &PdfProgram, _: Vec<u8>) -> Result<String, AttachError> {
+    Err(AttachError::NoPdfProgram)
 }
 
 fn within(kind: &'static str, bytes: u64, most: u64) -> Result<(), AttachError> {

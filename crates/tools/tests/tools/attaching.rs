@@ -19,11 +19,11 @@ fn the_content_of_a_file_decides_how_it_is_attached() {
     fs::write(path("photo.txt"), png()).unwrap();
     fs::write(path("notes.md"), "é\n").unwrap();
     fs::write(path("latin.txt"), b"caf\xe9").unwrap();
-    let AttachedFile::Image(image) = attached_file(&path("photo.txt")).unwrap() else { panic!("an image") };
+    let AttachedFile::Image(image) = attached_file(&path("photo.txt"), None).unwrap() else { panic!("an image") };
     assert_eq!((image.name.as_str(), image.width, image.height), ("photo.txt", 640, 480));
-    let AttachedFile::Text(text) = attached_file(&path("notes.md")).unwrap() else { panic!("a text") };
+    let AttachedFile::Text(text) = attached_file(&path("notes.md"), None).unwrap() else { panic!("a text") };
     assert_eq!((text.name.as_str(), text.bytes, text.text.as_str()), ("notes.md", 3, "é\n"));
-    let AttachedFile::Text(text) = attached_file(&path("latin.txt")).unwrap() else { panic!("a text") };
+    let AttachedFile::Text(text) = attached_file(&path("latin.txt"), None).unwrap() else { panic!("a text") };
     assert_eq!(text.text, "caf\u{fffd}");
 }
 
@@ -37,6 +37,7 @@ fn what_can_not_be_attached_is_refused_with_a_sentence() {
     fs::write(path("cut.png"), b"\x89PNG\r\n\x1a\n\0\0").unwrap();
     fs::write(path("program"), b"\x7fELF\x02\x01\x01\0").unwrap();
     fs::write(path("empty.txt"), "").unwrap();
+    fs::write(path("a.pdf"), "%PDF-1.4\n").unwrap();
     // Sparse: 200 MB that take no room.
     fs::write(path("huge.png"), png()).unwrap();
     fs::File::options().write(true).open(path("huge.png")).unwrap().set_len(200_000_000).unwrap();
@@ -50,20 +51,24 @@ fn what_can_not_be_attached_is_refused_with_a_sentence() {
         ("words.png", "its name says that it is an image, but its content is not one of PNG, JPEG, GIF or WebP"),
         ("cut.png", "it begins like a PNG image, but is damaged: it has no width and height"),
         ("huge.png", "it has 200.0 MB, and images of at most 20.0 MB can be attached"),
-        ("program", "it is an ELF program; images and text can be attached"),
+        ("program", "it is an ELF program; images, PDF documents and text can be attached"),
         ("empty.txt", "it is empty"),
+        ("a.pdf", "it is a PDF document, and there is no program to read it with"),
         ("pipe", "it is not a regular file"),
     ] {
         if name == "pipe" && !made.as_ref().is_ok_and(std::process::ExitStatus::success) {
             continue;
         }
-        let refused = attached_file(&path(name)).map(|file| file.description());
+        let refused = attached_file(&path(name), None).map(|file| file.description());
         assert_eq!(refused.map_err(|error| error.to_string()), Err(sentence.to_owned()), "{name}");
     }
     // Behind its first words it is empty, which is binary data.
-    assert!(matches!(attached_file(&path("huge.txt")), Err(AttachError::Binary(_) | AttachError::TooLarge { .. })));
+    assert!(matches!(
+        attached_file(&path("huge.txt"), None),
+        Err(AttachError::Binary(_) | AttachError::TooLarge { .. })
+    ));
     fs::set_permissions(path("empty.txt"), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::read(path("empty.txt")).is_err() {
-        assert_eq!(attached_file(&path("empty.txt")), Err(AttachError::Unreadable("permission denied".into())));
+        assert_eq!(attached_file(&path("empty.txt"), None), Err(AttachError::Unreadable("permission denied".into())));
     }
 }

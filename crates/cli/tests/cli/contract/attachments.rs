@@ -113,6 +113,42 @@ fn a_long_text_is_cut_and_the_rest_is_read_by_its_id() {
     bench.assert_whole("a long text");
 }
 
+/// A PDF document whose page has this content.
+fn pdf(entries: &str, content: &[u8]) -> Vec<u8> {
+    let length = content.len();
+    let head = format!(
+        "%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n\
+         3 0 obj\n<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 5 0 R/Resources<</Font<</F1 4 0 R>>>>>>\nendobj\n\
+         4 0 obj\n<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>\nendobj\n\
+         5 0 obj\n<</Length {length}{entries}>>\nstream\n"
+    );
+    [head.as_bytes(), content, b"\nendstream\nendobj\ntrailer\n<</Root 1 0 R>>\n"].concat()
+}
+
+// proves C9
+#[test]
+fn a_pdf_is_sent_as_its_text() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Noted.")]));
+    let path = write(&bench, "letter.pdf", &pdf("", b"BT /F1 9 Tf (Dear captain,) Tj 0 -12 Td (all is well.) Tj ET"));
+    let ran = bench.run(&["run", "read it", "--attach", &path]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(ran.stderr.contains("attached letter.pdf, "), "{}", ran.stderr);
+    let sent = messages(&bench, 0).pop().expect("a message")["content"].clone();
+    assert_eq!(sent, "read it\n\n<attachment name=\"letter.pdf\">\nDear captain,\nall is well.\n</attachment>");
+}
+
+// proves C9: a document made to fill the memory ends in a sentence
+#[test]
+fn a_pdf_bomb_is_refused_with_a_sentence() {
+    let bench = Bench::new(Script::of([]));
+    // 20 MB, of which each two bytes become 128.
+    let bomb = write(&bench, "bomb.pdf", &pdf("/Filter/RunLengthDecode", &[0x81, b' '].repeat(10_000_000)));
+    let ran = bench.run(&["run", "read it", "--attach", &bomb]);
+    assert_eq!((ran.code, bench.server.count()), (2, 0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("takes too much memory or time to read"), "{}", ran.stderr);
+    bench.assert_nothing_survives("a bomb");
+}
+
 /// Makes each kind of file that can't be attached; returns its path and a part of the sentence.
 fn bad_files(bench: &Bench) -> Vec<(String, &'static str)> {
     let huge = write(bench, "huge.png", &png(29));
@@ -128,6 +164,8 @@ fn bad_files(bench: &Bench) -> Vec<(String, &'static str)> {
         (folder.display().to_string(), "it is a folder"),
         (write(bench, "program", b"\x7fELF\x02\x01\x01\0"), "it is an ELF program"),
         (write(bench, "empty", b""), "it is empty"),
+        (write(bench, "cut.pdf", b"%PDF-1.4\n1 0 obj"), "it is a damaged PDF document"),
+        (write(bench, "scan.pdf", &pdf("", b"")), "it is a PDF document without text"),
     ]
 }
 
