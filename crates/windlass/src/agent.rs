@@ -15,7 +15,7 @@ use crate::build_error::BuildError;
 use crate::builder::Builder;
 use crate::ended::AwaitedEnd;
 use crate::follow_error::FollowError;
-use crate::message::UserMessage;
+use crate::message::Prompt;
 use crate::output::{Output, output_of};
 use crate::run_error::{RunError, RunErrorReason};
 use crate::run_handle::RunHandle;
@@ -75,7 +75,7 @@ impl Agent {
 
 impl<D, O: Output> Agent<D, O> {
     /// Sends a message in a new session, waits for the run's end and returns its answer; any other end is an error.
-    pub async fn run(&self, message: impl Into<UserMessage>) -> Result<O, RunError> {
+    pub async fn run(&self, message: impl Into<Prompt>) -> Result<O, RunError> {
         self.new_session().run(message).await
     }
 
@@ -88,12 +88,12 @@ impl<D, O: Output> Agent<D, O> {
 impl<D, O> Agent<D, O> {
     /// Like `run`, but returns the whole end, however the run ended: reason, answer, failure, usage, output. An error
     /// means that the run has not ended.
-    pub async fn run_full(&self, message: impl Into<UserMessage>) -> Result<RunEnded, RunError> {
+    pub async fn run_full(&self, message: impl Into<Prompt>) -> Result<RunEnded, RunError> {
         self.new_session().run_full(message).await
     }
 
     /// Sends a message in a new session and returns the running run: its events, a method to stop it, its end.
-    pub async fn start(&self, message: impl Into<UserMessage>) -> Result<RunHandle<O>, RunError> {
+    pub async fn start(&self, message: impl Into<Prompt>) -> Result<RunHandle<O>, RunError> {
         self.new_session().start(message).await
     }
 

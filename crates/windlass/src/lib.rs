@@ -170,7 +170,7 @@ pub use declaration::Declaration;
 pub use function::Function;
 #[cfg(feature = "commands")]
 pub use guard::{GUARD_ARGUMENT, init, own_guard};
-pub use message::UserMessage;
+pub use message::Prompt;
 pub use output::Output;
 pub use run_error::{RunError, RunErrorReason, RunLimit};
 pub use run_handle::RunHandle;

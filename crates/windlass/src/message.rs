@@ -10,9 +10,9 @@ use windlass_vocab::AttachedFile;
 ///
 /// ```no_run
 /// # async fn example(agent: windlass::Agent) -> Result<(), windlass::RunError> {
-/// use windlass::UserMessage;
+/// use windlass::Prompt;
 ///
-/// let answer = agent.run(UserMessage::new("What is on this photo?").attach("photo.png")).await?;
+/// let answer = agent.run(Prompt::new("What is on this photo?").attach("photo.png")).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -22,12 +22,12 @@ use windlass_vocab::AttachedFile;
 /// of their own, so they need `init` at the start of `main`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a message does nothing before it is sent"]
-pub struct UserMessage {
+pub struct Prompt {
     text: String,
     paths: Vec<PathBuf>,
 }
 
-impl UserMessage {
+impl Prompt {
     /// Returns a message that is only text.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), paths: Vec::new() }
@@ -64,19 +64,19 @@ pub fn read_attached(path: &Path) -> Result<AttachedFile, AttachError> {
     attached_file(path, pdf.as_ref())
 }
 
-impl From<&str> for UserMessage {
+impl From<&str> for Prompt {
     fn from(text: &str) -> Self {
         Self::new(text)
     }
 }
 
-impl From<String> for UserMessage {
+impl From<String> for Prompt {
     fn from(text: String) -> Self {
         Self::new(text)
     }
 }
 
-impl From<&String> for UserMessage {
+impl From<&String> for Prompt {
     fn from(text: &String) -> Self {
         Self::new(text)
     }

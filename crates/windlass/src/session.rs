@@ -12,7 +12,7 @@ use windlass_vocab::{MessageId, RunEnded, RunId, RunMilestone};
 use crate::agent::Agent;
 use crate::ended::{AwaitedEnd, end_awaited};
 use crate::follow_error::FollowError;
-use crate::message::UserMessage;
+use crate::message::Prompt;
 use crate::output::{Output, output_of};
 use crate::run_error::{RunError, RunErrorReason, text_so_far};
 use crate::run_handle::RunHandle;
@@ -61,7 +61,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 
     /// Sends a message, waits for the end of the run and returns the whole end, however the run ended: reason, answer,
     /// usage, output. An error means that the run has not ended.
-    pub async fn run_full(&self, message: impl Into<UserMessage>) -> Result<RunEnded, RunError> {
+    pub async fn run_full(&self, message: impl Into<Prompt>) -> Result<RunEnded, RunError> {
         let mut run = None;
         match self.send_and_wait(message.into(), &mut run).await {
             Ok(ended) => Ok(ended),
@@ -70,7 +70,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
     }
 
     /// Sends a message and waits for the end of its run. `run` is set to that run once it is known.
-    async fn send_and_wait(&self, message: UserMessage, run: &mut Option<RunId>) -> Result<RunEnded, RunErrorReason> {
+    async fn send_and_wait(&self, message: Prompt, run: &mut Option<RunId>) -> Result<RunEnded, RunErrorReason> {
         if let Some(ended) = self.earlier_end(run).await? {
             return Ok(ended);
         }
@@ -106,7 +106,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
     }
 
     /// Sends a message and returns the running run: its events, a method to stop it, its end.
-    pub async fn start(&self, message: impl Into<UserMessage>) -> Result<RunHandle<O>, RunError> {
+    pub async fn start(&self, message: impl Into<Prompt>) -> Result<RunHandle<O>, RunError> {
         let message = match message.into().read().await {
             Ok(message) => message,
             Err(problem) => return Err(self.error(unattached(problem), None).await),
@@ -168,7 +168,7 @@ impl<'a, D, O> AgentSession<'a, D, O> {
 
 impl<D, O: Output> AgentSession<'_, D, O> {
     /// Sends a message, waits for the run's end and returns its answer. Messages queued behind it stay in the inbox.
-    pub async fn run(&self, message: impl Into<UserMessage>) -> Result<O, RunError> {
+    pub async fn run(&self, message: impl Into<Prompt>) -> Result<O, RunError> {
         let mut run = None;
         let output = match self.send_and_wait(message.into(), &mut run).await {
             Ok(ended) => output_of(&ended),

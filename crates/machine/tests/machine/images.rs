@@ -21,10 +21,17 @@ fn image(number: u8) -> ImageRef {
 /// An image of 1,500 × 600 pixels has so many tokens.
 const TOKENS: u64 = 1_200;
 
-fn world(images: bool, script: Vec<Move>) -> World {
+/// What the models of a run are sent of an image.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sees {
+    Images,
+    Nothing,
+}
+
+fn world(sees: Sees, script: Vec<Move>) -> World {
     let policy = Policy { history: HistoryKeeping::Summarised, ..policy("operator") };
     let mut world = World::with_policy(policy, script);
-    let known = |name: &str| RunModel { window: Some(16_000), images, ..RunModel::named(name) };
+    let known = |name: &str| RunModel { window: Some(16_000), images: sees == Sees::Images, ..RunModel::named(name) };
     world.run_settings.models = vec![known("first"), known("second")];
     // Nothing: then the estimates count.
     world.reported = 0;
@@ -38,7 +45,7 @@ fn say(world: &mut World, id: &str, attachments: Vec<Attachment>) {
 
 fn budgets(world: &World) -> Vec<ContextBudget> {
     let budget = |record: &Record| match record {
-        Record::TurnStarted(started) => started.budget.clone(),
+        Record::TurnStarted(started) => started.budget,
         _ => None,
     };
     world.journal.iter().flatten().filter_map(budget).collect()
@@ -56,7 +63,7 @@ fn assert_replayed(world: &World) {
 #[test]
 fn a_message_is_sent_with_its_attached_texts_and_refers_to_its_images() {
     // proves C9, J7
-    let mut world = world(true, vec![Move::Text("done")]);
+    let mut world = world(Sees::Images, vec![Move::Text("done")]);
     let (name, media_type) = ("a.txt".to_owned(), "text/plain".to_owned());
     let text = AttachedText { name, media_type, bytes: 2, text: "hi".into(), cut: None };
     say(&mut world, "m", vec![Attachment::Image(image(1)), Attachment::Text(text)]);
@@ -69,19 +76,19 @@ fn a_message_is_sent_with_its_attached_texts_and_refers_to_its_images() {
 #[test]
 fn images_count_for_a_model_that_sees_them_and_for_no_other() {
     // proves C3, C4, C9
-    let history = |sees: bool, attachments: Vec<Attachment>| {
+    let history = |sees: Sees, attachments: Vec<Attachment>| {
         let mut world = world(sees, vec![Move::Text("done")]);
         say(&mut world, "m", attachments);
         world.finish();
         budgets(&world)[0].history
     };
     let two = || vec![Attachment::Image(image(1)), Attachment::Image(image(2))];
-    assert_eq!(history(true, two()), history(true, vec![]) + 2 * TOKENS);
-    assert_eq!(history(false, two()), history(false, vec![]));
+    assert_eq!(history(Sees::Images, two()), history(Sees::Images, vec![]) + 2 * TOKENS);
+    assert_eq!(history(Sees::Nothing, two()), history(Sees::Nothing, vec![]));
     // Where the size is unknown, and where it is larger than any wire sends it, it is the most.
     for (width, height) in [(0, 0), (20_000, 20_000)] {
         let odd = Attachment::Image(ImageRef { width, height, ..image(1) });
-        assert_eq!(history(true, vec![odd]), history(true, vec![]) + 1_600);
+        assert_eq!(history(Sees::Images, vec![odd]), history(Sees::Images, vec![]) + 1_600);
     }
 }
 
@@ -89,7 +96,7 @@ fn images_count_for_a_model_that_sees_them_and_for_no_other() {
 fn images_of_a_result_are_in_the_history_and_count() {
     // proves T6, C9
     let script = vec![Move::Calls(vec![call("chart", EffectClass::ReadOnly)]), Move::Text("done")];
-    let mut world = world(true, script);
+    let mut world = world(Sees::Images, script);
     world.say("go");
     while world.state.control.run.is_some() {
         let effect = world.owed().remove(0);
@@ -109,7 +116,7 @@ fn images_of_a_result_are_in_the_history_and_count() {
 #[test]
 fn older_images_are_left_out_with_a_line_before_anything_is_summarised() {
     // proves C5, C9
-    let mut world = world(true, vec![Move::Text("done"); 20]);
+    let mut world = world(Sees::Images, vec![Move::Text("done"); 20]);
     for number in 1..=14 {
         say(&mut world, &format!("m{number}"), vec![Attachment::Image(image(number))]);
         world.finish();

@@ -133,7 +133,11 @@ fn the_sections_follow_each_other_in_the_order_of_the_rule() {
     let offer = offer(&policy);
     let schema = Json::from(&serde_json::json!({"type": "object"}));
     let output = Some(OutputSpec { name: "Catch".into(), schema });
-    let prefix = instructions().prefix(&RunStarted { output, ..run(policy) }, &offer, Some(Dialect::ToolBlock));
+    let prefix = instructions().prefix(
+        &RunStarted { output: output.map(Box::new), ..run(policy) },
+        &offer,
+        Some(Dialect::ToolBlock),
+    );
     let sections = [
         "You are Windlass",
         "Answer in English.",

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass::{Agent, RunErrorReason, UserMessage};
+use windlass::{Agent, Prompt, RunErrorReason};
 use windlass_provider::{Abilities, Ability, HttpClient, HttpConfig, HttpModel, Model, ModelConfig};
 use windlass_testkit::{ModelServer, Script, ScriptStep, SdkJudge};
 
@@ -41,7 +41,7 @@ async fn bodies(case: &WireCase, images: Ability) -> Vec<Value> {
     let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &http).expect("a model"));
     let builder = Agent::builder().custom_model("seeing", model).workspace(folder.path().join("work")).in_memory();
     let agent = builder.deny("run_command").build().expect("built");
-    let message = UserMessage::new("What is it?").attach(folder.path().join("photo.png"));
+    let message = Prompt::new("What is it?").attach(folder.path().join("photo.png"));
     assert_eq!(agent.run(message).await.expect("an answer"), "A chart.");
     assert_eq!(server.refused(), Vec::<String>::new(), "{:?}", case.wire);
     server.requests().into_iter().map(|request| request.body).collect()
@@ -81,7 +81,7 @@ async fn a_model_that_can_not_see_is_told_of_each_image() {
 async fn a_file_that_can_not_be_attached_is_an_error_with_its_reason() {
     let server = ModelServer::start(script()).expect("a server");
     let agent = WIRES[0].builder(&server).in_memory().build().expect("built");
-    let error = agent.run(UserMessage::new("Look.").attach("no/such.png")).await.expect_err("no such file");
+    let error = agent.run(Prompt::new("Look.").attach("no/such.png")).await.expect_err("no such file");
     assert!(matches!(error.reason, RunErrorReason::Unattached { .. }), "{error:?}");
     assert_eq!(error.to_string(), "no/such.png can't be attached: there is no such file");
     assert_eq!(server.count(), 0);
