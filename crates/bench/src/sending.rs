@@ -2,7 +2,9 @@
 
 use anyhow::{Result, anyhow};
 use windlass_provider::{Delivery, ModelConfig, ModelRequest, RequestBody, Segments, anthropic, chat, responses};
-use windlass_vocab::{Failure, MaxTokens, Message, ModelName, PinnedContext, Reasoning, StreamIdle, TurnMode};
+use windlass_vocab::{
+    Failure, MaxTokens, Message, ModelName, OutputForm, PinnedContext, Reasoning, StreamIdle, TurnMode,
+};
 
 use crate::conversation::context;
 
@@ -60,6 +62,7 @@ impl Sending {
             reasoning: Reasoning::ModelOwn,
             idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
             output: None,
+            output_form: OutputForm::Schema,
             stop: &[],
         };
         let body = (self.wire.encode)(&self.wire.config, &request, &mut self.segments);

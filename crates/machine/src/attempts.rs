@@ -77,7 +77,7 @@ impl Run {
                 attempt.whole = false;
             }
             NextAttempt::Whole => attempt.whole = true,
-            NextAttempt::Shorter => {}
+            NextAttempt::Shorter | NextAttempt::Output { .. } => {}
             NextAttempt::Dialect { .. } => attempt.unpinned = true,
             NextAttempt::PlainSummary | NextAttempt::End => self.phase = Phase::Between,
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
-    ModelReplied, Nudge, NudgeCause, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind, Record, RunEnded,
-    RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, SpentElsewhere, StopBy, StopReason,
-    SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
+    ModelReplied, Nudge, NudgeCause, OutputForm, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind, Record,
+    RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, SpentElsewhere, StopBy,
+    StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
@@ -32,6 +32,8 @@ pub struct LoopState {
     pub toolless: BTreeSet<ModelName>,
     /// The windows that servers turned out to have, smaller than they were believed to be (M8).
     pub found_windows: FoundWindows,
+    /// The form in which a model is asked for an output, where its server refused a more certain one (L10).
+    pub output_forms: BTreeMap<ModelName, OutputForm>,
     /// Number of undos so far.
     pub undos: u32,
     /// The undo in progress.

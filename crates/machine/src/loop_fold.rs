@@ -36,6 +36,9 @@ impl LoopState {
                 if let NextAttempt::Dialect { .. } = failed.next {
                     self.toolless.insert(failed.model.clone());
                 }
+                if let NextAttempt::Output { form } = failed.next {
+                    self.output_forms.insert(failed.model.clone(), form);
+                }
                 self.in_run(record);
             }
             Record::Unknown(unknown) => self.unknown = Some(unknown.kind.as_str().into()),
@@ -46,6 +49,7 @@ impl LoopState {
             Record::Undone(_) => self.undo = None,
             Record::SessionChanged(changed) if changed.imported.is_some() => {
                 self.toolless.clear();
+                self.output_forms.clear();
                 self.found_windows = FoundWindows::default();
                 self.raised_limits.clear();
                 self.title = None;

@@ -151,11 +151,15 @@ impl Draft<'_> {
         }
         let overflows = failure.class == FailureClass::Overflow && mode.role().is_turn();
         let shorter = if overflows { self.shorter_history(run) } else { None };
-        let dialect = if failure.no_tools { self.other_dialect(&run.model_of(attempt)) } else { None };
-        let next = match (&shorter, dialect) {
-            (Some(_), _) => NextAttempt::Shorter,
-            (None, Some(dialect)) => NextAttempt::Dialect { dialect },
-            (None, None) => match next_attempt(self.state.session, run, attempt, &failure, self.at) {
+        // Without an offer, the tool that was refused is that of the output.
+        let calls = failure.no_tools && !self.offers_output_alone(run);
+        let dialect = if calls { self.other_dialect(&run.model_of(attempt)) } else { None };
+        let form = self.other_output_form(run, attempt, &failure);
+        let next = match (&shorter, dialect, form) {
+            (Some(_), _, _) => NextAttempt::Shorter,
+            (None, Some(dialect), _) => NextAttempt::Dialect { dialect },
+            (None, None, Some(form)) => NextAttempt::Output { form },
+            (None, None, None) => match next_attempt(self.state.session, run, attempt, &failure, self.at) {
                 NextAttempt::End if mode == TurnMode::Summary => NextAttempt::PlainSummary,
                 next => next,
             },

@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{EndReason, Failure, FailureClass, Json, NudgeCause, TurnMode};
+use windlass_vocab::{EndReason, Failure, FailureClass, Json, ModelName, NudgeCause, OutputForm, TurnMode};
 
 use crate::blank::is_blank;
+use crate::control::{Attempt, LoopState, Run};
 use crate::draft::Draft;
 use crate::missing_calls::SAME_NUDGES;
 use crate::texts;
@@ -35,7 +36,31 @@ pub fn read_output(answer: &str) -> Result<Json, String> {
     inner.ok_or_else(|| format!("It is not well-formed JSON: {error}."))
 }
 
+impl LoopState {
+    /// Returns the form in which this model is asked for an output.
+    #[must_use]
+    pub fn output_form(&self, model: &ModelName) -> OutputForm {
+        self.output_forms.get(model).copied().unwrap_or_default()
+    }
+}
+
 impl Draft<'_> {
+    /// Returns the form in which the model is asked next, where its server refused the one of this attempt.
+    pub(crate) fn other_output_form(&self, run: &Run, attempt: &Attempt, failure: &Failure) -> Option<OutputForm> {
+        run.started.output.as_ref()?;
+        let form = self.control.output_form(&run.model_of(attempt));
+        if failure.no_tools {
+            return Some(OutputForm::Prompt).filter(|prompt| *prompt != form);
+        }
+        form.next().filter(|_| failure.output_refused)
+    }
+
+    /// Whether the only tool that a request may have is that of the output.
+    pub(crate) fn offers_output_alone(&self, run: &Run) -> bool {
+        let offers = self.state.transcript.context.as_ref().is_some_and(|context| !context.offer.is_empty());
+        run.started.output.is_some() && !offers
+    }
+
     /// Ends the run with the answer, unless it does not fit the requested output.
     pub(crate) fn complete(&mut self, misfit: Option<String>) {
         let Some(run) = self.run() else { return };

@@ -195,9 +195,11 @@ impl Draft<'_> {
         let called = match next {
             NextAttempt::End | NextAttempt::PlainSummary => return None,
             NextAttempt::Model { model } => model,
-            NextAttempt::Retry { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => {
-                &failing
-            }
+            NextAttempt::Retry { .. }
+            | NextAttempt::Whole
+            | NextAttempt::Shorter
+            | NextAttempt::Dialect { .. }
+            | NextAttempt::Output { .. } => &failing,
         };
         let usage = usage.unwrap_or_default();
         self.breach(called, Spending::of_call(&usage, run.cost(&failing, &usage)))

@@ -1,6 +1,6 @@
 //! A failed model call, and what follows it.
 
-use windlass_vocab::{AttemptFailed, NextAttempt, Timestamp};
+use windlass_vocab::{AttemptFailed, NextAttempt, OutputForm, Timestamp};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
@@ -59,7 +59,7 @@ impl LastRetry {
 /// Whether the next attempt belongs to the same try.
 fn repeats_try(next: &NextAttempt) -> bool {
     match next {
-        NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => true,
+        NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } | NextAttempt::Output { .. } => true,
         NextAttempt::Retry { .. } | NextAttempt::Model { .. } | NextAttempt::PlainSummary | NextAttempt::End => false,
     }
 }
@@ -90,6 +90,10 @@ fn what_follows(next: &NextAttempt) -> Follows {
         NextAttempt::Model { model } => format!("trying {model} instead"),
         NextAttempt::Whole => "asking for the whole reply at once".to_owned(),
         NextAttempt::Dialect { .. } => "going on with calls written as text".to_owned(),
+        NextAttempt::Output { form: OutputForm::Tool } => "asking for the output by a tool".to_owned(),
+        NextAttempt::Output { form: OutputForm::Schema | OutputForm::Prompt } => {
+            "asking for the output by the instructions alone".to_owned()
+        }
         NextAttempt::Shorter => "trying again with a shorter history".to_owned(),
         NextAttempt::PlainSummary => "going on with a plain summary".to_owned(),
         NextAttempt::End => return Follows::Nothing,

@@ -42,6 +42,8 @@ pub struct Abilities {
     pub temperature: Ability,
     /// Whether it accepts `tool_choice: none` and obeys it.
     pub tool_choice_none: Ability,
+    /// Whether it accepts a `tool_choice` that names the one tool to call.
+    pub tool_choice_named: Ability,
     /// Whether it accepts the option that asks for usage at the end of a stream.
     pub stream_usage_option: Ability,
     /// Whether it accepts `parallel_tool_calls`.
@@ -147,6 +149,7 @@ impl Abilities {
             length_field: by.length_field.unwrap_or(self.length_field),
             temperature: by.temperature.unwrap_or(self.temperature),
             tool_choice_none: by.tool_choice_none.unwrap_or(self.tool_choice_none),
+            tool_choice_named: self.tool_choice_named,
             stream_usage_option: by.stream_usage_option.unwrap_or(self.stream_usage_option),
             parallel_calls_field: by.parallel_calls_field.unwrap_or(self.parallel_calls_field),
             prompt_cache_key: by.prompt_cache_key.unwrap_or(self.prompt_cache_key),

@@ -9,6 +9,7 @@ use crate::config::ModelConfig;
 use crate::future::BoxFuture;
 use crate::http::HttpClient;
 use crate::model::{Delivery, Model, ModelRequest};
+use crate::output_tool::{self, AskedOutput};
 use crate::piece::Sink;
 use crate::route::Route;
 use crate::segments::Segments;
@@ -48,7 +49,13 @@ impl Model for HttpModel {
             Delivery::Whole => (self.config.whole_wait_ms, self.config.whole_wait_ms),
         };
         let patience = AnswerTimeouts::of(&self.config, first_ms, next_ms);
-        (wire.attempt)(Arc::clone(&self.route), body, patience, sink)
+        let asked = AskedOutput::of(&self.config, request, wire.writes_schema);
+        let Some(tool) = asked.tool().map(|tool| tool.name.to_string()) else {
+            return (wire.attempt)(Arc::clone(&self.route), body, patience, sink);
+        };
+        let sink = output_tool::as_text(tool.clone(), sink);
+        let reply = (wire.attempt)(Arc::clone(&self.route), body, patience, sink);
+        Box::pin(async move { Ok(output_tool::reply_as_text(reply.await?, &tool)) })
     }
 
     fn sees_images(&self) -> bool {

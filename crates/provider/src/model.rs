@@ -1,7 +1,8 @@
 //! A model that can be called, and what it is asked.
 
 use windlass_vocab::{
-    Failure, MaxTokens, Message, ModelName, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle, TurnMode,
+    Failure, MaxTokens, Message, ModelName, OutputForm, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle,
+    TurnMode,
 };
 
 use crate::future::BoxFuture;
@@ -44,8 +45,11 @@ pub struct ModelRequest<'a> {
     pub reasoning: Reasoning,
     /// How long the stream may be silent.
     pub idle: StreamIdle,
-    /// The schema the answer must match, where plain text is not enough (L10).
+    /// The schema the answer must match, where plain text is not enough (L10). It is the same in every turn of a run; a
+    /// report and a summary are plain text all the same.
     pub output: Option<&'a OutputSpec>,
+    /// The most certain form in which the output may be asked for; the server refused those before it.
+    pub output_form: OutputForm,
     /// Stop sequences; they are not part of the reply.
     pub stop: &'a [&'a str],
 }

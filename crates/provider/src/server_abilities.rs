@@ -21,6 +21,7 @@ const OTHER: Abilities = Abilities {
     length_field: LengthField::MaxTokens,
     temperature: Ability::Unknown,
     tool_choice_none: Ability::Unknown,
+    tool_choice_named: Ability::Unknown,
     stream_usage_option: Ability::Unknown,
     parallel_calls_field: Ability::Unknown,
     prompt_cache_key: Ability::Unknown,
@@ -81,7 +82,12 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
         | ServerKind::Together
         | ServerKind::Fireworks => COMPATIBLE,
         // It searches the web itself and takes no tools.
-        ServerKind::Perplexity => Abilities { native_calls: Ability::No, tool_choice_none: Ability::No, ..OTHER },
+        ServerKind::Perplexity => Abilities {
+            native_calls: Ability::No,
+            tool_choice_none: Ability::No,
+            tool_choice_named: Ability::No,
+            ..OTHER
+        },
         // It ignores fields that it does not know.
         ServerKind::Ollama => Abilities {
             stream_usage_option: Ability::Yes,

@@ -3,17 +3,19 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{Failure, Reply};
+use windlass_vocab::{Failure, Json, Reply};
 
 use crate::ability::WireKind;
 use crate::answer_timeouts::AnswerTimeouts;
 use crate::anthropic::draft::MessagesDraft;
 use crate::anthropic::request::encode as encode_messages;
+use crate::anthropic::schema::is_accepted;
 use crate::chat::draft::ChatDraft;
 use crate::chat::request::encode as encode_chat;
 use crate::config::ModelConfig;
 use crate::future::BoxFuture;
 use crate::model::ModelRequest;
+use crate::output_tool::any_schema;
 use crate::piece::Sink;
 use crate::request_body::RequestBody;
 use crate::responses::draft::ResponseDraft;
@@ -33,6 +35,8 @@ pub(crate) struct ModelWire {
     pub(crate) access: AccessHeaders,
     /// Writes a request.
     pub(crate) encode: EncodeRequest,
+    /// Whether the schema of an answer can be written.
+    pub(crate) writes_schema: fn(&Json) -> bool,
     /// Sends a request, and decodes the answer with the wire's own draft.
     pub(crate) attempt: StartAttempt,
 }
@@ -52,6 +56,7 @@ pub(crate) fn wire(kind: WireKind) -> ModelWire {
             models_path: "models",
             access: AccessHeaders { key_header: "authorization", before_key: "Bearer ", others: &[] },
             encode: encode_chat,
+            writes_schema: any_schema,
             attempt: attempt::<ChatDraft>,
         },
         WireKind::Messages => ModelWire {
@@ -64,6 +69,7 @@ pub(crate) fn wire(kind: WireKind) -> ModelWire {
                 others: &[("anthropic-version", "2023-06-01")],
             },
             encode: encode_messages,
+            writes_schema: is_accepted,
             attempt: attempt::<MessagesDraft>,
         },
         WireKind::Responses => ModelWire {
@@ -71,6 +77,7 @@ pub(crate) fn wire(kind: WireKind) -> ModelWire {
             models_path: "models",
             access: AccessHeaders { key_header: "authorization", before_key: "Bearer ", others: &[] },
             encode: encode_responses,
+            writes_schema: any_schema,
             attempt: attempt::<ResponseDraft>,
         },
     }

@@ -11,8 +11,8 @@ use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{ReplyPiece, ReplyReader, TextEnd};
 use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
-    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutsideText,
-    Part, Reply, ReplyCall, TurnMode, Usage,
+    CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutputForm,
+    OutsideText, Part, Reply, ReplyCall, TurnMode, Usage,
 };
 
 use crate::cut_call::refuse_cut;
@@ -114,7 +114,7 @@ pub(crate) fn start(
         context,
         history: &history,
         cache_key: &session,
-        epoch: state.transcript.epoch,
+        epoch: epoch(state, asked.model),
         tail: &tail,
         mode: asked.mode,
         delivery: asked.delivery,
@@ -127,11 +127,8 @@ pub(crate) fn start(
         max_tokens: run.length_limit(),
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
-        output: match asked.mode {
-            TurnMode::Tools | TurnMode::Talk => run.started.output.as_deref(),
-            // A report on what is done and what is not is plain text, and so is a summary.
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => None,
-        },
+        output: run.started.output.as_deref(),
+        output_form: state.control.output_form(asked.model),
         stop: &[],
     };
     let spoken = textual::spoken(policy, context, asked.model);
@@ -146,7 +143,7 @@ pub(crate) fn start(
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect_of(asked.model) else { return model.attempt(&request, segments, sink) };
-    written.textual.render(dialect, context.prefix_of(asked.model), &history, state.transcript.epoch);
+    written.textual.render(dialect, context.prefix_of(asked.model), &history, request.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
     model.attempt(&written.textual.request(request, &stop), segments, sink)
 }
@@ -155,6 +152,16 @@ pub(crate) fn start(
 pub(crate) fn not_configured(model: &ModelName) -> Failure {
     let message = format!("The model `{model}` of this run is not configured any more.");
     Failure { no_model: true, ..Failure::new(FailureClass::BadRequest, message) }
+}
+
+/// Returns the epoch of what is sent to a model: the tool for an output stands at its start, too.
+fn epoch(state: &State, model: &ModelName) -> u64 {
+    let form = match state.control.output_form(model) {
+        OutputForm::Schema => 0,
+        OutputForm::Tool => 1,
+        OutputForm::Prompt => 2,
+    };
+    state.transcript.epoch * 3 + form
 }
 
 /// Returns why the breaker of the model to be called forbids that; retries of a call that was begun are let through.

@@ -71,7 +71,11 @@ impl Breakers {
 fn is_outage(failed: &AttemptFailed) -> bool {
     let given_up = match failed.next {
         NextAttempt::Model { .. } | NextAttempt::PlainSummary | NextAttempt::End => true,
-        NextAttempt::Retry { .. } | NextAttempt::Whole | NextAttempt::Shorter | NextAttempt::Dialect { .. } => false,
+        NextAttempt::Retry { .. }
+        | NextAttempt::Whole
+        | NextAttempt::Shorter
+        | NextAttempt::Dialect { .. }
+        | NextAttempt::Output { .. } => false,
     };
     let status = failed.failure.status;
     let broken = match failed.failure.class {

@@ -10,7 +10,7 @@ use windlass_tools::dialect::{
     AcceptedForms, CallLimit, MalformedCall, ParsedReply, ReplyReader, TextEnd, read, rendered, stop_sequence,
 };
 use windlass_vocab::{
-    Dialect, MaxTokens, Message, ModelName, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode,
+    Dialect, MaxTokens, Message, ModelName, OutputForm, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode,
 };
 
 use crate::cut_call::{LengthLimit, reached};
@@ -44,6 +44,11 @@ impl TextualHistory {
             history: &self.history,
             // A server that enforces a schema would prevent calls.
             output: request.output.filter(|_| !tools),
+            // Calls are text here.
+            output_form: match request.output_form {
+                OutputForm::Schema => OutputForm::Schema,
+                OutputForm::Tool | OutputForm::Prompt => OutputForm::Prompt,
+            },
             stop: if tools { stop } else { &[] },
             ..request
         }

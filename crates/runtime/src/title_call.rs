@@ -43,6 +43,7 @@ pub(crate) fn start(
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
         output: None,
+        output_form: windlass_vocab::OutputForm::Schema,
         stop: &[],
     };
     // The conversation's own segments stay as they are. Nobody watches a title being written.

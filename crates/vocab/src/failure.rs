@@ -62,6 +62,9 @@ pub struct Failure {
     /// Whether the server reports that it supports no tools for this model (T4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_tools: bool,
+    /// Whether the server reports that it does not accept the form in which an output was asked for (L10).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub output_refused: bool,
     /// Whether the server reports that it has no such model.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_model: bool,
@@ -88,6 +91,7 @@ impl Failure {
             status: None,
             first_byte: false,
             no_tools: false,
+            output_refused: false,
             no_model: false,
             not_running: false,
             cause: None,

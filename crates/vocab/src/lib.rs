@@ -80,7 +80,7 @@ pub use message::{CallInHistory, Message, Reply, ReplyCall, StopReason};
 pub use model_role::{ModelRole, RoleUse};
 pub use model_software::ModelSoftware;
 pub use newer::NewerRecord;
-pub use output::OutputSpec;
+pub use output::{OutputForm, OutputSpec};
 pub use part::Part;
 pub use policy::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,

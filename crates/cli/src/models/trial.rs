@@ -96,6 +96,7 @@ impl SmallCall<'_> {
             reasoning: Reasoning::ModelOwn,
             idle: StreamIdle { first_ms: limit_ms, next_ms: limit_ms },
             output: self.output,
+            output_form: windlass_vocab::OutputForm::Schema,
             stop: &[],
         };
         let attempt = called.attempt(&request, &mut Segments::default(), Box::new(|_| {}));

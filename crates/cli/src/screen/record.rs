@@ -97,6 +97,7 @@ impl<W: Write> Screen<W> {
             | NextAttempt::Whole
             | NextAttempt::Shorter
             | NextAttempt::Dialect { .. }
+            | NextAttempt::Output { .. }
             | NextAttempt::PlainSummary => WaitStatus::Model { since: self.now },
             NextAttempt::End => WaitStatus::Nothing,
         };

@@ -1,10 +1,10 @@
 //! Typed output: an answer ends the run only if it fits the schema (L10).
 
 use crate::support::{Move, World, call, policy};
-use windlass_machine::read_output;
+use windlass_machine::{Effect, Fact, read_output};
 use windlass_vocab::{
-    EffectClass, EndReason, FailureClass, Message, NudgeCause, Policy, Record, RunEnded, StopReason, TurnCapAction,
-    TurnMode,
+    EffectClass, EndReason, Failure, FailureClass, Message, NextAttempt, NudgeCause, OutputForm, Policy, Record,
+    RunEnded, StopReason, TurnCapAction, TurnMode,
 };
 
 const FITS: Move = Move::Text("{\"n\": 1}");
@@ -157,4 +157,42 @@ fn what_a_provider_withholds_is_not_asked_for_again() {
     let stop =
         |record: &Record| matches!(record, Record::ModelReplied(replied) if replied.stop == StopReason::Filtered);
     assert!(world.journal.iter().flatten().any(stop));
+}
+
+// proves L10: a server that refuses the form of the output is asked in the next one, and remembered
+#[test]
+fn an_output_that_a_server_refuses_is_asked_for_in_another_form() {
+    let refuse = |world: &mut World| {
+        let Some(Effect::CallModel { key, model, .. }) = world.owed().first().cloned() else { panic!("a call") };
+        let failure = Failure { output_refused: true, ..Failure::new(FailureClass::BadRequest, "no schema here") };
+        world.put(Fact::Failed { attempt: key, failure, usage: None });
+        model
+    };
+    let started = |world: &mut World| {
+        world.say("go");
+        while !matches!(world.owed()[..], [Effect::CallModel { .. }]) {
+            let effect = world.owed().remove(0);
+            let fact = world.perform(&effect);
+            world.put(fact);
+        }
+    };
+    let mut world = World::new("default", vec![Move::Text("{}")]).typed();
+    started(&mut world);
+    for form in [OutputForm::Tool, OutputForm::Prompt] {
+        let model = refuse(&mut world);
+        assert_eq!(world.nexts().last(), Some(&NextAttempt::Output { form }));
+        assert_eq!(world.state.control.output_form(&model), form);
+    }
+    world.crash();
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    // The next run begins with the form that is left; refused once more, the request can't succeed.
+    started(&mut world);
+    let model = refuse(&mut world);
+    assert_eq!(world.state.control.output_form(&model), OutputForm::Prompt);
+    assert_eq!(world.nexts().last(), Some(&NextAttempt::End));
+    // A run without an output has no form to change.
+    let mut plain = World::new("default", vec![Move::Text("done")]);
+    started(&mut plain);
+    refuse(&mut plain);
+    assert_eq!(plain.nexts(), [NextAttempt::End]);
 }

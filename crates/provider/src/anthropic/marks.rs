@@ -22,16 +22,17 @@ const IN_HISTORY: usize = 2;
 pub(super) fn marks(
     segments: &Segments,
     context: &PinnedContext,
+    tools: usize,
     history: &[Message],
     reader: &ModelName,
 ) -> Vec<(usize, &'static str)> {
-    let mut places = static_places(segments.prefix_end(), context);
+    let mut places = static_places(segments.prefix_end(), context, tools);
     places.extend(history_places(segments, history, reader));
     places.into_iter().map(|place| (place, CACHE_CONTROL)).collect()
 }
 
 /// Returns the places in the prefix: before the brace that ends the last tool, and the one that ends the system text.
-fn static_places(prefix_end: usize, context: &PinnedContext) -> Vec<usize> {
+fn static_places(prefix_end: usize, context: &PinnedContext, tools: usize) -> Vec<usize> {
     let end_of_lists = prefix_end - AFTER_STATIC.len();
     let mut places = Vec::new();
     let mut list_end = end_of_lists;
@@ -39,7 +40,7 @@ fn static_places(prefix_end: usize, context: &PinnedContext) -> Vec<usize> {
         places.push(list_end - END_OF_LIST.len());
         list_end -= BEFORE_SYSTEM.len() + written_length(&context.prefix) + END_OF_LIST.len();
     }
-    if !context.offer.is_empty() {
+    if tools > 0 {
         places.insert(0, list_end - END_OF_LIST.len());
     }
     places

@@ -9,7 +9,7 @@ mod marks;
 mod message;
 mod parameters;
 pub(crate) mod request;
-mod schema;
+pub(crate) mod schema;
 mod usage;
 
 use crate::answer::stream::AnswerStream;

@@ -1,14 +1,17 @@
 //! The wire form of a request's tools and parameters.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
-use windlass_vocab::{Json, MaxTokens, Message, Reasoning, ToolSpec, TurnMode};
+use windlass_vocab::{Json, MaxTokens, Message, Reasoning, ToolSpec};
 
 use super::message::starts_with_thinking;
-use super::schema::accepted_schema;
-use crate::ability::{EffortLevel, ReasoningControl, ResponseFormat};
+use super::schema::{accepted_schema, is_accepted};
+use crate::ability::{EffortLevel, ReasoningControl};
 use crate::config::ModelConfig;
 use crate::model::{Delivery, ModelRequest};
+use crate::output_tool::{AskedOutput, OutputTool, ToolChoice};
 
 /// The length limit where neither the policy nor the configuration has one: this wire requires it.
 const DEFAULT_LENGTH: u32 = 8_192;
@@ -25,6 +28,10 @@ impl<'a> MessagesTool<'a> {
     pub(super) fn of(spec: &'a ToolSpec) -> Self {
         Self { name: &spec.wire_name, description: &spec.description, input_schema: &spec.schema }
     }
+
+    pub(super) fn of_output(tool: &'a OutputTool<'_>) -> Self {
+        Self { name: &tool.name, description: tool.description(), input_schema: tool.schema }
+    }
 }
 
 /// The parameters at the end of the body.
@@ -33,7 +40,7 @@ pub(super) struct MessagesParameters<'a> {
     max_tokens: u32,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<ToolChoice>,
+    tool_choice: Option<WireToolChoice>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stop_sequences: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,8 +52,10 @@ pub(super) struct MessagesParameters<'a> {
 }
 
 #[derive(Serialize)]
-struct ToolChoice {
+struct WireToolChoice {
     r#type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'static, str>>,
 }
 
 #[derive(Serialize)]
@@ -78,13 +87,15 @@ impl<'a> MessagesParameters<'a> {
         let effort = AskedEffort::of(request.reasoning);
         let thinking = effort.and_then(|effort| thinking(config, request, effort, max_tokens));
         let effort = config.abilities.reasoning.level(request.reasoning).map(EffortLevel::wire_name);
-        let format = output_format(config.abilities.response_format, request);
+        let asked = AskedOutput::of(config, request, is_accepted);
+        let format = output_format(&asked, config, request);
+        let choice = asked.choice(config, request);
         // A model that reasons accepts no other temperature than its own.
         let sampled = thinking.is_none() && config.abilities.temperature.is_not_excluded();
         Self {
             max_tokens,
             stream: request.delivery == Delivery::Streamed,
-            tool_choice: (!request.context.offer.is_empty()).then(|| tool_choice(request.mode)),
+            tool_choice: choice.map(|choice| tool_choice(choice, thinking.as_ref())),
             stop_sequences: request.stop.iter().copied().filter(|stop| !stop.trim().is_empty()).collect(),
             temperature: request
                 .temperature_milli
@@ -105,13 +116,13 @@ fn length_limit(config: &ModelConfig, limit: MaxTokens) -> u32 {
     .max(1)
 }
 
-/// Withheld tools stay in the body, so that the cached prefix stays valid.
-fn tool_choice(mode: TurnMode) -> ToolChoice {
-    let r#type = match mode {
-        TurnMode::Tools => "auto",
-        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => "none",
-    };
-    ToolChoice { r#type }
+/// A model that reasons can't be made to call a tool.
+fn tool_choice(choice: ToolChoice, thinking: Option<&WireThinking>) -> WireToolChoice {
+    match choice {
+        ToolChoice::None => WireToolChoice { r#type: "none", name: None },
+        ToolChoice::Named(name) if thinking.is_none() => WireToolChoice { r#type: "tool", name: Some(name) },
+        ToolChoice::Auto | ToolChoice::Named(_) => WireToolChoice { r#type: "auto", name: None },
+    }
 }
 
 /// An effort that a policy asks for.
@@ -177,13 +188,11 @@ fn may_think(request: &ModelRequest<'_>) -> bool {
 }
 
 /// Returns the schema of the answer, where the server can hold to it.
-fn output_format(when: ResponseFormat, request: &ModelRequest<'_>) -> Option<SchemaFormat> {
-    let callable = request.mode == TurnMode::Tools && !request.context.offer.is_empty();
-    let sent = match when {
-        ResponseFormat::Always => true,
-        ResponseFormat::WithoutTools => !callable,
-        ResponseFormat::Never => false,
-    };
-    let spec = request.output.filter(|_| sent)?;
+fn output_format<'a>(
+    asked: &AskedOutput<'a>,
+    config: &ModelConfig,
+    request: &ModelRequest<'a>,
+) -> Option<SchemaFormat> {
+    let spec = asked.schema(config, request)?;
     Some(SchemaFormat { r#type: "json_schema", schema: accepted_schema(&spec.schema)? })
 }

@@ -5,14 +5,16 @@
 //! the body is sent: they move from turn to turn, and the stable bytes do not.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use windlass_vocab::{Failure, FailureClass, PinnedContext};
+use windlass_vocab::{Failure, FailureClass};
 
 use super::marks::marks;
 use super::message::{close, write_message};
 use super::parameters::{MessagesParameters, MessagesTool};
+use super::schema::is_accepted;
 use crate::config::ModelConfig;
 use crate::images::ImageSource;
 use crate::model::ModelRequest;
+use crate::output_tool::AskedOutput;
 use crate::request_body::RequestBody;
 use crate::segments::Segments;
 use crate::write_json::{write, write_string};
@@ -32,16 +34,12 @@ pub fn encode(
 ) -> Result<RequestBody, Failure> {
     let (history, reader) = (request.history, request.model);
     let images = ImageSource::take(config, segments);
-    let stable = segments.extend(
-        request.epoch,
-        history,
-        &mut |out| write_prefix(out, config, request.context),
-        &mut |out, place, _| {
+    let stable =
+        segments.extend(request.epoch, history, &mut |out| write_prefix(out, config, request), &mut |out, place, _| {
             write_message(out, history, place, reader, &images);
-        },
-    );
+        });
     let whole = stable.and_then(|stable| {
-        let marks = marks(segments, request.context, history, reader);
+        let marks = marks(segments, request.context, sent_tools(config, request), history, reader);
         Ok(RequestBody { stable, marks, closing: closing(config, request)? })
     });
     whole.map_err(|error| {
@@ -49,9 +47,12 @@ pub fn encode(
     })
 }
 
-fn write_prefix(out: &mut BytesMut, config: &ModelConfig, context: &PinnedContext) -> serde_json::Result<()> {
+fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<()> {
+    let context = request.context;
     write_string(out, r#"{"model":"#, &config.model);
-    let tools: Vec<MessagesTool<'_>> = context.offer.iter().map(MessagesTool::of).collect();
+    let asked = AskedOutput::of(config, request, is_accepted);
+    let output = asked.tool().map(MessagesTool::of_output);
+    let tools: Vec<MessagesTool<'_>> = context.offer.iter().map(MessagesTool::of).chain(output).collect();
     if !tools.is_empty() {
         write(out, r#","tools":"#);
         serde_json::to_writer((&mut *out).writer(), &tools)?;
@@ -62,6 +63,12 @@ fn write_prefix(out: &mut BytesMut, config: &ModelConfig, context: &PinnedContex
     }
     write(out, AFTER_STATIC);
     Ok(())
+}
+
+/// Returns how many tools a request has.
+fn sent_tools(config: &ModelConfig, request: &ModelRequest<'_>) -> usize {
+    let output = AskedOutput::of(config, request, is_accepted);
+    request.context.offer.len() + usize::from(output.tool().is_some())
 }
 
 /// Encodes the part after the history: the tail, and the parameters.

@@ -49,6 +49,11 @@ pub(super) fn accepted_schema(schema: &Json) -> Option<Value> {
     accepted(&schema, 0)
 }
 
+/// Whether the server accepts the schema in some form.
+pub(crate) fn is_accepted(schema: &Json) -> bool {
+    accepted_schema(schema).is_some()
+}
+
 fn accepted(schema: &Value, depth: usize) -> Option<Value> {
     let (schema, true) = (schema.as_object()?, depth < DEEPEST) else { return None };
     let mut kept = Map::new();

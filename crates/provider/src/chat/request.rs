@@ -6,13 +6,14 @@
 //! twice.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use windlass_vocab::{Failure, FailureClass, Message, PinnedContext};
+use windlass_vocab::{Failure, FailureClass, Message};
 
 use super::message::{ChatWriter, PromptRole, has_nothing_for_chat, write_words};
 use super::wire::{Parameters, WireTool};
 use crate::config::ModelConfig;
 use crate::images::ImageSource;
 use crate::model::ModelRequest;
+use crate::output_tool::{AskedOutput, any_schema};
 use crate::request_body::RequestBody;
 use crate::segments::Segments;
 use crate::write_json::{write, write_string};
@@ -29,7 +30,7 @@ pub fn encode(
     let stable = segments.extend(
         request.epoch,
         request.history,
-        &mut |out| write_prefix(out, config, request.context),
+        &mut |out| write_prefix(out, config, request),
         &mut |out, place, message| {
             if has_nothing_for_chat(message) {
                 return;
@@ -46,10 +47,13 @@ pub fn encode(
     })
 }
 
-fn write_prefix(out: &mut BytesMut, config: &ModelConfig, context: &PinnedContext) -> serde_json::Result<()> {
+fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<()> {
+    let context = request.context;
     write_string(out, r#"{"model":"#, &config.model);
-    if !context.offer.is_empty() {
-        let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).collect();
+    let asked = AskedOutput::of(config, request, any_schema);
+    let output = asked.tool().map(WireTool::of_output);
+    let tools: Vec<WireTool<'_>> = context.offer.iter().map(WireTool::of).chain(output).collect();
+    if !tools.is_empty() {
         write(out, r#","tools":"#);
         serde_json::to_writer((&mut *out).writer(), &tools)?;
     }

@@ -1,12 +1,14 @@
 //! The wire form of a request's tools and parameters.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use windlass_vocab::{Json, MaxTokens, OutputSpec, ToolSpec};
 
 use crate::ability::{EffortLevel, LengthField};
 use crate::config::ModelConfig;
 use crate::model::{Delivery, ModelRequest};
-use crate::request_fields::{output_schema, tool_choice};
+use crate::output_tool::{AskedOutput, OutputTool, ToolChoice, any_schema};
 
 /// A tool in the request.
 #[derive(Serialize)]
@@ -27,6 +29,34 @@ impl<'a> WireTool<'a> {
         let function = WireOffer { name: &spec.wire_name, description: &spec.description, parameters: &spec.schema };
         Self { r#type: "function", function }
     }
+
+    pub(super) fn of_output(tool: &'a OutputTool<'_>) -> Self {
+        let function = WireOffer { name: &tool.name, description: tool.description(), parameters: tool.schema };
+        Self { r#type: "function", function }
+    }
+}
+
+/// The choice of tools.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum WireChoice {
+    Word(&'static str),
+    Named { r#type: &'static str, function: ChosenFunction },
+}
+
+#[derive(Serialize)]
+struct ChosenFunction {
+    name: Cow<'static, str>,
+}
+
+impl From<ToolChoice> for WireChoice {
+    fn from(choice: ToolChoice) -> Self {
+        match choice {
+            ToolChoice::Auto => Self::Word("auto"),
+            ToolChoice::None => Self::Word("none"),
+            ToolChoice::Named(name) => Self::Named { r#type: "function", function: ChosenFunction { name } },
+        }
+    }
 }
 
 /// The parameters at the end of the body.
@@ -36,7 +66,7 @@ pub(super) struct Parameters<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<&'static str>,
+    tool_choice: Option<WireChoice>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop: &'a [&'a str],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,6 +98,7 @@ struct StreamOptions {
 impl<'a> Parameters<'a> {
     pub(super) fn of(config: &ModelConfig, request: &ModelRequest<'a>) -> Self {
         let abilities = &config.abilities;
+        let asked = AskedOutput::of(config, request, any_schema);
         let streamed = request.delivery == Delivery::Streamed;
         let limit = match request.max_tokens {
             MaxTokens::Fixed(tokens) => Some(tokens),
@@ -81,7 +112,7 @@ impl<'a> Parameters<'a> {
             stream: streamed,
             stream_options: (streamed && abilities.stream_usage_option.is_not_excluded())
                 .then_some(StreamOptions { include_usage: true }),
-            tool_choice: tool_choice(request),
+            tool_choice: asked.choice(config, request).map(WireChoice::from),
             stop: request.stop,
             temperature: request
                 .temperature_milli
@@ -90,7 +121,8 @@ impl<'a> Parameters<'a> {
             max_tokens,
             max_completion_tokens,
             reasoning_effort: abilities.reasoning.level(request.reasoning).map(EffortLevel::wire_name),
-            response_format: output_schema(abilities.response_format, request)
+            response_format: asked
+                .schema(config, request)
                 .map(|json_schema| WireFormat { r#type: "json_schema", json_schema }),
             prompt_cache_key: config.sent_cache_key(request),
         }

@@ -1,12 +1,14 @@
 //! The wire form of a request's tools and parameters.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use windlass_vocab::{Json, MaxTokens, ToolSpec};
 
 use crate::ability::EffortLevel;
 use crate::config::{ModelConfig, ReasoningSummary};
 use crate::model::{Delivery, ModelRequest};
-use crate::request_fields::{output_schema, tool_choice};
+use crate::output_tool::{AskedOutput, OutputTool, ToolChoice, any_schema};
 
 /// A tool in the request. Without `strict` the server would hold the schema to rules that few schemas follow.
 #[derive(Serialize)]
@@ -28,6 +30,34 @@ impl<'a> ResponseTool<'a> {
             strict: false,
         }
     }
+
+    pub(super) fn of_output(tool: &'a OutputTool<'_>) -> Self {
+        Self {
+            r#type: "function",
+            name: &tool.name,
+            description: tool.description(),
+            parameters: tool.schema,
+            strict: false,
+        }
+    }
+}
+
+/// The choice of tools.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ResponseChoice {
+    Word(&'static str),
+    Named { r#type: &'static str, name: Cow<'static, str> },
+}
+
+impl From<ToolChoice> for ResponseChoice {
+    fn from(choice: ToolChoice) -> Self {
+        match choice {
+            ToolChoice::Auto => Self::Word("auto"),
+            ToolChoice::None => Self::Word("none"),
+            ToolChoice::Named(name) => Self::Named { r#type: "function", name },
+        }
+    }
 }
 
 /// The parameters at the end of the body. Stop sequences are not among them: this protocol has none.
@@ -35,7 +65,7 @@ impl<'a> ResponseTool<'a> {
 pub(super) struct ResponseParameters<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool_choice: Option<&'static str>,
+    tool_choice: Option<ResponseChoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,12 +100,13 @@ struct WireTextFormat<'a> {
 impl<'a> ResponseParameters<'a> {
     pub(super) fn of(config: &ModelConfig, request: &ModelRequest<'a>) -> Self {
         let reasons = config.reasons();
+        let asked = AskedOutput::of(config, request, any_schema);
         Self {
             stream: match request.delivery {
                 Delivery::Streamed => true,
                 Delivery::Whole => false,
             },
-            tool_choice: tool_choice(request),
+            tool_choice: asked.choice(config, request).map(ResponseChoice::from),
             // A reasoning model refuses it.
             temperature: request
                 .temperature_milli
@@ -86,7 +117,7 @@ impl<'a> ResponseParameters<'a> {
                 MaxTokens::ModelOwn | MaxTokens::Budget => None,
             },
             reasoning: reasons.then(|| ResponseReasoning::of(config, request)).flatten(),
-            text: output_schema(config.abilities.response_format, request).map(|spec| WireText {
+            text: asked.schema(config, request).map(|spec| WireText {
                 format: WireTextFormat { r#type: "json_schema", name: &spec.name, schema: &spec.schema },
             }),
         }

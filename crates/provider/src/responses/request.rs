@@ -12,6 +12,7 @@ use super::parameters::{ResponseParameters, ResponseTool};
 use crate::config::ModelConfig;
 use crate::images::ImageSource;
 use crate::model::ModelRequest;
+use crate::output_tool::{AskedOutput, any_schema};
 use crate::request_body::RequestBody;
 use crate::segments::Segments;
 use crate::write_json::{write, write_string};
@@ -44,8 +45,10 @@ fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest
     if !request.context.prefix.is_empty() {
         write_string(out, r#","instructions":"#, &request.context.prefix);
     }
-    if !request.context.offer.is_empty() {
-        let tools: Vec<ResponseTool<'_>> = request.context.offer.iter().map(ResponseTool::of).collect();
+    let asked = AskedOutput::of(config, request, any_schema);
+    let output = asked.tool().map(ResponseTool::of_output);
+    let tools: Vec<ResponseTool<'_>> = request.context.offer.iter().map(ResponseTool::of).chain(output).collect();
+    if !tools.is_empty() {
         write(out, r#","tools":"#);
         serde_json::to_writer((&mut *out).writer(), &tools)?;
     }

@@ -48,6 +48,7 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
         retry_after_ms: retry_after_ms(&rejection.retry),
         status: Some(status),
         no_tools: words.mentions_no_tools(),
+        output_refused: class == FailureClass::BadRequest && words.mentions_output_refused(),
         no_model: has_no_model(class, &words),
         cause: cause(class, Some(status), &words),
         ..endpoint.failure(class, &sentence)

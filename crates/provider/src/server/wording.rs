@@ -54,6 +54,11 @@ impl NormalizedWords {
         self.any(NO_MEDIA)
     }
 
+    /// The server does not accept how an output was asked for: by a schema, or by a tool that must be called.
+    pub(crate) fn mentions_output_refused(&self) -> bool {
+        self.any(OUTPUT_FIELDS)
+    }
+
     /// A rate limit or an overloaded server; transient.
     pub(crate) fn mentions_overload(&self) -> bool {
         self.any(TRANSIENT)
@@ -75,6 +80,20 @@ impl NormalizedWords {
         self.any(&["invalid request error", "bad request", "badrequesterror", "invalid prompt", "invalid argument"])
     }
 }
+
+const OUTPUT_FIELDS: &[&str] = &[
+    "response format",
+    "json schema",
+    "json object",
+    "output config",
+    "output format",
+    "structured output",
+    "structured outputs",
+    "text format",
+    "tool choice",
+    "guided json",
+    "grammar",
+];
 
 const OVERFLOW: &[&str] = &[
     "context length exceeded",

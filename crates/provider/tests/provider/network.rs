@@ -59,6 +59,7 @@ pub(crate) async fn call(model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Rep
         reasoning: Reasoning::ModelOwn,
         idle: ask.idle,
         output: None,
+        output_form: windlass_vocab::OutputForm::Schema,
         stop: &[],
     };
     model.attempt(&request, &mut Segments::default(), sink).await

@@ -130,6 +130,7 @@ fn encoded(recorded: &Value) -> Option<Value> {
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
         output: None,
+        output_form: windlass_vocab::OutputForm::Schema,
         stop: &[],
     };
     let config = ModelConfig::messages("http://models.test/v1", recorded["model"].as_str()?);

@@ -52,6 +52,7 @@ pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) ->
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 1_000, next_ms: 1_000 },
         output: None,
+        output_form: windlass_vocab::OutputForm::Schema,
         stop: &[],
     }
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheReport, ContextBudget, CutInput, Dialect, Failure, ModelName, ModelRole, NanoMoney, Part, StopReason,
-    Timestamp, TurnId, TurnMode, Usage,
+    CacheReport, ContextBudget, CutInput, Dialect, Failure, ModelName, ModelRole, NanoMoney, OutputForm, Part,
+    StopReason, Timestamp, TurnId, TurnMode, Usage,
 };
 
 /// The part of the conversation that a summary replaces, and what follows.
@@ -61,6 +61,11 @@ pub enum NextAttempt {
     Dialect {
         /// The syntax of the calls.
         dialect: Dialect,
+    },
+    /// Call again, with the output asked for in another form (L10).
+    Output {
+        /// The form.
+        form: OutputForm,
     },
     /// No further attempt to get a summary from a model: a plain one takes its place (a `Compacted` follows).
     PlainSummary,

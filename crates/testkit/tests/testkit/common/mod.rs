@@ -43,6 +43,7 @@ pub(crate) fn request<'a>(context: &'a PinnedContext, history: &'a [Message]) ->
         reasoning: Reasoning::ModelOwn,
         idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
         output: None,
+        output_form: windlass_vocab::OutputForm::Schema,
         stop: &[],
     }
 }

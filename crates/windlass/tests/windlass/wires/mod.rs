@@ -6,6 +6,7 @@ mod images;
 mod judges;
 mod long_runs;
 mod presets;
+mod typed;
 
 use std::sync::Arc;
 
