@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod any_bytes;
+mod any_bytes_of_wires;
 mod awkward;
 mod faults;
 mod image_requests;
@@ -11,6 +12,7 @@ mod messages_requests;
 mod network;
 mod recorded;
 mod recorded_requests;
+mod recorded_responses_requests;
 mod rejections;
 mod requests;
 mod responses_answers;

@@ -16,7 +16,9 @@ use windlass_provider::responses::ResponseDraft;
 use windlass_provider::{
     AnswerLimits, AnswerStream, Endpoint, Rejection, RetryHeaders, WireDraft, classify, decode_whole,
 };
-use windlass_vocab::{Failure, FailureClass, Reply, StopReason};
+use windlass_vocab::{
+    CallId, CallInHistory, Failure, FailureClass, Json, Message, ModelName, Reply, ReplyCall, RunId, StopReason, TurnId,
+};
 
 use super::{Shown, decode, decode_as, endpoint};
 
@@ -88,6 +90,28 @@ pub(crate) struct Recording {
     body: String,
 }
 
+impl Recording {
+    /// Returns the recorded answer, decoded, as the history keeps it.
+    pub(crate) fn replied<D: WireDraft>(&self, model: &ModelName) -> Message {
+        let body = self.body.as_bytes();
+        let reply = if self.is_stream { decode_as::<D>(&[body]).0 } else { decode_whole::<D>(&endpoint(), body) };
+        let Reply { parts, calls, .. } = reply.unwrap_or_else(|failure| panic!("{}: {failure}", self.file.display()));
+        let call = |(index, call): (u32, ReplyCall)| CallInHistory {
+            call: CallId { run: RunId(1), turn: TurnId(1), index },
+            provider_id: call.provider_id,
+            name: call.name,
+            arguments: Json::parse(&call.arguments).unwrap_or_else(|_| Json::empty_object()),
+        };
+        Message::Assistant { parts, calls: (0..).zip(calls).map(call).collect(), model: model.clone() }
+    }
+}
+
+/// Returns each exchange with the one after it in the same file, where both were answered.
+pub(crate) fn consecutive(recordings: &[Recording]) -> impl Iterator<Item = (&Recording, &Recording)> {
+    let pairs = recordings.windows(2).map(|pair| (&pair[0], &pair[1]));
+    pairs.filter(|(one, next)| one.file == next.file && one.status == 200 && next.status == 200)
+}
+
 fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.map(|entry| entry.unwrap().path()) {
@@ -102,6 +126,11 @@ fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
 /// Returns all recorded exchanges of the Messages wire; none, with a notice, if the recordings are absent.
 pub(crate) fn messages_recordings() -> Vec<Recording> {
     recordings(&MESSAGES)
+}
+
+/// Returns all recorded exchanges of the Responses wire; none, with a notice, if the recordings are absent.
+pub(crate) fn responses_recordings() -> Vec<Recording> {
+    recordings(&RESPONSES)
 }
 
 /// Returns all recorded exchanges of a wire; none, with a notice, if the recordings are absent.

@@ -1,14 +1,14 @@
 //! Recorded requests that real servers accepted: what they say, our encoder says in the same form.
 
 use serde_json::{Value, json};
-use windlass_provider::anthropic::encode;
+use windlass_provider::anthropic::{MessagesDraft, encode};
 use windlass_provider::{Delivery, ModelConfig, ModelRequest, Segments};
 use windlass_vocab::{
     CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext,
     Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
-use super::recorded::messages_recordings;
+use super::recorded::{consecutive, messages_recordings};
 
 /// Brings a recorded request into our form: content as a list, results as text, without marks and absent fields.
 fn normalized(mut value: Value) -> Value {
@@ -108,6 +108,11 @@ fn tools(tools: Option<&Value>) -> Option<Vec<ToolSpec>> {
 /// Encodes what a recorded request says; `None` if it says something that is not ours to send.
 fn encoded(recorded: &Value) -> Option<Value> {
     let model = ModelName::from("own");
+    encoded_with(recorded, &model, history(&recorded["messages"], &model)?)
+}
+
+/// Encodes a recorded request with this history in place of its own.
+fn encoded_with(recorded: &Value, model: &ModelName, history: Vec<Message>) -> Option<Value> {
     let system = recorded.get("system").and_then(Value::as_array);
     let prefix = match system.map(Vec::as_slice) {
         None => String::new(),
@@ -115,9 +120,8 @@ fn encoded(recorded: &Value) -> Option<Value> {
         Some(_) => return None,
     };
     let context = PinnedContext { prefix, offer: tools(recorded.get("tools"))?, ..PinnedContext::default() };
-    let history = history(&recorded["messages"], &model)?;
     let request = ModelRequest {
-        model: &model,
+        model,
         context: &context,
         history: &history,
         epoch: 1,
@@ -153,4 +157,35 @@ fn what_recorded_requests_say_is_written_in_the_same_form() {
     }
     println!("{compared} of {} recorded requests are ours too", recordings.len());
     assert!(recordings.is_empty() || compared > 150, "{compared}");
+}
+
+/// Returns the history of a recorded request as a run has it whose reply before was decoded from the recorded answer;
+/// `None` if the request does not follow that one, or says something that is not ours to send.
+fn continued(before: &Value, next: &Value, reply: Message, model: &ModelName) -> Option<Vec<Message>> {
+    let (before, next) = (before["messages"].as_array()?, next["messages"].as_array()?);
+    let follows = next.starts_with(before) && next.get(before.len())?["role"] == "assistant";
+    follows.then_some(())?;
+    let mut whole = history(&Value::Array(before.clone()), model)?;
+    whole.push(reply);
+    whole.extend(history(&Value::Array(next[before.len() + 1..].to_vec()), model)?);
+    Some(whole)
+}
+
+// proves M1, M5: recorded runs, replayed: what was answered is sent back as the recording sent it
+#[test]
+fn a_recorded_answer_is_sent_back_as_the_recording_sent_it() {
+    let recordings = messages_recordings();
+    let model = ModelName::from("own");
+    let mut compared = 0;
+    for (one, next) in consecutive(&recordings) {
+        let [before, after] =
+            [one, next].map(|recording| normalized(serde_json::from_str(&recording.request).unwrap()));
+        let reply = one.replied::<MessagesDraft>(&model);
+        let Some(history) = continued(&before, &after, reply, &model) else { continue };
+        let Some(ours) = encoded_with(&after, &model, history).map(normalized) else { continue };
+        assert_eq!(ours["messages"], after["messages"], "{}", next.file.display());
+        compared += 1;
+    }
+    println!("{compared} recorded answers went back as they came");
+    assert!(recordings.is_empty() || compared > 15, "{compared}");
 }
