@@ -108,11 +108,11 @@ fn tools(tools: Option<&Value>) -> Option<Vec<ToolSpec>> {
 /// Encodes what a recorded request says; `None` if it says something that is not ours to send.
 fn encoded(recorded: &Value) -> Option<Value> {
     let model = ModelName::from("own");
-    encoded_with(recorded, &model, history(&recorded["messages"], &model)?)
+    encoded_with(recorded, &model, &history(&recorded["messages"], &model)?)
 }
 
 /// Encodes a recorded request with this history in place of its own.
-fn encoded_with(recorded: &Value, model: &ModelName, history: Vec<Message>) -> Option<Value> {
+fn encoded_with(recorded: &Value, model: &ModelName, history: &[Message]) -> Option<Value> {
     let system = recorded.get("system").and_then(Value::as_array);
     let prefix = match system.map(Vec::as_slice) {
         None => String::new(),
@@ -123,7 +123,7 @@ fn encoded_with(recorded: &Value, model: &ModelName, history: Vec<Message>) -> O
     let request = ModelRequest {
         model,
         context: &context,
-        history: &history,
+        history,
         epoch: 1,
         tail: "",
         cache_key: "",
@@ -182,7 +182,7 @@ fn a_recorded_answer_is_sent_back_as_the_recording_sent_it() {
             [one, next].map(|recording| normalized(serde_json::from_str(&recording.request).unwrap()));
         let reply = one.replied::<MessagesDraft>(&model);
         let Some(history) = continued(&before, &after, reply, &model) else { continue };
-        let Some(ours) = encoded_with(&after, &model, history).map(normalized) else { continue };
+        let Some(ours) = encoded_with(&after, &model, &history).map(normalized) else { continue };
         assert_eq!(ours["messages"], after["messages"], "{}", next.file.display());
         compared += 1;
     }
