@@ -79,6 +79,9 @@ pub use spending_counter::{CountingRun, SpendingCounter};
 #[cfg(all(debug_assertions, feature = "sqlite"))]
 pub use sqlite::{AppendPoint, OnAppend};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{BackupError, BackupReport, Durability, SqliteOptions, SqliteStore};
+pub use sqlite::{
+    BackupError, BackupReport, Durability, IndexedFile, IndexedPassage, IndexedStamp, PassageIndex, PassagePlace,
+    SearchWords, SqliteOptions, SqliteStore,
+};
 pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, PutOutcome, SessionLog, Store};
 pub use verify::{Break, Inconsistency, Prefix, VerifiedJournal, VerifyError, verify, whole_prefix};

@@ -18,6 +18,7 @@ mod list_directory;
 mod move_file;
 mod read_file;
 mod read_skill;
+mod readable_files;
 pub(crate) mod recall;
 #[cfg(feature = "commands")]
 mod run_command;
@@ -38,6 +39,7 @@ pub use ending::ending_tools;
 #[cfg(feature = "fetch")]
 pub use fetch_url::{FetchSettings, fetch_url};
 pub use read_skill::read_skill;
+pub use readable_files::{ContentStamp, readable_files, reads_unasked};
 pub use recall::RECALL;
 pub use tool_names::TOOL_NAMES;
 

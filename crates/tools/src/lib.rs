@@ -116,9 +116,11 @@ pub use attach::image::{LARGEST_IMAGE, image, image_in_base64};
 pub use attach::{AttachError, PdfProgram, attached_file, has_image_ending};
 #[cfg(feature = "commands")]
 pub use builtin::{Commands, builtins, sandbox_notes};
+pub use builtin::{
+    ContentStamp, RECALL, TOOL_NAMES, ending_tools, file_tools, read_skill, readable_files, reads_unasked,
+};
 #[cfg(feature = "fetch")]
 pub use builtin::{FetchSettings, fetch_url};
-pub use builtin::{RECALL, TOOL_NAMES, ending_tools, file_tools, read_skill};
 pub use call_permission::CallPermission;
 pub use cut::{CutInfo, cut, cut_text};
 pub use file_beginning::{FileBeginning, FileBeginningError};

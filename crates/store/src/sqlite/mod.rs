@@ -29,6 +29,7 @@ mod inbox;
 mod job;
 mod legacy;
 mod options;
+mod passages;
 mod presence;
 mod private;
 mod queue;
@@ -55,6 +56,7 @@ use self::folder::DataFolder;
 #[cfg(debug_assertions)]
 pub use self::options::{AppendPoint, OnAppend};
 pub use self::options::{Durability, SqliteOptions};
+pub use self::passages::{IndexedFile, IndexedPassage, IndexedStamp, PassageIndex, PassagePlace, SearchWords};
 use self::read_only::Source;
 use self::readers::LogOnClose;
 use crate::error::place;
