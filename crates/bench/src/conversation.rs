@@ -146,6 +146,7 @@ pub fn reply(state: &State) -> Result<Fact> {
         calls: vec![call],
         misfit: None,
         malformed: None,
+        retrieved: 0,
     })
 }
 
@@ -159,6 +160,7 @@ pub fn summary(state: &State) -> Result<Fact> {
         calls: Vec::new(),
         misfit: None,
         malformed: None,
+        retrieved: 0,
     })
 }
 

@@ -157,6 +157,9 @@ impl From<BuildError> for CommandError {
             | BuildError::Preset { .. }
             | BuildError::Server(_)
             | BuildError::Rule(_)
+            | BuildError::NoContextSource
+            | BuildError::NothingToRetrieve
+            | BuildError::RetrieveForbidden
             | BuildError::Workspace(_) => Exit::Usage,
             // The library may add error variants, hence the `_`.
             BuildError::Tool(_) | BuildError::Http(_) | _ => Exit::Failed,

@@ -92,6 +92,7 @@ pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
         role: windlass_vocab::ModelRole::Turn,
         cache: None,
         cut: None,
+        retrieved: 0,
     }
 }
 

@@ -1,9 +1,10 @@
 //! The context budget (C3): what a turn sends, and when older turns must be left out.
 
-use windlass_vocab::{ContextBudget, MaxTokens, ModelName};
+use windlass_vocab::{ContextBudget, MaxTokens, ModelName, Retrieve};
 
 use crate::control::Run;
-use crate::counting::ContextMeter;
+use crate::counting::{ContextMeter, passage_bytes};
+use crate::state::State;
 
 /// Older turns are left out when less than this is left of the window, or a quarter of it where that is less.
 const EVICT_BELOW: u64 = 5_000;
@@ -15,6 +16,10 @@ const SUMMARY: u32 = 4_096;
 const RESERVE: u64 = 4_096;
 /// Kept free for the reply at most: a model's own limit may be a large part of its window, and replies are short.
 const LARGEST_RESERVE: u64 = 8_192;
+/// The most tokens of passages in a turn.
+const PASSAGES: u64 = 1_000;
+/// Passages take at most this part of what is left above the tokens at which older turns are left out.
+const PASSAGES_SHARE: u64 = 4;
 
 impl Run {
     /// Returns what a request to this model needs, and what it leaves of the window.
@@ -33,7 +38,26 @@ impl Run {
             budget.safety = window / 32;
             budget.remaining = budget.reply_room().map(|room| room.saturating_sub(budget.reserve));
         }
+        budget.retrieved = self.passage_tokens(&budget);
+        budget.remaining = budget.remaining.map(|remaining| remaining.saturating_sub(budget.retrieved));
         budget
+    }
+
+    /// Returns the most tokens that passages may take in the next turn. They never cause older turns to be left out.
+    fn passage_tokens(&self, budget: &ContextBudget) -> u64 {
+        let most = self.most_passages();
+        match budget.window.zip(budget.remaining) {
+            Some((window, remaining)) => most.min(remaining.saturating_sub(evict_below(window)) / PASSAGES_SHARE),
+            None => most,
+        }
+    }
+
+    /// Returns the most tokens that passages may take in any turn.
+    pub(crate) fn most_passages(&self) -> u64 {
+        match self.policy().retrieve {
+            Retrieve::Off => 0,
+            Retrieve::Own | Retrieve::Workspace => PASSAGES,
+        }
     }
 
     fn reserve(&self, model: &ModelName) -> u64 {
@@ -64,6 +88,17 @@ impl Run {
             (MaxTokens::Budget, None) => MaxTokens::ModelOwn,
             (MaxTokens::Fixed(_) | MaxTokens::ModelOwn, _) => limit,
         }
+    }
+}
+
+impl State {
+    /// Returns the most bytes of passages that the current turn may send (C10); none outside of a turn.
+    #[must_use]
+    pub fn passage_room(&self) -> usize {
+        let Some(run) = &self.control.run else { return 0 };
+        let tokens = run.budget.as_ref().map_or(0, |budget| budget.retrieved);
+        let estimated = self.transcript.meter.estimated(&run.current_model(), tokens);
+        usize::try_from(passage_bytes(estimated)).unwrap_or(usize::MAX)
     }
 }
 

@@ -45,7 +45,10 @@ impl Draft<'_> {
     }
 
     fn begin_turn(&mut self, mode: TurnMode, summary: Option<SummaryTask>) {
-        let (Some(turn), budget) = (self.run().map(|run| run.turn.next()), self.budget()) else { return };
+        let (Some(turn), mut budget) = (self.run().map(|run| run.turn.next()), self.budget()) else { return };
+        if mode == TurnMode::Summary {
+            budget = budget.map(ContextBudget::without_passages);
+        }
         self.push(TurnStarted { turn, mode, budget, summary });
     }
 

@@ -53,6 +53,17 @@ pub(crate) fn image_tokens<'a>(images: impl IntoIterator<Item = &'a ImageRef>) -
     images.into_iter().map(of_image).sum()
 }
 
+/// Estimates the tokens of passages, which are mostly code.
+#[must_use]
+pub fn passage_tokens(text: &str) -> u64 {
+    dense(text)
+}
+
+/// Returns the most bytes of passages that are estimated at no more than these tokens.
+pub(crate) fn passage_bytes(tokens: u64) -> u64 {
+    tokens.saturating_mul(DENSE)
+}
+
 /// Estimates the tokens of a message.
 pub(crate) fn estimate(message: &Message) -> u64 {
     PER_MESSAGE
@@ -336,7 +347,8 @@ impl ContextMeter {
         let is_whole = !replied.usage.estimated && replied.usage.input > 0 && replied.cut.is_none();
         let asked = self.asked.take().filter(|_| is_whole);
         if let Some(asked) = asked {
-            let estimated = self.of(asked, &replied.model);
+            // The provider has counted the passages too; the next request does not contain them.
+            let estimated = self.of(asked, &replied.model).saturating_add(replied.retrieved);
             let report = TokenReport { reported: replied.usage.input, estimated, contained: true };
             self.reports.insert(replied.model.clone(), report);
         }

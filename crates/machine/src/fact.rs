@@ -185,6 +185,8 @@ pub enum Fact {
         misfit: Option<String>,
         /// The message to the model about a call in the reply that could not be parsed.
         malformed: Option<String>,
+        /// The estimated tokens of the passages that were sent for this turn only.
+        retrieved: u64,
     },
     /// A model call was aborted; this is what it had streamed.
     HandedBack {

@@ -85,7 +85,7 @@ mod wording;
 pub use cache_watch::CacheWatch;
 pub use context::legal;
 pub use control::{AskedBy, Call, CallApproval, CallState, LoopState, PausedCall, Phase, Run};
-pub use counting::ContextMeter;
+pub use counting::{ContextMeter, passage_tokens};
 pub use cut_input::least_tokens;
 pub use dialect::TextModels;
 pub use effect::{AttemptKey, Effect, EffectKey, outstanding};

@@ -61,8 +61,8 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
             draft.take_title(attempt, parts, stop, usage);
         }
         Fact::Failed { attempt, failure, usage } => draft.fail(attempt, failure, usage),
-        Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed } => {
-            draft.reply(attempt, parts, stop, usage, calls, ReplyFlaws { misfit, malformed });
+        Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed, retrieved } => {
+            draft.reply(attempt, parts, stop, usage, calls, ReplyNotes { misfit, malformed, retrieved });
         }
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
@@ -83,12 +83,14 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
     Some(draft)
 }
 
-/// What is wrong with a reply.
-struct ReplyFlaws {
+/// What is known of a reply besides its content.
+struct ReplyNotes {
     /// Why it does not fit the requested output.
     misfit: Option<String>,
     /// Why a call in it could not be parsed.
     malformed: Option<String>,
+    /// The estimated tokens of the passages that were sent for its turn.
+    retrieved: u64,
 }
 
 impl Draft<'_> {
@@ -208,7 +210,7 @@ impl Draft<'_> {
         stop: StopReason,
         usage: Usage,
         mut calls: Vec<PreparedCall>,
-        ReplyFlaws { misfit, malformed }: ReplyFlaws,
+        ReplyNotes { misfit, malformed, retrieved }: ReplyNotes,
     ) {
         let Some((run, attempt)) = self.current(key) else { return };
         if run.stop.is_some() {
@@ -239,6 +241,7 @@ impl Draft<'_> {
             role: mode.role(),
             cache,
             cut,
+            retrieved,
         });
         if mode == TurnMode::Summary {
             return self.take_summary(if withheld { "" } else { &text });

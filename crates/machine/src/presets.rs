@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy, Reasoning,
-    ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction, UnfinishedCall,
+    ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
+    UnfinishedCall,
 };
 
 /// The presets' names.
@@ -213,6 +214,7 @@ impl PresetColumn {
             day_token_limit: None,
             agent_cost_limit: None,
             agent_token_limit: None,
+            retrieve: Retrieve::Off,
         }
     }
 }

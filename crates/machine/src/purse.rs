@@ -155,7 +155,7 @@ fn in_unit(limit: SpendingLimit, spending: Spending) -> u64 {
 /// Returns an estimate of what the next call of this model spends; `batch` is not applied to the state yet.
 fn next_call(state: &State, batch: &[Record], run: &Run, model: &ModelName) -> Spending {
     let sent = sent_bytes::of_next_call(&state.transcript, batch);
-    let input = sent.div_ceil(BYTES_PER_TOKEN);
+    let input = sent.div_ceil(BYTES_PER_TOKEN).saturating_add(run.most_passages());
     let output = match run.policy().sampling.max_tokens {
         MaxTokens::Fixed(tokens) => u64::from(tokens),
         MaxTokens::ModelOwn | MaxTokens::Budget => REPLY_TOKENS,

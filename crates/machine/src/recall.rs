@@ -164,6 +164,7 @@ fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -
         calls: calls.collect(),
         misfit: replied.misfit.clone(),
         malformed: replied.malformed.clone(),
+        retrieved: replied.retrieved,
     }
 }
 

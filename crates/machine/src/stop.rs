@@ -40,6 +40,7 @@ impl Draft<'_> {
                 role,
                 cache: None,
                 cut: None,
+                retrieved: 0,
             });
         }
         // A summary is no answer.

@@ -150,6 +150,7 @@ impl Draft<'_> {
             role: ModelRole::Title,
             cache: None,
             cut: None,
+            retrieved: 0,
         });
         if title.is_some() {
             self.push(SessionChanged { title, ..SessionChanged::default() });

@@ -139,7 +139,8 @@ impl Transcript {
     }
 
     /// Returns the person's newest message, if it is still sent.
-    pub(crate) fn newest_words(&self) -> Option<&str> {
+    #[must_use]
+    pub fn newest_words(&self) -> Option<&str> {
         match self.history.get(self.last_words?)? {
             Message::User { text, .. } => Some(text),
             Message::Assistant { .. } | Message::Tool { .. } => None,

@@ -60,4 +60,4 @@ pub use narrator::{Detail, Narrator};
 pub use question::{about, answer_words, expiry_words, preview_text};
 pub use run_end::{RunEndWords, answer_of};
 pub use stream::{WITHDRAWN, thought_for};
-pub use wait::waiting;
+pub use wait::{source_left_out, waiting};

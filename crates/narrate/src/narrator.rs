@@ -4,7 +4,7 @@ use windlass_vocab::{CallId, Delta, DeltaBody, Event, Record, Timestamp};
 
 use crate::line::{NarratedLine, Tone};
 use crate::memory::NarratorMemory;
-use crate::wait::waiting;
+use crate::wait::{source_left_out, waiting};
 use crate::{brief, full};
 
 /// How much detail the lines have.
@@ -72,6 +72,7 @@ fn delta_line(delta: &Delta) -> Option<NarratedLine> {
         DeltaBody::Waiting { call, wait } => {
             Some(NarratedLine { call: *call, ..NarratedLine::new(Tone::Delay, waiting(wait)) })
         }
+        DeltaBody::SourceLeftOut { source, why } => Some(NarratedLine::new(Tone::Quiet, source_left_out(source, why))),
         DeltaBody::TextDelta { .. }
         | DeltaBody::ThinkingStarted {}
         | DeltaBody::ThinkingEnded {}

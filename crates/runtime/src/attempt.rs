@@ -19,6 +19,7 @@ use crate::cut_call::refuse_cut;
 use crate::feed::Feed;
 use crate::known_names::KnownNames;
 use crate::output::misfit;
+use crate::retrieval::turn_passages::TurnPassages;
 use crate::scrub::scrub_part;
 use crate::services::{AgentSettings, Services};
 use crate::spans;
@@ -82,6 +83,8 @@ pub(crate) struct AttemptRequest<'a> {
     pub(crate) model: &'a ModelName,
     pub(crate) mode: TurnMode,
     pub(crate) delivery: Delivery,
+    /// The passages of the turn, as text.
+    pub(crate) passages: &'a str,
     pub(crate) known: KnownNames,
     pub(crate) span: Span,
 }
@@ -108,7 +111,7 @@ pub(crate) fn start(
     }
     let policy = run.policy();
     let history = legal(sent_history(run, state));
-    let (tail, session) = (tail(services, state, asked.mode), state.session.to_string());
+    let (tail, session) = (tail(services, state, asked.mode, asked.passages), state.session.to_string());
     let request = ModelRequest {
         model: asked.model,
         context,
@@ -180,14 +183,15 @@ fn sent_history<'a>(run: &Run, state: &'a State) -> &'a [Message] {
 }
 
 /// Returns the lines for this turn only.
-fn tail(services: &Services, state: &State, mode: TurnMode) -> String {
+fn tail(services: &Services, state: &State, mode: TurnMode, passages: &str) -> String {
     match mode {
         TurnMode::Summary => SUMMARY_REQUEST.to_owned(),
         TurnMode::Title => String::new(),
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
             let context = state.transcript.context.as_deref();
             let offer = context.map_or(&[][..], |context| &context.offer);
-            TailSources { now: services.clock.now(), mode, offer, plan: &state.transcript.plan }.tail()
+            let (now, plan) = (services.clock.now(), state.transcript.plan.as_slice());
+            TailSources { now, mode, offer, plan, passages }.tail()
         }
     }
 }
@@ -362,6 +366,7 @@ pub(crate) struct ReplyReading<'a> {
     pub(crate) known: &'a KnownNames,
     pub(crate) agent: &'a AgentSettings,
     pub(crate) services: &'a Services,
+    pub(crate) passages: &'a TurnPassages,
 }
 
 impl ReplyReading<'_> {
@@ -370,7 +375,7 @@ impl ReplyReading<'_> {
         match result {
             Ok(reply) => self.replied(key, scrubbed(&self.services.secrets, reply)),
             Err(failure) => {
-                let usage = failure.first_byte.then(|| estimated(self.state, "", streamed));
+                let usage = failure.first_byte.then(|| self.estimated("", streamed));
                 Fact::Failed { attempt: key, failure, usage }
             }
         }
@@ -386,7 +391,8 @@ impl ReplyReading<'_> {
             reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
         if self.state.control.run.as_ref().is_some_and(|run| run.policy().outside_text == OutsideText::Ask) {
             for call in &mut calls {
-                self.known.offer.ask_about_outside_text(call, permissions, self.state.transcript.outside_texts());
+                let texts = self.state.transcript.outside_texts().chain(self.passages.outside_texts());
+                self.known.offer.ask_about_outside_text(call, permissions, texts);
             }
         }
         self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
@@ -394,10 +400,15 @@ impl ReplyReading<'_> {
             refuse_cut(&reply, &mut calls, limit);
         }
         let misfit = self.misfit(&reply);
-        let usage = reply.usage.unwrap_or_else(|| estimated(self.state, &reply.thinking(), &reply.text()));
+        let usage = reply.usage.unwrap_or_else(|| self.estimated(&reply.thinking(), &reply.text()));
         let usage = Usage { calls: 1, ..usage };
         let parts = with_every_call(reply.parts, calls.len());
-        Fact::Replied { attempt: key, parts, stop: reply.stop, usage, calls, misfit, malformed }
+        let retrieved = self.passages.tokens;
+        Fact::Replied { attempt: key, parts, stop: reply.stop, usage, calls, misfit, malformed, retrieved }
+    }
+
+    fn estimated(&self, thinking: &str, text: &str) -> Usage {
+        estimated(self.state, self.passages, thinking, text)
     }
 
     /// Returns the reply with the calls parsed from its text, and the error where one could not be parsed.
@@ -461,18 +472,18 @@ fn scrubbed(secrets: &Secrets, reply: Reply) -> Reply {
 }
 
 /// Returns the estimated usage of an aborted call; nothing if nothing was received.
-pub(crate) fn charged(state: &State, streamed: &str) -> Usage {
-    if streamed.is_empty() { Usage::default() } else { estimated(state, "", streamed) }
+pub(crate) fn charged(state: &State, passages: &TurnPassages, streamed: &str) -> Usage {
+    if streamed.is_empty() { Usage::default() } else { estimated(state, passages, "", streamed) }
 }
 
 /// Estimates the usage where the provider reports none: four bytes per token.
-fn estimated(state: &State, thinking: &str, text: &str) -> Usage {
+fn estimated(state: &State, passages: &TurnPassages, thinking: &str, text: &str) -> Usage {
     let model = state.control.run.as_ref().map(Run::current_model).unwrap_or_default();
     let context = state.transcript.context.as_ref().map_or(0, |context| context.prefix_of(&model).len());
     let sent: usize = state.transcript.history.iter().map(bytes_of).sum::<usize>() + context;
     let reasoning = (thinking.len() / 4) as u64;
     Usage {
-        input: (sent / 4) as u64,
+        input: (sent / 4) as u64 + passages.tokens,
         output: (text.len() / 4) as u64 + reasoning,
         reasoning,
         calls: 1,

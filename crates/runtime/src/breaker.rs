@@ -133,6 +133,7 @@ mod tests {
             role: windlass_vocab::ModelRole::Turn,
             cache: None,
             cut: None,
+            retrieved: 0,
         }
         .into()
     }

@@ -193,7 +193,8 @@ impl Driver {
         let Some(tool) = &request.tool else { return CallPermission::Run(CheckedPaths::default()) };
         let (offer, arguments) = (self.offer_with(tool), edited.unwrap_or(&request.arguments));
         let (permissions, secrets) = (&self.agent.permissions, &self.services.secrets);
-        PermissionCheck { state: &self.state, offer: &offer, permissions, secrets }
+        let passages = &self.running_effects.passages;
+        PermissionCheck { state: &self.state, offer: &offer, permissions, secrets, passages }
             .check_permission(tool, arguments, approved)
     }
 
@@ -209,12 +210,16 @@ impl Driver {
             NextEffect::Asks(asking) => return self.elicit(asking).await,
         };
         match done {
+            EffectOutcome::Retrieved(key, gathered) => {
+                self.keep_passages(key, gathered);
+                return Ok(());
+            }
             EffectOutcome::Pinned(context, offering) => {
                 self.running_effects.offering = offering.or(self.running_effects.offering.take());
                 self.step(Fact::Pinned(context)).await?
             }
             EffectOutcome::HandedBack(attempt, text) => {
-                let usage = attempt::charged(&self.state, &text);
+                let usage = attempt::charged(&self.state, &self.running_effects.passages, &text);
                 self.step(Fact::HandedBack { attempt, text, usage }).await?
             }
             EffectOutcome::Restored(undo, left_alone) => {

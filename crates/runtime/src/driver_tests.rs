@@ -37,6 +37,7 @@ fn hub(store: &Arc<MemoryStore>) -> Hub {
         breakers: Breakers::default(),
         spending: windlass_store::SpendingCounter::default(),
         guard_locks: None,
+        context_sources: Vec::new(),
         workspace: None,
     })
 }

@@ -39,7 +39,7 @@ impl EarlierConversation for SessionRecords {
 }
 
 /// A passage that contains some of the words.
-struct Passage {
+struct EarlierPassage {
     /// How many of the words it contains.
     words: usize,
     /// How many passages are newer.
@@ -50,9 +50,9 @@ struct Passage {
 
 impl SessionRecords {
     /// Returns the passages with the most of the words, the newest first where they have as many.
-    async fn find(&self, wanted: &[String]) -> Result<Vec<Passage>, StoreError> {
+    async fn find(&self, wanted: &[String]) -> Result<Vec<EarlierPassage>, StoreError> {
         let mut records = ReverseRecords::new(self.store.as_ref(), self.session);
-        let mut found: Vec<Passage> = Vec::new();
+        let mut found: Vec<EarlierPassage> = Vec::new();
         let mut results: BTreeMap<CallId, CallFinished> = BTreeMap::new();
         let mut edited: BTreeMap<CallId, Json> = BTreeMap::new();
         let mut age = 0;
@@ -83,7 +83,7 @@ impl SessionRecords {
             let words = count(&text, wanted);
             if words > 0 {
                 let text = format!("{title}: {}", excerpt(&self.secrets.scrub(&text), wanted));
-                found.push(Passage { words, age, text, origin });
+                found.push(EarlierPassage { words, age, text, origin });
                 found.sort_by_key(|passage| (std::cmp::Reverse(passage.words), passage.age));
                 found.truncate(PASSAGES);
             }
@@ -127,7 +127,7 @@ fn excerpt(text: &str, wanted: &[String]) -> String {
     format!("{before}{part}{after}")
 }
 
-fn rendered(passages: Vec<Passage>) -> FoundText {
+fn rendered(passages: Vec<EarlierPassage>) -> FoundText {
     if passages.is_empty() {
         return FoundText {
             text: "Nothing of this conversation contains any of these words.".to_owned(),

@@ -40,6 +40,7 @@ fn services(store: &Arc<MemoryStore>) -> Arc<Services> {
         breakers: Breakers::default(),
         spending: windlass_store::SpendingCounter::default(),
         guard_locks: None,
+        context_sources: Vec::new(),
         workspace: None,
     })
 }
@@ -139,7 +140,8 @@ impl TestFollower {
                     DeltaBody::TextDelta { .. }
                     | DeltaBody::CallDelta { .. }
                     | DeltaBody::Cleared {}
-                    | DeltaBody::Waiting { .. } => {}
+                    | DeltaBody::Waiting { .. }
+                    | DeltaBody::SourceLeftOut { .. } => {}
                 }
             }
         }

@@ -40,6 +40,8 @@ mod output;
 mod permission_check;
 mod place;
 mod prefix;
+mod retrieval;
+mod retrieve;
 mod run_offer;
 mod running_effects;
 mod scrub;
@@ -72,6 +74,9 @@ pub use import::{ImportOptions, ImportedSession, import};
 pub use opening::{OpenError, SessionChoice};
 pub use output::{ExpectedOutput, OutputCheck};
 pub use prefix::{InstructionFile, Instructions, ProjectInstructions};
+pub use retrieval::{ContextSource, Passage, SourceError};
+#[cfg(feature = "sqlite")]
+pub use retrieval::{FileSource, IndexedFolder};
 pub use services::{AgentSettings, Models, Services};
 
 pub use closed::SessionClosed;

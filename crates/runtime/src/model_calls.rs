@@ -7,7 +7,7 @@ use windlass_store::StoreError;
 
 use crate::attempt::{self, AttemptRequest, StreamedText};
 use crate::driver::Driver;
-use crate::running_effects::{EffectOutcome, StartedEffect};
+use crate::running_effects::{EffectOutcome, RunningEffects, StartedEffect};
 use crate::shared_limits::SharedLimits;
 use crate::spans;
 
@@ -28,17 +28,24 @@ impl Driver {
         Ok(())
     }
 
-    /// Starts a model call; `None` where the effect is another.
+    /// Starts a model call, or the search for the passages of its turn: when that ends, the same effect is owed again.
+    /// `None` where the effect is another.
     pub(crate) fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
         let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
+        let (key, mode) = (*key, *mode);
+        if let Some(retrieval) = self.retrieval(key, mode) {
+            let future = async move { EffectOutcome::Retrieved(key, retrieval.await) };
+            return Some(StartedEffect::plain(effect, Box::pin(future)));
+        }
         let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
-        let span = self.spans.attempt(*key, model.as_str());
-        let asked = AttemptRequest { key: *key, model, mode: *mode, delivery, known: self.known_names(), span };
+        let (span, known) = (self.spans.attempt(key, model.as_str()), self.known_names());
+        let RunningEffects { written, passages, .. } = &mut self.running_effects;
+        let asked = AttemptRequest { key, model, mode, delivery, passages: &passages.section, known, span };
         let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
-        let call = attempt::start(services, state, &mut self.running_effects.written, &self.feed, &asked, &streamed);
+        let call = attempt::start(services, state, written, &self.feed, &asked, &streamed);
         let wait = not_before.map(|at| services.clock.until(at));
         let AttemptRequest { known, span, .. } = asked;
-        let (key, servers) = (*key, self.named_servers(known.clone()));
+        let servers = self.named_servers(known.clone());
         let limits = SharedLimits::of(&self.services, &self.state).map(|limits| Box::pin(limits.check()));
         let future = async move {
             if let Some(wait) = wait {

@@ -4,6 +4,7 @@ use windlass_machine::{CallApproval, CallResult, Fact, Run, State};
 use windlass_tools::{CallPermission, Offer, Permissions, Secrets};
 use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName};
 
+use crate::retrieval::turn_passages::TurnPassages;
 use crate::scrub::scrub_preview;
 
 /// What the permissions of calls are checked against.
@@ -12,6 +13,8 @@ pub(crate) struct PermissionCheck<'a> {
     pub(crate) offer: &'a Offer,
     pub(crate) permissions: &'a Permissions,
     pub(crate) secrets: &'a Secrets,
+    /// Passages that were sent: text from outside that is in no record (C10).
+    pub(crate) passages: &'a TurnPassages,
 }
 
 impl PermissionCheck<'_> {
@@ -29,7 +32,7 @@ impl PermissionCheck<'_> {
         }
         let asks =
             state.control.run.as_ref().map(Run::policy).is_some_and(|rows| rows.outside_text == OutsideText::Ask);
-        let texts = state.transcript.outside_texts().filter(|_| asks);
+        let texts = state.transcript.outside_texts().chain(self.passages.outside_texts()).filter(|_| asks);
         match (offer.check_permission(tool, arguments, permissions, &state.transcript.grants, texts), approved) {
             (CallPermission::Ask { preview: Some(preview), .. }, CallApproval::IfShown(seen))
                 if self.shows(&preview, seen) =>

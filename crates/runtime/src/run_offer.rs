@@ -118,8 +118,9 @@ impl Driver {
             }
             (Ok(_) | Err(_), _) => known,
         };
-        let read =
-            attempt::ReplyReading { state: &self.state, known: &known, agent: &self.agent, services: &self.services };
+        let (state, agent, services) = (&self.state, &self.agent, &self.services);
+        let passages = &self.running_effects.passages;
+        let read = attempt::ReplyReading { state, known: &known, agent, services, passages };
         let mut fact = read.fact(key, result, streamed);
         if let (Fact::Replied { calls, .. }, Some(selection)) = (&mut fact, selection) {
             let unknown = calls.iter_mut().filter(|call| matches!(call.verdict, Verdict::Unknown { .. }));

@@ -15,6 +15,8 @@ use crate::call::EndedCall;
 use crate::elicit::{AskingCall, OpenElicitations};
 use crate::known_names::KnownNames;
 use crate::offering::Offering;
+use crate::retrieval::gather::Gathered;
+use crate::retrieval::turn_passages::TurnPassages;
 use crate::snapshot::SnapshotKeeper;
 
 /// The outcome of an effect.
@@ -23,6 +25,8 @@ pub(crate) enum EffectOutcome {
     Pinned(PinnedContext, Option<Offering>),
     /// The end of a model call, and the names that were known when it was made.
     Model(AttemptKey, KnownNames, Result<Reply, Failure>),
+    /// The passages for a turn whose model is called next.
+    Retrieved(AttemptKey, Gathered),
     HandedBack(AttemptKey, String),
     Call(EndedCall),
     Restored(UndoId, Result<BTreeMap<String, String>, StoreError>),
@@ -93,6 +97,7 @@ pub(crate) struct RunningEffects {
     pub(crate) elicited: OpenElicitations,
     handed_back: Option<(AttemptKey, String)>,
     pub(crate) keeper: SnapshotKeeper,
+    pub(crate) passages: TurnPassages,
 }
 
 impl RunningEffects {

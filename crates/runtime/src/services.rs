@@ -13,6 +13,7 @@ use crate::breaker::Breakers;
 use crate::clock::Clock;
 use crate::output::ExpectedOutput;
 use crate::prefix::Instructions;
+use crate::retrieval::source::ContextSource;
 
 /// Resolves model names. Names are stored with a run; endpoints and keys are resolved each time.
 pub trait Models: Send + Sync {
@@ -53,6 +54,8 @@ pub struct Services {
     pub guard_locks: Option<PathBuf>,
     /// The folder that calls change and that undo restores (T9).
     pub workspace: Option<Arc<Workspace>>,
+    /// The sources of passages for runs whose policy retrieves any (C10).
+    pub context_sources: Vec<Arc<dyn ContextSource>>,
 }
 
 impl Services {

@@ -28,7 +28,8 @@ fn place(delta: &Delta) -> Option<(AttemptPlace, DeltaStream, &str)> {
         DeltaBody::ThinkingStarted {}
         | DeltaBody::ThinkingEnded {}
         | DeltaBody::Cleared {}
-        | DeltaBody::Waiting { .. } => return None,
+        | DeltaBody::Waiting { .. }
+        | DeltaBody::SourceLeftOut { .. } => return None,
     };
     Some((attempt_of(delta)?, stream, text.as_str()))
 }
@@ -43,7 +44,8 @@ fn mark(delta: &Delta) -> Option<(AttemptPlace, u64)> {
         | DeltaBody::ThinkingDelta { .. }
         | DeltaBody::CallDelta { .. }
         | DeltaBody::Cleared {}
-        | DeltaBody::Waiting { .. } => return None,
+        | DeltaBody::Waiting { .. }
+        | DeltaBody::SourceLeftOut { .. } => return None,
     };
     Some((attempt_of(delta)?, number))
 }
@@ -82,7 +84,8 @@ impl StreamedSoFar {
                 DeltaBody::ThinkingStarted {}
                 | DeltaBody::ThinkingEnded {}
                 | DeltaBody::Cleared {}
-                | DeltaBody::Waiting { .. },
+                | DeltaBody::Waiting { .. }
+                | DeltaBody::SourceLeftOut { .. },
             ) => {}
             None => self.streams.push(delta.clone()),
         }
@@ -164,7 +167,8 @@ fn from(delta: &Delta, known: u64, text: String) -> Delta {
         other @ (DeltaBody::ThinkingStarted {}
         | DeltaBody::ThinkingEnded {}
         | DeltaBody::Cleared {}
-        | DeltaBody::Waiting { .. }) => other.clone(),
+        | DeltaBody::Waiting { .. }
+        | DeltaBody::SourceLeftOut { .. }) => other.clone(),
     };
     Delta { offset: delta.offset + known, body, ..delta.clone() }
 }

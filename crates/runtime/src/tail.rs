@@ -1,9 +1,10 @@
-//! The volatile tail of a request (C1): reminders → plan → (retrieved context: none yet). It is built anew for every
-//! turn, sent after the conversation and never recorded, so that the part that providers cache stays the same.
+//! The volatile tail of a request (C1): reminders → plan → retrieved context. It is built anew for every turn, sent
+//! after the conversation and never recorded, so that the part that providers cache stays the same.
 //!
 //! The reminders, in this order, each only where it applies: environment → prefer tools, or honesty where there are none
 //! → file links → platform.
 
+pub(crate) mod passages;
 mod plan;
 mod reminders;
 
@@ -15,6 +16,8 @@ pub(crate) struct TailSources<'a> {
     pub(crate) mode: TurnMode,
     pub(crate) offer: &'a [ToolSpec],
     pub(crate) plan: &'a [PlanItem],
+    /// The passages as text; empty where there are none.
+    pub(crate) passages: &'a str,
 }
 
 impl TailSources<'_> {
@@ -26,6 +29,7 @@ impl TailSources<'_> {
             reminders::file_links(self.offer),
             reminders::platform(self.offer, std::env::consts::OS),
             plan::section(self.plan),
+            Some(self.passages.to_owned()).filter(|text| !text.is_empty()),
         ];
         sections.into_iter().flatten().collect::<Vec<_>>().join("\n")
     }

@@ -71,6 +71,13 @@ pub enum DeltaBody {
         #[serde(flatten)]
         wait: Wait,
     },
+    /// A source of passages failed or took too long and is left out of this turn; said once in a run.
+    SourceLeftOut {
+        /// The source.
+        source: String,
+        /// Why.
+        why: String,
+    },
 }
 
 /// A wait for a tool server, with its limit.

@@ -84,8 +84,8 @@ pub use output::{OutputForm, OutputSpec};
 pub use part::Part;
 pub use policy::{
     Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
-    PolicyPatch, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
-    UnfinishedCall, VALUES_NOT_BUILT,
+    PolicyPatch, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
+    TurnCapAction, UnfinishedCall, VALUES_NOT_BUILT,
 };
 pub use prices::{ListPrices, LongInputPrices, Prices};
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};

@@ -141,6 +141,8 @@ policy! {
     agent_cost_limit: Option<Dollars> = default, tighter: limit;
     /// The most tokens that all sessions of the agent may send and receive on one day, by UTC.
     agent_token_limit: Option<NonZeroU64> = default, tighter: limit;
+    /// Which sources add passages to a turn (C10): text found by the words of the last message.
+    retrieve: Retrieve = default, tighter: retrieve;
 }
 
 /// Whether a row has its default. A row that was added later is not serialized then, so that an old policy is written
@@ -169,6 +171,19 @@ pub enum Titles {
     Off,
     /// A model, in the role `title`, once: when the first run that has an answer is over.
     Model,
+}
+
+/// Which sources add passages to a turn (C10). They cost tokens in every turn, so none does unless it is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Retrieve {
+    /// None.
+    #[default]
+    Off,
+    /// Those that the program which built the agent has added.
+    Own,
+    /// The text files of the workspace, and those that the program has added.
+    Workspace,
 }
 
 /// What happens at the turn cap.

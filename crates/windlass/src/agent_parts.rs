@@ -10,7 +10,7 @@ use windlass_machine::preset;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::{Model, ResponseFormat};
-use windlass_runtime::{Clock, InstructionFile, ProjectInstructions, SystemClock};
+use windlass_runtime::{Clock, ContextSource, InstructionFile, ProjectInstructions, SystemClock};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, Store};
@@ -37,6 +37,7 @@ use crate::mcp_servers::{ServerSurroundings, servers};
 use crate::model_chain::{ChosenModels, RequestedChain};
 use crate::model_name::RequestedModel;
 use crate::resolved_model::ResolvedModel;
+use crate::sources;
 use crate::typed::BoundTool;
 
 /// Where journals are stored.
@@ -87,6 +88,7 @@ pub(crate) struct AgentParts {
     pub(crate) user_instructions: Option<InstructionFile>,
     pub(crate) project_instructions: Option<ProjectInstructions>,
     pub(crate) skills: Vec<Skill>,
+    pub(crate) context_sources: Vec<Arc<dyn ContextSource>>,
     pub(crate) permissions: Permissions,
     pub(crate) rules: Vec<(PermissionSide, String)>,
     #[cfg(feature = "commands")]
@@ -154,6 +156,7 @@ impl Default for AgentParts {
             user_instructions: None,
             project_instructions: None,
             skills: Vec::new(),
+            context_sources: Vec::new(),
             permissions: Permissions::default(),
             rules: Vec::new(),
             #[cfg(feature = "commands")]
@@ -189,6 +192,7 @@ impl AgentParts {
             patch.check()?;
             policy = policy.with(patch);
         }
+        policy.retrieve = sources::retrieved(policy.retrieve, &self.context_sources)?;
         Ok(policy)
     }
 

@@ -76,6 +76,22 @@ pub enum BuildError {
     /// A policy setting has a value that is not implemented yet.
     #[error(transparent)]
     NotBuilt(#[from] NotBuilt),
+    /// The policy asks for passages of the program's own sources, and there are none.
+    #[error("`own` in `retrieve` means sources that the program adds with `context_source`, and it adds none")]
+    NoContextSource,
+    /// The policy asks for passages of the workspace's files, and there is no workspace.
+    #[error("`workspace` in `retrieve` needs a workspace to search")]
+    NothingToRetrieve,
+    /// The policy asks for passages of the workspace's files, and the rules don't let the model read them unasked.
+    #[error(
+        "`workspace` in `retrieve` shows the model files of the workspace unasked, which the permission rules don't \
+         allow: a rule denies search_files or read_file, or asks about them"
+    )]
+    RetrieveForbidden,
+    /// The policy asks for passages of the workspace's files, and the index of files is not compiled in.
+    #[cfg(not(feature = "sqlite"))]
+    #[error("`workspace` in `retrieve` needs the feature `sqlite`")]
+    NoRetrieval,
     /// A permission rule is invalid.
     #[error(transparent)]
     Rule(#[from] ParseRuleError),

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::ResponseFormat;
-use windlass_runtime::{Breakers, Clock, Hub, InstructionFile, ProjectInstructions, Services};
+use windlass_runtime::{Breakers, Clock, ContextSource, Hub, InstructionFile, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
@@ -255,6 +255,15 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Adds a source of passages (C10): before each turn it is asked for text that may be about the person's last
+    /// message, and the model gets what it finds, up to a thousand tokens in all. Sets the policy's `retrieve` to `own`
+    /// if that is `off`; with `workspace` the files of the workspace are searched as well.
+    #[must_use]
+    pub fn context_source(mut self, source: Arc<dyn ContextSource>) -> Self {
+        self.parts.context_sources.push(source);
+        self
+    }
+
     /// Sets all permissions at once.
     #[must_use]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
@@ -418,6 +427,7 @@ impl<D, O: Output> Builder<D, O> {
         let permissions = Arc::new(permissions);
         let workspace = parts.workspace.as_ref().map(|dir| dir.display().to_string());
         let instructions = parts.take_instructions(folder.as_deref(), &permissions);
+        let context_sources = parts.take_sources(folder.as_ref(), &permissions, data_dir.as_deref(), &policy)?;
         let services = Services {
             store,
             models,
@@ -428,6 +438,7 @@ impl<D, O: Output> Builder<D, O> {
             clock: parts.clock,
             guard_locks,
             workspace: folder,
+            context_sources,
         };
         let settings = windlass_runtime::AgentSettings {
             name: parts.name,

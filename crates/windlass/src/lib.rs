@@ -160,6 +160,7 @@ mod run_handle;
 mod run_wait;
 mod schema;
 mod session;
+mod sources;
 mod typed;
 
 pub use agent::Agent;
@@ -183,13 +184,13 @@ pub use windlass_derive::ToolArgs;
 pub use schemars;
 
 pub use windlass_provider::{ResponseFormat, WireKind};
-pub use windlass_runtime::{InstructionFile, ProjectInstructions, Session};
+pub use windlass_runtime::{ContextSource, InstructionFile, Passage, ProjectInstructions, Session, SourceError};
 pub use windlass_tools::{AttachError, CallContext, Skill, SkillOwner, Tool, Verification};
 /// An answer to a question of a run.
 pub use windlass_vocab::Answer as QuestionAnswer;
 pub use windlass_vocab::{
-    DeltaBody, EffectClass, EndReason, Event, ModelRole, PolicyPatch, QuestionAsked, QuestionOption, Record, RunEnded,
-    StopBy,
+    DeltaBody, EffectClass, EndReason, Event, ModelRole, PolicyPatch, QuestionAsked, QuestionOption, Record, Retrieve,
+    RunEnded, StopBy,
 };
 
 /// Compiles the program in the README.

@@ -44,7 +44,7 @@ pub fn choose_listed<'l>(ids: &'l [String], base_url: &str, rule: ListedRule) ->
     }
 }
 
-fn is_on_this_machine(base_url: &str) -> bool {
+pub(crate) fn is_on_this_machine(base_url: &str) -> bool {
     Endpoint { base_url: base_url.to_owned(), model: String::new(), key: None }.is_on_this_machine()
 }
 

@@ -3,13 +3,15 @@
 use windlass_vocab::{LimitUnit, Policy, RunModel, SpendingLimit};
 
 use crate::build_error::BuildError;
+use crate::listed_models::is_on_this_machine;
 
-/// Refuses a limit of money with a model of unknown price. What a program's own model costs is the program's business.
+/// Refuses a limit of money with a model of unknown price. A server on this machine costs nothing for each call, unless the
+/// configuration says otherwise; what a program's own model costs is the program's business.
 pub(crate) fn check<'a>(policy: &Policy, models: impl IntoIterator<Item = &'a RunModel>) -> Result<(), BuildError> {
     let limit = SpendingLimit::ALL
         .into_iter()
         .find(|limit| limit.unit() == LimitUnit::Cost && limit.in_policy(policy).is_some());
-    let unpriced = models.into_iter().find(|model| model.server.is_some() && model.prices.is_none());
+    let unpriced = models.into_iter().find(|model| model.prices.is_none() && is_elsewhere(model));
     match limit.zip(unpriced) {
         Some((limit, model)) => Err(BuildError::UnknownPrice {
             limit: limit.row(),
@@ -18,6 +20,10 @@ pub(crate) fn check<'a>(policy: &Policy, models: impl IntoIterator<Item = &'a Ru
         }),
         None => Ok(()),
     }
+}
+
+fn is_elsewhere(model: &RunModel) -> bool {
+    model.server.as_deref().is_some_and(|server| !is_on_this_machine(server))
 }
 
 /// Returns the limit that counts tokens where this one counts money.
@@ -45,7 +51,8 @@ mod tests {
         let mut policy = windlass_machine::preset("default").expect("a preset");
         assert!(check(&policy, [&unknown]).is_ok());
         policy.day_cost_limit = Some("5".parse().expect("an amount"));
-        assert!(check(&policy, &[free.clone(), RunModel::named("own")]).is_ok());
+        let own = RunModel { server: Some("http://127.0.0.1:8080/v1".to_owned()), ..RunModel::named("here") };
+        assert!(check(&policy, &[free.clone(), own, RunModel::named("own")]).is_ok());
         let refused = check(&policy, &[free, unknown]).expect_err("no price").to_string();
         for words in ["`day_cost_limit` can't be kept", "`unknown`", "`day_token_limit`"] {
             assert!(refused.contains(words), "{refused}");

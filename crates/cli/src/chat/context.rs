@@ -17,12 +17,11 @@ pub(super) fn report(records: &[Envelope]) -> String {
 }
 
 fn lines(budget: &ContextBudget) -> String {
-    let mut rows = vec![
-        ("instructions", budget.prefix),
-        ("tools", budget.tools),
-        ("conversation", budget.history),
-        ("sent in all", budget.used()),
-    ];
+    let mut rows = vec![("instructions", budget.prefix), ("tools", budget.tools), ("conversation", budget.history)];
+    if budget.retrieved > 0 {
+        rows.push(("passages, at most", budget.retrieved));
+    }
+    rows.push(("sent in all", budget.used()));
     if let (Some(window), Some(remaining)) = (budget.window, budget.remaining) {
         rows.extend([
             ("kept for the reply", budget.reserve),
@@ -49,7 +48,7 @@ mod tests {
 
     use super::{lines, report};
 
-    // proves C3
+    // proves C3, C10
     #[test]
     fn each_part_of_the_window_has_its_line() {
         assert_eq!(report(&[]), "nothing was sent to a model yet\n");
@@ -65,5 +64,8 @@ mod tests {
         assert_eq!(known.lines().nth(2), Some("  conversation           7,000   35 %"));
         assert_eq!(known.lines().nth(7), Some("  the model's window    20,000  100 %"));
         assert_eq!(known.lines().count(), 9);
+        let retrieves = lines(&ContextBudget { retrieved: 1_000, ..budget });
+        assert_eq!(retrieves.lines().nth(3), Some("  passages, at most      1,000"));
+        assert_eq!(retrieves.lines().nth(4), Some("  sent in all           11,000"));
     }
 }

@@ -206,7 +206,10 @@ impl<W: Write> RunProgress<W> {
             }
             DeltaBody::TextDelta { text } | DeltaBody::CallDelta { text, .. } => text,
             DeltaBody::Cleared {} => return self.erase_live(),
-            DeltaBody::ThinkingStarted {} | DeltaBody::ThinkingEnded {} | DeltaBody::Waiting { .. } => return,
+            DeltaBody::ThinkingStarted {}
+            | DeltaBody::ThinkingEnded {}
+            | DeltaBody::Waiting { .. }
+            | DeltaBody::SourceLeftOut { .. } => return,
         };
         if in_reply {
             self.waits.keep_or_begin(&Activity::Answering.to_string(), now);

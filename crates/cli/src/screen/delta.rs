@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use windlass_narrate::{WITHDRAWN, harmless_line, thought_for, waiting};
+use windlass_narrate::{NarratedLine, Tone, WITHDRAWN, harmless_line, source_left_out, thought_for, waiting};
 use windlass_vocab::{Delta, DeltaBody};
 
 use super::answer::DisplayedAnswer;
@@ -28,6 +28,9 @@ impl<W: Write> Screen<W> {
             DeltaBody::Waiting { call: None, wait } => {
                 self.end_thought();
                 self.awaited = WaitStatus::Servers { what: waiting(wait), since: self.now };
+            }
+            DeltaBody::SourceLeftOut { source, why } => {
+                self.print_lines(&[NarratedLine::new(Tone::Quiet, source_left_out(source, why))]);
             }
             _ if self.over.is_some_and(|over| key <= over) => {}
             DeltaBody::TextDelta { text } => {

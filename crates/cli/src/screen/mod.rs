@@ -149,7 +149,8 @@ impl<W: Write> Screen<W> {
                     | DeltaBody::ThinkingEnded {}
                     | DeltaBody::ThinkingDelta { .. }
                     | DeltaBody::CallDelta { .. }
-                    | DeltaBody::Waiting { .. } => self.paint_if_due(),
+                    | DeltaBody::Waiting { .. }
+                    | DeltaBody::SourceLeftOut { .. } => self.paint_if_due(),
                 }
             }
         }

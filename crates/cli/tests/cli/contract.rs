@@ -30,6 +30,7 @@ mod repeating;
 mod replaying;
 #[cfg(target_os = "linux")]
 mod resumed;
+mod retrieval;
 mod sandbox;
 mod secrets;
 mod servers;

@@ -3,7 +3,7 @@
 use crate::support::{Ask, Move, World, call, policy};
 use windlass_machine::{Effect, Fact, State};
 use windlass_vocab::{
-    ContextBudget, EffectClass, MaxTokens, Message, OutcomeKind, Part, Policy, Record, RunModel, Sampling,
+    ContextBudget, EffectClass, MaxTokens, Message, OutcomeKind, Part, Policy, Record, Retrieve, RunModel, Sampling,
 };
 
 fn read(arguments: &str) -> Ask {
@@ -163,4 +163,61 @@ fn bytes_of(message: &Message) -> usize {
             parts.iter().map(part).sum::<usize>() + calls.sum::<usize>() + 12
         }
     }
+}
+
+/// A policy whose turns are sent passages.
+fn retrieving() -> Policy {
+    Policy { retrieve: Retrieve::Workspace, ..policy("default") }
+}
+
+#[test]
+fn passages_are_in_the_budget_and_never_cause_older_turns_to_be_left_out() {
+    // proves C3, C10
+    let first = |window: u64, policy: Policy| {
+        let mut world = world(window, policy, vec![Move::Text("done")]);
+        world.say(&"x".repeat(4_000));
+        world.finish();
+        budgets(&world)[0]
+    };
+    let (off, on) = (first(32_000, policy("default")), first(32_000, retrieving()));
+    assert_eq!((off.retrieved, on.retrieved), (0, 1_000));
+    assert_eq!(on.used(), off.used() + 1_000);
+    assert_eq!(on.remaining, off.remaining.map(|left| left - 1_000));
+    assert_eq!(on.without_passages(), off);
+    // Evictions begin at a quarter of a small window. What lies above that is shared.
+    for window in (1_000..12_000).step_by(250) {
+        let (off, on) = (first(window, policy("default")), first(window, retrieving()));
+        assert_eq!((on.prefix, on.tools, on.history), (off.prefix, off.tools, off.history), "{window}");
+        let above = off.remaining.unwrap().saturating_sub(window / 4);
+        assert_eq!(on.retrieved, (above / 4).min(1_000), "{window}");
+    }
+    // Without a known window there is a fixed limit.
+    let mut unknown = World::with_policy(retrieving(), vec![Move::Text("done")]);
+    unknown.say("go");
+    unknown.finish();
+    assert_eq!(budgets(&unknown)[0].retrieved, 1_000);
+}
+
+#[test]
+fn what_passages_took_is_not_counted_as_conversation() {
+    // proves C4, C10
+    let script = || vec![Move::Calls(vec![read("a")]), Move::Text("done")];
+    let second = |policy: Policy, passages: u64| {
+        let mut world = world(32_000, policy, script());
+        world.say(&"x".repeat(800));
+        while budgets(&world).len() < 2 {
+            let sent = budgets(&world).first().map_or(0, |budget| budget.without_passages().used());
+            let effect = world.owed().remove(0);
+            let mut fact = world.perform(&effect);
+            if let Fact::Replied { usage, retrieved, .. } = &mut fact {
+                (usage.input, *retrieved) = (sent + passages, passages);
+            }
+            world.put(fact);
+        }
+        assert_eq!(world.fold(), world.state);
+        budgets(&world)[1]
+    };
+    let (without, with) = (second(policy("default"), 0), second(retrieving(), 900));
+    assert_eq!(with.without_passages().used(), without.used(), "{with:?} {without:?}");
+    assert_eq!(with.retrieved, 1_000);
 }

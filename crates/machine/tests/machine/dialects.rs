@@ -42,6 +42,7 @@ fn malformed(attempt: windlass_machine::AttemptKey) -> Fact {
         calls: vec![],
         misfit: None,
         malformed: Some("Write it again.".into()),
+        retrieved: 0,
     }
 }
 

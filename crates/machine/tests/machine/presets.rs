@@ -7,7 +7,7 @@ use crate::support::{Move, World, policy};
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{
     Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Parallel,
-    Planning, Policy, Reasoning, ResultCap, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
+    Planning, Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
     TurnCapAction, UnfinishedCall,
 };
 
@@ -99,6 +99,7 @@ fn durable_chat() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 
@@ -156,6 +157,7 @@ fn local_model() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 
@@ -212,6 +214,7 @@ fn assistant() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 
@@ -264,6 +267,7 @@ fn task() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 
@@ -321,6 +325,7 @@ fn operator() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 
@@ -379,6 +384,7 @@ fn default() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 

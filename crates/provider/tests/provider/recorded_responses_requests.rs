@@ -58,7 +58,7 @@ impl ItemReader {
                 self.end_reply(model);
                 let [part] = item["content"].as_array()?.as_slice() else { return None };
                 (part["type"] == "input_text").then_some(())?;
-                self.history.push(Message::User { text: text(&part["text"])? });
+                self.history.push(Message::user(text(&part["text"])?));
             }
             ("function_call_output", _) => {
                 self.end_reply(model);
@@ -68,6 +68,7 @@ impl ItemReader {
                     name: "tool".into(),
                     outcome: OutcomeKind::Ok,
                     text: text(&item["output"])?,
+                    images: Vec::new(),
                 });
             }
             _ => return None,

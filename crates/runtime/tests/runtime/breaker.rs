@@ -86,6 +86,7 @@ async fn after_three_failures_a_turn_starts_with_the_next_model_until_a_minute_i
             secrets: Arc::new(Secrets::default()),
             breakers: Breakers::default(),
             spending: windlass_store::SpendingCounter::default(),
+            context_sources: Vec::new(),
             clock: Arc::clone(&clock) as _,
             guard_locks: None,
             workspace: None,

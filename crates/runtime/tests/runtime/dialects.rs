@@ -57,6 +57,7 @@ impl World {
             breakers: Breakers::default(),
             spending: windlass_store::SpendingCounter::default(),
             guard_locks: None,
+            context_sources: Vec::new(),
             workspace: None,
         });
         let agent = AgentSettings {

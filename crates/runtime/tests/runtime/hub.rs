@@ -162,7 +162,10 @@ async fn thinking_has_a_start_and_an_end() {
                 DeltaBody::TextDelta { text } => ("says", text),
                 // The progress of a running call belongs to no attempt.
                 DeltaBody::CallDelta { name: Some(name), .. } => ("calls", name),
-                DeltaBody::CallDelta { .. } | DeltaBody::Cleared {} | DeltaBody::Waiting { .. } => continue,
+                DeltaBody::CallDelta { .. }
+                | DeltaBody::Cleared {}
+                | DeltaBody::Waiting { .. }
+                | DeltaBody::SourceLeftOut { .. } => continue,
             };
             match seen.last_mut() {
                 Some((of, last, known)) if (*of, *last) == (turn.0, kind) => known.push_str(&text),

@@ -98,6 +98,7 @@ impl World {
             clock: Arc::new(ScaledClock::new(1_000)),
             breakers: Breakers::default(),
             spending: windlass_store::SpendingCounter::default(),
+            context_sources: Vec::new(),
             guard_locks: None,
             workspace: None,
         })

@@ -306,6 +306,7 @@ mod tests {
             day_token_limit = 1000
             agent_cost_limit = 5.5
             agent_token_limit = 1000
+            retrieve = "workspace"
         "#;
         let file = SettingsFile::parse(Path::new("f"), SettingsScope::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

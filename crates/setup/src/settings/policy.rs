@@ -147,12 +147,13 @@ mod tests {
             ("day_token_limit", "10", "500000"),
             ("agent_cost_limit", "0.25", "500.5"),
             ("agent_token_limit", "10", "500000"),
+            ("retrieve", "'off'", "'workspace'"),
         ] {
             // The person's values lie between the tighter and the looser ones of the project.
             let user = "[policy]\nat_cap = 'fail'\nplanning = 'no'\ntags = ['web']\nhidden = ['run_command']\n\
                         run_cost_limit = 1\nsession_cost_limit = 1\nday_cost_limit = 1\nrun_token_limit = 99\n\
                         run_time_limit_ms = 99\nsession_token_limit = 99\nday_token_limit = 99\n\
-                        agent_cost_limit = 1\nagent_token_limit = 99\n";
+                        agent_cost_limit = 1\nagent_token_limit = 99\nretrieve = 'own'\n";
             let given =
                 |value: &str| SettingsFixture::usable().user(user).project(&format!("[policy]\n\n{row} = {value}"));
             let own = SettingsFixture::usable().user(user).settings().policy;

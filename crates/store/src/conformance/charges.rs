@@ -45,6 +45,7 @@ fn replied(input: u64) -> Record {
         role: windlass_vocab::ModelRole::Turn,
         cache: None,
         cut: None,
+        retrieved: 0,
     }
     .into()
 }

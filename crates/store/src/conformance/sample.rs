@@ -10,11 +10,11 @@ use windlass_vocab::{
     Grant, Guard, Hash, HistoryKeeping, ImageContent, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
     ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText,
     Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered,
-    QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retry, RunEnded,
-    RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind,
-    SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName, ToolSource,
-    ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable, Undone,
-    UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
+    QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retrieve, Retry,
+    RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement,
+    SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName,
+    ToolSource, ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable,
+    Undone, UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
 };
 
 use crate::{Batch, Entry};
@@ -207,6 +207,7 @@ fn budget() -> ContextBudget {
         prefix: 900,
         tools: 2_100,
         history: 7_000,
+        retrieved: 0,
         reserve: 4_096,
         safety: 1_024,
         remaining: Some(17_648),
@@ -410,6 +411,7 @@ fn model_replied() -> Record {
         role: ModelRole::Turn,
         cache: Some(Box::new(cache_report())),
         cut: None,
+        retrieved: 0,
     }
     .into()
 }
@@ -456,6 +458,7 @@ fn policy() -> Policy {
         day_token_limit: None,
         agent_cost_limit: None,
         agent_token_limit: None,
+        retrieve: Retrieve::Off,
     }
 }
 

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Dialect, OutsideText, Parallel, Planning, ResultCap, Retry, StreamIdle, Titles, TurnCapAction, UnfinishedCall,
+    Dialect, OutsideText, Parallel, Planning, ResultCap, Retrieve, Retry, StreamIdle, Titles, TurnCapAction,
+    UnfinishedCall,
 };
 
 /// Limits: a lower one is tighter.
@@ -114,4 +115,14 @@ pub(super) fn planning(own: &Planning, new: &Planning) -> bool {
         Planning::Optional => 1,
     };
     calls(new) <= calls(own)
+}
+
+/// Fewer sources send less to the model.
+pub(super) fn retrieve(own: &Retrieve, new: &Retrieve) -> bool {
+    let sources = |retrieve: &Retrieve| match retrieve {
+        Retrieve::Off => 0,
+        Retrieve::Own => 1,
+        Retrieve::Workspace => 2,
+    };
+    sources(new) <= sources(own)
 }

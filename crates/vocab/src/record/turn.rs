@@ -128,4 +128,12 @@ pub struct ModelReplied {
     /// How much of the request the server read, where it did not read all of it (M8).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutInput>,
+    /// The estimated tokens of the passages that were sent for this turn only (C10).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retrieved: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }

@@ -60,9 +60,9 @@ fn what_sessions_of_a_day_spend_together_ends_the_next_run_with_code_3() {
 fn a_limit_of_money_needs_a_known_price() {
     let bench = Bench::new(worker());
     for row in [&["--max-cost", "0.50"][..], &["--max-cost", "0"]] {
-        let ran = bench.run(&[&["run", "go"][..], row].concat());
+        let ran = bench.run(&[&["run", "go", "--model", "https://llm.example/v1#big"][..], row].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
-        for words in ["`run_cost_limit` can't be kept", "`scripted`", "`run_token_limit`"] {
+        for words in ["`run_cost_limit` can't be kept", "#big`", "`run_token_limit`"] {
             assert!(ran.stderr.contains(words), "{words}: {}", ran.stderr);
         }
     }

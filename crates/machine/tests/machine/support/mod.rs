@@ -399,6 +399,7 @@ impl World {
             calls,
             misfit: None,
             malformed: None,
+            retrieved: 0,
         };
         let failed = |class: FailureClass, first_byte: bool| Fact::Failed {
             attempt: key,

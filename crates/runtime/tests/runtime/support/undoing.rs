@@ -166,6 +166,7 @@ impl Undoing {
             breakers: Breakers::default(),
             spending: windlass_store::SpendingCounter::default(),
             guard_locks: None,
+            context_sources: Vec::new(),
             workspace: Some(workspace),
         })
     }

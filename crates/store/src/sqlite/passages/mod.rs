@@ -1,9 +1,9 @@
 //! An index of text files by their words (C10): an FTS5 table in a database of its own. It is a cache: it may be deleted
 //! at any time, and one that can't be read is deleted.
 //!
-//! The protocol: `put` a file's passages with the file's stamp, `remove` what is gone, `find` the places that have the words
-//! of a message. The index stores where words are and not the text, so whoever shows a passage reads the file again, by
-//! the rules of that moment.
+//! The protocol: `put` a file's passages with the file's stamp, `remove` what is gone, `find` the places that have the
+//! words of a message. The index stores where words are and not the text, so whoever shows a passage reads the file
+//! again, by the rules of that moment.
 
 mod common_words;
 mod ranking;
