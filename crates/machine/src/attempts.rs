@@ -1,6 +1,8 @@
 //! The attempts of a turn: which model each calls, what it costs, and what a failed one leads to.
 
-use windlass_vocab::{AttemptFailed, ModelName, NanoMoney, NextAttempt, Usage};
+use std::collections::BTreeSet;
+
+use windlass_vocab::{AttemptFailed, ContextPinned, ModelName, NanoMoney, NextAttempt, PinnedContext, Usage};
 
 use crate::control::{Attempt, Phase, Run};
 use crate::draft::Draft;
@@ -91,6 +93,14 @@ impl Draft<'_> {
         match &run.phase {
             Phase::Modelling(attempt) => Some((run, attempt)),
             Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+        }
+    }
+
+    /// Pins a new context for the open run; the current turn continues unchanged.
+    pub(crate) fn pin_anew(&mut self, context: PinnedContext, joined: BTreeSet<String>) {
+        let pinned = self.run().is_some_and(|run| !run.wants_context());
+        if pinned && self.state.transcript.context.as_deref() != Some(&context) {
+            self.push(ContextPinned { context: Some(context), joined });
         }
     }
 }

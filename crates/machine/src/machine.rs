@@ -134,14 +134,6 @@ impl Draft<'_> {
         }
     }
 
-    /// Pins a new context for the open run; the current turn continues unchanged.
-    fn pin_anew(&mut self, context: PinnedContext, joined: BTreeSet<String>) {
-        let pinned = self.run().is_some_and(|run| !run.wants_context());
-        if pinned && self.state.transcript.context.as_deref() != Some(&context) {
-            self.push(ContextPinned { context: Some(context), joined });
-        }
-    }
-
     fn fail(&mut self, key: AttemptKey, failure: Failure, usage: Option<Usage>) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_none()) else { return };
         let mode = attempt.mode;

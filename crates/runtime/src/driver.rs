@@ -17,6 +17,7 @@ use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Record, R
 use crate::attempt;
 use crate::call::{self, DriverLink, EndedCall};
 use crate::closed::SessionClosed;
+use crate::estimated_usage::charged;
 use crate::feed::Feed;
 use crate::live::Registration;
 use crate::permission_check::{PermissionCheck, permission_fact};
@@ -219,7 +220,7 @@ impl Driver {
                 self.step(Fact::Pinned(context)).await?
             }
             EffectOutcome::HandedBack(attempt, text) => {
-                let usage = attempt::charged(&self.state, &self.running_effects.passages, &text);
+                let usage = charged(&self.state, &self.running_effects.passages, &text);
                 self.step(Fact::HandedBack { attempt, text, usage }).await?
             }
             EffectOutcome::Restored(undo, left_alone) => {

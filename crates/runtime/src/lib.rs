@@ -23,6 +23,7 @@ mod cut_call;
 mod driver;
 mod earlier;
 mod elicit;
+mod estimated_usage;
 mod feed;
 mod files;
 mod first_records;
