@@ -183,8 +183,7 @@ pub(crate) fn help() -> String {
          /word begins a command; //word is sent to the model as /word.\n  \
          /a/path, and text of several lines, is sent as it is.\n  \
          What you type while a run works steers it.\n  \
-         @path attaches a file: an image, a PDF or text; Tab completes the path. So does the whole path of an\n  \
-         image, as it is pasted.\n  \
+         @path attaches a file (image, PDF, text; Tab completes it), and so does a pasted path of an image.\n  \
          Ctrl-C stops the run, twice leaves; Ctrl-D leaves.\n",
     );
     text

@@ -51,7 +51,7 @@ fn help_lists_every_command() {
   /word begins a command; //word is sent to the model as /word.
   /a/path, and text of several lines, is sent as it is.
   What you type while a run works steers it.
-  @ and Tab complete the path of a file.
+  @path attaches a file (image, PDF, text; Tab completes it), and so does a pasted path of an image.
   Ctrl-C stops the run, twice leaves; Ctrl-D leaves.
 ›";
     assert_eq!(list, expected, "{shown}");
