@@ -117,6 +117,7 @@ fn run_settings(window: Option<u64>) -> Result<RunSettings> {
         compact: false,
         spent_today: None,
         spent_by_agent: None,
+        system: None,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Requests without a server: what a model is sent of a simulated run, encoded for each wire.
 
 use anyhow::{Result, anyhow};
-use windlass_provider::{Delivery, ModelConfig, ModelRequest, RequestBody, Segments, anthropic, chat, responses};
+use windlass_provider::{Delivery, ModelConfig, ModelRequest, RequestBody, Segments, chat, messages, responses};
 use windlass_vocab::{
     Failure, MaxTokens, Message, ModelName, OutputForm, PinnedContext, Reasoning, StreamIdle, TurnMode,
 };
@@ -25,7 +25,7 @@ pub fn wires() -> [BenchWire; 3] {
     let url = "http://localhost:8080/v1";
     [
         BenchWire { name: "Chat Completions", encode: chat::encode, config: ModelConfig::chat(url, "scripted") },
-        BenchWire { name: "Messages", encode: anthropic::encode, config: ModelConfig::messages(url, "scripted") },
+        BenchWire { name: "Messages", encode: messages::encode, config: ModelConfig::messages(url, "scripted") },
         BenchWire { name: "Responses", encode: responses::encode, config: ModelConfig::responses(url, "scripted") },
     ]
 }

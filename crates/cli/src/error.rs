@@ -152,6 +152,7 @@ impl From<BuildError> for CommandError {
             BuildError::NoModel
             | BuildError::NoModelPicked { .. }
             | BuildError::NoBaseUrl
+            | BuildError::NoProvider { .. }
             | BuildError::ModelTwice { .. }
             | BuildError::UnknownPrice { .. }
             | BuildError::Preset { .. }

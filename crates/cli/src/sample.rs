@@ -107,6 +107,7 @@ pub(crate) fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -
         cut_off: false,
         dropped: Vec::new(),
         usage: Usage::default(),
+        cost: None,
         wants_title: false,
     }
 }

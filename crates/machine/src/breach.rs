@@ -30,7 +30,16 @@ impl Breach {
 
     /// Returns the question whether to exceed the limit.
     pub(crate) fn question(&self, raised_to: u64) -> String {
-        format!("{} Raise it to {} and go on?", self.sentence(), amount(self.limit, raised_to))
+        let how_long = match self.limit {
+            SpendingLimit::RunCost | SpendingLimit::RunTokens | SpendingLimit::RunTime => "for this run",
+            SpendingLimit::SessionCost | SpendingLimit::SessionTokens => "for this session",
+            // The next run is held to the limit as it is set.
+            SpendingLimit::DayCost
+            | SpendingLimit::DayTokens
+            | SpendingLimit::AgentCost
+            | SpendingLimit::AgentTokens => "for this run only",
+        };
+        format!("{} Raise it to {} {how_long} and go on?", self.sentence(), amount(self.limit, raised_to))
     }
 
     /// Returns the answer of a run that ends at the limit.
@@ -51,11 +60,10 @@ impl Breach {
     }
 }
 
-/// Returns an amount in the unit of a limit, for people. Money is rounded up to a ten-thousandth of a dollar.
+/// Returns an amount in the unit of a limit, for people.
 fn amount(limit: SpendingLimit, amount: u64) -> String {
-    const STEP: u64 = 100_000;
     match limit.unit() {
-        LimitUnit::Cost => format!("${}", Dollars::of_nano(amount.div_ceil(STEP).saturating_mul(STEP))),
+        LimitUnit::Cost => Dollars::of_nano(amount).for_people(),
         LimitUnit::Tokens => format!("{amount} tokens"),
         LimitUnit::Time => texts::span(amount),
     }

@@ -92,6 +92,12 @@ impl Run {
 }
 
 impl State {
+    /// Estimates the tokens of a request to this model with the conversation so far, without passages (C4).
+    #[must_use]
+    pub fn request_tokens(&self, model: &ModelName) -> u64 {
+        self.transcript.meter.tokens(model).total()
+    }
+
     /// Returns the most bytes of passages that the current turn may send (C10); none outside of a turn.
     #[must_use]
     pub fn passage_room(&self) -> usize {

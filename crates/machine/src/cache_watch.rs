@@ -148,7 +148,10 @@ impl CacheWatch {
         let Some(report) = replied.cache.as_ref().filter(|report| report.result != CacheResult::NotReported) else {
             return;
         };
-        let sent = SentRequest { usage: replied.usage, at: report.at, mode: self.mode, changed: None };
+        // Passages are chosen anew for each turn.
+        let input = replied.usage.input.saturating_sub(replied.retrieved);
+        let usage = Usage { input, ..replied.usage };
+        let sent = SentRequest { usage, at: report.at, mode: self.mode, changed: None };
         self.sent.insert(replied.model.clone(), sent);
         self.last = Some(replied.model.clone());
     }

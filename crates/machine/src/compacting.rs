@@ -2,43 +2,60 @@
 //! model for the summary that takes their place, and wraps the run up where nothing more can be left out.
 
 use windlass_vocab::{
-    AttemptFailed, Compacted, CompactionMethod, ContextBudget, HistoryKeeping, ModelName, NextAttempt, NudgeCause,
-    Spending, SummaryTask, ToolSource, TurnMode, TurnStarted,
+    AttemptFailed, Compacted, CompactionMethod, ContextBudget, EndReason, Failure, FailureCause, FailureClass,
+    HistoryKeeping, ModelName, ModelRole, NextAttempt, NudgeCause, Spending, SummaryTask, ToolSource, TurnMode,
+    TurnStarted,
 };
 
 use crate::blank::is_blank;
 use crate::budget::{evict_below, exceeds_window, is_short, is_spent, wrap_up_below};
 use crate::control::Run;
-use crate::counting::ContextMeter;
+use crate::counting::{ContextMeter, estimate, least};
 use crate::draft::Draft;
 use crate::evict::{self, Eviction, HistoryLimits, SummaryBy};
+use crate::fact::RunSettings;
 use crate::notes::cut_text;
 use crate::transcript::Transcript;
-use crate::{plain_summary, texts};
+use crate::{plain_summary, prune, texts};
 
 /// The most bytes of notes and of a summary; for a small window an eighth of it each.
 const NOTES: u64 = 6_000;
 const SUMMARY: u64 = 8_000;
 
 impl Draft<'_> {
-    /// Starts a turn, once the conversation fits, unless its call would exceed a limit (M7).
+    /// Starts a turn, once the conversation fits, unless its call would exceed a limit (M7). What is left out without a
+    /// model is left out first, because it is not paid for.
     pub(crate) fn start_turn(&mut self, mode: TurnMode) {
-        // Every turn begins with the first model of the chain.
-        let first = self.run().map(Run::first_model).unwrap_or_default();
-        if let Some(breach) = self.breach(&first, Spending::default()) {
-            return self.stop_at_limit(&breach, Some(mode));
-        }
+        let mut summary = None;
         while let Some(step) = self.next_eviction() {
             match step {
                 Eviction::Shrink(compacted) => self.push(compacted),
                 Eviction::Drop(cut, method) => self.leave_out(cut, method),
-                Eviction::Summarise(cut) => return self.start_summary(cut, mode),
+                Eviction::Summarise(cut) => {
+                    summary = Some(cut);
+                    break;
+                }
             }
         }
-        // A request that is longer than the window is left to the server, which refuses it with its own count.
-        let spent = self.budget().is_some_and(|budget| is_spent(&budget) && !exceeds_window(&budget));
-        if spent && mode != TurnMode::WrapUp {
-            self.nudge(NudgeCause::ContextFull, "", texts::CONTEXT_FULL);
+        let Some(budget) = self.budget() else { return };
+        // Every turn begins with the first model of the chain.
+        let first = self.run().map(Run::first_model).unwrap_or_default();
+        if let Some(window) =
+            budget.window.filter(|window| exceeds_window(&budget) && self.never_fits(*window, summary))
+        {
+            let message = texts::too_long(&first, &budget, window);
+            let failure = Failure::new(FailureClass::Overflow, message.clone());
+            return self.end(EndReason::Failed, message, Some(failure));
+        }
+        if let Some(breach) = self.breach(&first, Spending::default()) {
+            return self.stop_at_limit(&breach, Some(mode));
+        }
+        if let Some(cut) = summary {
+            return self.start_summary(cut, mode);
+        }
+        // A request that may be longer than the window is left to the server, which refuses it with its own count.
+        if is_spent(&budget) && !exceeds_window(&budget) && mode != TurnMode::WrapUp {
+            self.nudge(NudgeCause::ContextFull, texts::window_parts(&budget), texts::CONTEXT_FULL);
             return self.begin_turn(TurnMode::WrapUp, None);
         }
         self.begin_turn(mode, None);
@@ -64,8 +81,17 @@ impl Draft<'_> {
         Some(run.budget(&self.meter(), &run.first_model()))
     }
 
+    /// Whether the next request is certainly longer than this window, also after a summary of the messages before `cut`.
+    fn never_fits(&self, window: u64, cut: Option<usize>) -> bool {
+        let tokens = match cut {
+            Some(cut) => least(self.transcript_now().history.iter().skip(cut).map(estimate).sum()),
+            None => self.meter().least_tokens(&self.run().map(Run::first_model).unwrap_or_default()),
+        };
+        tokens >= window
+    }
+
     /// Returns the size of the next request after the records of this batch.
-    fn meter(&self) -> ContextMeter {
+    pub(crate) fn meter(&self) -> ContextMeter {
         let compacts = self.records.iter().any(|record| matches!(record, windlass_vocab::Record::Compacted(_)));
         if compacts {
             return self.transcript_now().meter;
@@ -84,9 +110,9 @@ impl Draft<'_> {
     }
 
     fn next_eviction(&self) -> Option<Eviction> {
-        let run = self.run().filter(|run| run.measures())?;
+        let run = self.run().filter(|run| run.has_known_models())?;
         let budget = self.budget()?;
-        let asked = run.started.compact && run.turn.0 == 0 && !run.squeezed;
+        let asked = run.started.compact && run.turn.0 == 0 && !run.left_out_since_reply;
         let row = if asked { HistoryKeeping::Summarised } else { run.policy().history };
         let messages = most_messages(row);
         if !asked && !is_short(&budget) && messages.is_none_or(|(most, _)| self.meter().messages() <= most) {
@@ -103,7 +129,10 @@ impl Draft<'_> {
                 worth: 1,
                 request: u64::MAX,
             },
-            (false, Some(window)) => limits(&transcript.meter, &model, row, &budget, window, messages),
+            (false, Some(window)) => {
+                let limits = limits(&transcript.meter, &model, row, &budget, window, messages);
+                HistoryLimits { request: summary_request(run).unwrap_or(limits.request), ..limits }
+            }
             (false, None) => {
                 HistoryLimits { fits: u64::MAX, most: u64::MAX, keep: 0, messages, worth: 0, request: u64::MAX }
             }
@@ -116,10 +145,9 @@ impl Draft<'_> {
     pub(crate) fn eviction_after_overflow(&self) -> Option<Eviction> {
         let run = self.run()?;
         let transcript = &self.state.transcript;
-        let total: u64 = transcript.history.iter().map(crate::counting::estimate).sum();
+        let total: u64 = transcript.history.iter().map(estimate).sum();
         let limits =
             HistoryLimits { fits: total / 2, most: 0, keep: total / 2, messages: None, worth: 0, request: u64::MAX };
-        let limits = HistoryLimits { fits: limits.fits.min(total.saturating_sub(1)), ..limits };
         evict::next(transcript, run.policy().history, &limits, run.summary_by())
     }
 
@@ -130,6 +158,26 @@ impl Draft<'_> {
             Eviction::Drop(cut, method) => self.leave_out(cut, method),
             Eviction::Summarise(cut) => self.start_summary(cut, mode),
         }
+    }
+
+    /// Returns the next step to a history without what the server refused: its length, or its images.
+    pub(crate) fn shorter_history(&self, run: &Run, failure: &Failure) -> Option<Eviction> {
+        // A limit on the bytes of a request is mostly reached by images.
+        let is_too_large = failure.status == Some(413);
+        if failure.cause == Some(FailureCause::ImageRefused) || is_too_large {
+            let without_images = evict::without_images(&self.state.transcript).map(Eviction::Shrink);
+            if without_images.is_some() || !is_too_large {
+                return without_images;
+            }
+        }
+        if failure.class != FailureClass::Overflow {
+            return None;
+        }
+        if run.has_known_models() {
+            return self.eviction_after_overflow();
+        }
+        // The behaviour of versions that did not measure.
+        prune::shorten(&self.state.transcript).map(Eviction::Shrink)
     }
 
     /// Leaves out the messages before this index, without a model.
@@ -185,13 +233,23 @@ impl Draft<'_> {
         self.start_turn(then);
     }
 
-    /// Sends again what the last compaction left out, from the next run on.
-    pub(crate) fn undo_compaction(&mut self) {
+    /// Sends again what the last compaction left out, from the next run on. Refused where a run with these settings would
+    /// leave it out again: that would only replace the summary that is there by another one.
+    pub(crate) fn undo_compaction(&mut self, next_run: Option<RunSettings>) {
         let transcript = &self.state.transcript;
-        if self.run().is_none() && self.control.undo.is_none() && transcript.can_restore() {
-            let epoch = transcript.compactions + 1;
-            self.push(Compacted::new(epoch, CompactionMethod::Restored, transcript.dropped));
+        if self.run().is_some() || self.control.undo.is_some() || !transcript.can_restore() {
+            return;
         }
+        let restored = Compacted::new(transcript.compactions + 1, CompactionMethod::Restored, transcript.dropped);
+        if let Some(settings) = next_run {
+            let mut trial = Draft::new(self.state, self.at);
+            trial.push(restored.clone());
+            trial.start_run(RunSettings { compact: false, ..settings }, None);
+            if trial.next_eviction().is_some() {
+                return;
+            }
+        }
+        self.push(restored);
     }
 
     /// Records the failure of a call that was to write a summary. When no model writes one, a plain one takes its place:
@@ -207,7 +265,7 @@ impl Draft<'_> {
 
 impl Run {
     /// Whether its models are known well enough for budgets: those of runs from before budgets are not.
-    pub(crate) fn measures(&self) -> bool {
+    pub(crate) fn has_known_models(&self) -> bool {
         !self.started.models.is_empty()
     }
 
@@ -218,7 +276,7 @@ impl Run {
 
     /// One summary is enough between two replies: if the rest is still too long, it is because of what stays.
     fn summary_by(&self) -> SummaryBy {
-        if self.squeezed { SummaryBy::Records } else { SummaryBy::Model }
+        if self.left_out_since_reply { SummaryBy::Records } else { SummaryBy::Model }
     }
 }
 
@@ -243,7 +301,7 @@ fn limits(
     window: u64,
     messages: Option<(usize, usize)>,
 ) -> HistoryLimits {
-    let estimate = |tokens: u64| meter.estimated(model, tokens);
+    let estimated = |tokens: u64| meter.estimated(model, tokens);
     let others = budget.prefix + budget.tools + budget.reserve + budget.safety;
     let room = window.saturating_sub(others);
     let fits = room.saturating_sub(evict_below(window));
@@ -254,16 +312,27 @@ fn limits(
         HistoryKeeping::Summarised | HistoryKeeping::Consolidated { .. } => room / 4,
     };
     HistoryLimits {
-        fits: estimate(fits),
-        most: estimate(room.saturating_sub(wrap_up_below(window))),
-        keep: estimate(keep.min(fits)),
+        fits: estimated(fits),
+        most: estimated(room.saturating_sub(wrap_up_below(window))),
+        keep: estimated(keep.min(fits)),
         messages,
-        worth: estimate(worth),
-        request: estimate(room),
+        worth: estimated(worth),
+        request: estimated(room),
     }
+}
+
+/// Returns what the model of the role that writes summaries can be sent, where that is not the run's own model. Half of its
+/// window, because an estimate may be half of the truth; where the window is not known, its server decides.
+fn summary_request(run: &Run) -> Option<u64> {
+    let model = run.started.role_chains.get(&ModelRole::Summary)?.first()?;
+    if run.started.chain.contains(model) {
+        return None;
+    }
+    let window = run.started.model(model).and_then(|known| known.window);
+    Some(window.map_or(u64::MAX, |window| window / 2))
 }
 
 /// Returns how much stays when a person asks for a summary: a quarter, so that the thread is not lost.
 fn asked_keep(transcript: &Transcript) -> u64 {
-    transcript.history.iter().map(crate::counting::estimate).sum::<u64>() / 4
+    transcript.history.iter().map(estimate).sum::<u64>() / 4
 }

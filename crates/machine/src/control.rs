@@ -45,6 +45,8 @@ pub struct LoopState {
     pub spending: Spending,
     /// The limits that a person raised, with what they are now.
     pub raised_limits: BTreeMap<SpendingLimit, u64>,
+    /// The session's own system prompt, which it keeps whatever is configured (C2).
+    pub system: Option<Arc<str>>,
     /// Set when the journal holds a record of a newer version: this binary may read but not write it.
     pub unknown: Option<Arc<str>>,
 }
@@ -97,7 +99,7 @@ pub struct Run {
     /// What the current turn summarises, if it does.
     pub summary: Option<SummaryTask>,
     /// Set when older turns were left out since the last reply.
-    pub(crate) squeezed: bool,
+    pub(crate) left_out_since_reply: bool,
     /// What fills the context window, as measured when the turn began.
     pub budget: Option<ContextBudget>,
     /// The windows that servers turned out to have.
@@ -169,7 +171,7 @@ impl Run {
             usage: Usage::default(),
             summaries: 0,
             summary: None,
-            squeezed: false,
+            left_out_since_reply: false,
             budget: None,
             found_windows,
             spending: Spending::default(),
@@ -254,7 +256,7 @@ impl Run {
             Record::QuestionAnswered(answered) => self.answer(answered),
             Record::Nudged(nudged) => self.nudged(nudged.why),
             Record::ToolWithheld(withheld) => self.watch().withheld(withheld),
-            Record::Compacted(compacted) => self.squeezed |= compacted.method != CompactionMethod::Shrunk,
+            Record::Compacted(compacted) => self.left_out_since_reply |= compacted.method != CompactionMethod::Shrunk,
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
@@ -321,7 +323,7 @@ impl Run {
         if !replied.role.is_turn() {
             return;
         }
-        self.squeezed = false;
+        self.left_out_since_reply = false;
         self.add_to_answer(&replied.parts);
         let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         let paused = replied.stop == StopReason::Paused && !has_calls;

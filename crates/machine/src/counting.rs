@@ -53,6 +53,11 @@ pub(crate) fn image_tokens<'a>(images: impl IntoIterator<Item = &'a ImageRef>) -
     images.into_iter().map(of_image).sum()
 }
 
+/// Returns how many tokens there are at least where this many are estimated: half, as far as any server has counted.
+pub(crate) fn least(estimate: u64) -> u64 {
+    estimate.saturating_mul(*CORRECTION.start()) / 100
+}
+
 /// Estimates the tokens of passages, which are mostly code.
 #[must_use]
 pub fn passage_tokens(text: &str) -> u64 {
@@ -189,6 +194,12 @@ pub(crate) struct RequestTokens {
     pub(crate) history: u64,
 }
 
+impl RequestTokens {
+    pub(crate) fn total(&self) -> u64 {
+        self.prefix.saturating_add(self.tools).saturating_add(self.history)
+    }
+}
+
 impl ContextMeter {
     /// Counts the next request, if this model is called.
     pub(crate) fn tokens(&self, model: &ModelName) -> RequestTokens {
@@ -207,6 +218,11 @@ impl ContextMeter {
             None => self.corrected(model, sent),
         };
         RequestTokens { prefix, tools, history: total.saturating_sub(prefix).saturating_sub(tools) }
+    }
+
+    /// Returns how many tokens the next request to this model has at least.
+    pub(crate) fn least_tokens(&self, model: &ModelName) -> u64 {
+        least(self.total(model))
     }
 
     /// Corrects an estimate by what this model's provider reported so far.
@@ -310,13 +326,14 @@ impl ContextMeter {
 
     /// Measures the messages again, after some were removed or changed.
     pub(crate) fn measure_again<'a>(&mut self, messages: impl Iterator<Item = &'a Message>) {
+        let before = self.asked();
         (self.history, self.images, self.messages) = (0, 0, 0);
         for message in messages {
             self.add(estimate(message));
             self.images = self.images.saturating_add(image_tokens(message.images()));
             self.messages += 1;
         }
-        self.replaced();
+        self.replaced_since(before);
     }
 
     fn begin_run(&mut self, started: &RunStarted) {
@@ -334,11 +351,12 @@ impl ContextMeter {
 
     fn pinned(&mut self, pinned: &ContextPinned) {
         if let Some(context) = &pinned.context {
+            let before = self.asked();
             (self.prefix, self.tools) = (PER_MESSAGE + prose(&context.prefix), tools(context));
             let text = context.text_calls.as_ref().filter(|_| context.dialect.is_none());
             self.text_models = text.map(|text| text.models.clone()).unwrap_or_default();
             self.text_rules = text.map_or(0, |text| prose(&text.rules));
-            self.replaced();
+            self.replaced_since(before);
         }
     }
 
@@ -369,6 +387,17 @@ impl ContextMeter {
 
     fn add(&mut self, tokens: u64) {
         self.history = self.history.saturating_add(tokens);
+    }
+
+    /// Like `replaced`, where a request that is under way changes with it, because it was not sent yet or is sent again.
+    /// Messages that wait until the turn is complete are in both estimates, and not in that request.
+    fn replaced_since(&mut self, before: AskedTokens) {
+        let after = self.asked();
+        if let Some(asked) = &mut self.asked {
+            asked.native = asked.native.saturating_add(after.native).saturating_sub(before.native);
+            asked.text = asked.text.saturating_add(after.text).saturating_sub(before.text);
+        }
+        self.replaced();
     }
 
     fn replaced(&mut self) {

@@ -38,7 +38,7 @@ impl Draft<'_> {
         // Some servers count what they had cached apart from the rest: more than this they have not read.
         let most = usage.input.saturating_add(usage.cached).saturating_add(usage.cache_written);
         let is_near = most.saturating_mul(4) >= counted.saturating_mul(3);
-        if usage.estimated || usage.input < SMALLEST_WINDOW || is_near || !run.measures() {
+        if usage.estimated || usage.input < SMALLEST_WINDOW || is_near || !run.has_known_models() {
             return None;
         }
         let is_cut = most < least_of(&self.state.transcript) || lacks_added(&self.state.transcript, &model, most);
@@ -53,13 +53,10 @@ impl Draft<'_> {
 
 /// Returns our count of the request. A turn's budget is for the model that it called first.
 fn counted(run: &Run, transcript: &Transcript, model: &ModelName) -> u64 {
-    run.budget.as_ref().filter(|_| *model == run.first_model()).map_or_else(
-        || {
-            let request = transcript.meter.tokens(model);
-            request.prefix.saturating_add(request.tools).saturating_add(request.history)
-        },
-        windlass_vocab::ContextBudget::used,
-    )
+    run.budget
+        .as_ref()
+        .filter(|_| *model == run.first_model())
+        .map_or_else(|| transcript.meter.tokens(model).total(), windlass_vocab::ContextBudget::used)
 }
 
 /// Returns how many tokens the system text and the conversation have at least. The tools are not counted: a server may

@@ -88,8 +88,21 @@ impl<'a> Draft<'a> {
         let (tools, turns, usage) = (run.tools.as_ref().clone(), run.counted_turns(), run.usage);
         let dropped = run.stop.map(|by| run.dropped_by(by).to_vec()).unwrap_or_default();
         let (cut_off, wants_title) = (self.was_cut_off(), self.wants_title(reason));
+        let cost = run.started.models.iter().any(|model| model.prices.is_some()).then_some(run.spending.cost);
         let answer = answer.into();
-        self.push(RunEnded { reason, answer, failure, tools, turns, output, cut_off, dropped, usage, wants_title });
+        self.push(RunEnded {
+            reason,
+            answer,
+            failure,
+            tools,
+            turns,
+            output,
+            cut_off,
+            dropped,
+            usage,
+            cost,
+            wants_title,
+        });
     }
 
     /// Whether the input is a reply without calls that the length limit cut off.
@@ -97,6 +110,11 @@ impl<'a> Draft<'a> {
         let Some(Record::ModelReplied(replied)) = self.records.first() else { return false };
         let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         replied.stop == StopReason::Length && !has_calls
+    }
+
+    /// Whether the input is a reply that the provider paused.
+    pub(crate) fn was_paused(&self) -> bool {
+        matches!(self.records.first(), Some(Record::ModelReplied(replied)) if replied.stop == StopReason::Paused)
     }
 
     pub(crate) fn cancel_calls(&mut self, text: &str) {

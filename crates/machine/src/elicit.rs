@@ -5,7 +5,7 @@
 //! again with the answers. Where nobody can answer, each question is dismissed at once (T8).
 
 use windlass_vocab::{
-    CallId, CallPaused, CallStarted, Elicitation, ElicitationKind, Pause, Preview, QuestionAsked, QuestionKind,
+    Answer, CallId, CallPaused, CallStarted, Elicitation, ElicitationKind, Pause, Preview, QuestionAsked, QuestionKind,
     QuestionOption,
 };
 
@@ -72,17 +72,22 @@ impl Draft<'_> {
     }
 }
 
-/// Whether an answer comes with arguments: new ones for a call, or the content of a form.
-pub(crate) fn wants_arguments(asked: &QuestionAsked, option: QuestionOption) -> bool {
-    match option {
-        QuestionOption::Edit => true,
-        QuestionOption::Submit => asked.form().is_some(),
+/// Whether an answer comes with the arguments it needs and no others: new ones for a call, the content of a form. A limit
+/// may be raised to a number.
+pub(crate) fn has_its_arguments(asked: &QuestionAsked, answer: &Answer) -> bool {
+    let has = answer.arguments.is_some();
+    match answer.option {
+        QuestionOption::Edit => has,
+        QuestionOption::Submit => asked.form().is_some() == has,
+        QuestionOption::Once if matches!(asked.kind, QuestionKind::Purse { .. }) => {
+            answer.arguments.as_ref().is_none_or(|amount| amount.as_str().parse::<u64>().is_ok())
+        }
         QuestionOption::No
         | QuestionOption::Once
         | QuestionOption::Session
         | QuestionOption::Always
         | QuestionOption::RunAgain
         | QuestionOption::Interrupt
-        | QuestionOption::Dismiss => false,
+        | QuestionOption::Dismiss => !has,
     }
 }

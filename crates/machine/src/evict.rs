@@ -99,7 +99,7 @@ pub(crate) fn next(
 pub(crate) fn cut_for(transcript: &Transcript, keep: u64, messages: Option<usize>) -> Option<usize> {
     let history = &transcript.history;
     // The goal stays in any case.
-    let first = transcript.front() + usize::from(transcript.goal() == Some(transcript.front()));
+    let first = transcript.replacements() + usize::from(transcript.goal() == Some(transcript.replacements()));
     let mut behind: u64 = history.iter().map(estimate).sum();
     let mut last = None;
     for (place, message) in history.iter().enumerate() {
@@ -119,9 +119,9 @@ pub(crate) fn cut_for(transcript: &Transcript, keep: u64, messages: Option<usize
     last
 }
 
-/// Returns the tokens of the messages before a cut, without those that stay in front.
+/// Returns the tokens of the messages before a cut, without the replacements of earlier ones.
 fn freed_before(transcript: &Transcript, cut: usize) -> u64 {
-    let messages = transcript.history.iter().enumerate().take(cut).skip(transcript.front());
+    let messages = transcript.history.iter().enumerate().take(cut).skip(transcript.replacements());
     messages.filter(|(place, _)| transcript.goal() != Some(*place)).map(|(_, message)| estimate(message)).sum()
 }
 
@@ -138,12 +138,19 @@ fn shrink_old(transcript: &Transcript, whole_from: usize) -> Compacted {
     Compacted { result_chars: Some(OLD_RESULT), whole_from, ..compacted(transcript, CompactionMethod::Shrunk) }
 }
 
-fn shrink_all(transcript: &Transcript) -> Option<Compacted> {
+/// Returns a compaction that shortens all results; `None` where none is long.
+pub(crate) fn shrink_all(transcript: &Transcript) -> Option<Compacted> {
     let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
     let has_images = transcript.history.iter().any(|message| !message.images().is_empty());
     let is_shorter = |limit: &u32| has_images || usize::try_from(*limit).is_ok_and(|limit| longest > limit + NOTE);
     let limit = SHRINK_TO.into_iter().find(is_shorter)?;
     Some(Compacted { result_chars: Some(limit), ..compacted(transcript, CompactionMethod::Shrunk) })
+}
+
+/// Returns a compaction that leaves out the images alone; `None` where there is none.
+pub(crate) fn without_images(transcript: &Transcript) -> Option<Compacted> {
+    let has_images = transcript.history.iter().any(|message| !message.images().is_empty());
+    has_images.then(|| compacted(transcript, CompactionMethod::Shrunk))
 }
 
 /// Returns a compaction that leaves nothing out.

@@ -48,6 +48,8 @@ pub struct RunSettings {
     pub spent_today: Option<Spending>,
     /// What all sessions of the agent have spent today, where the policy limits that.
     pub spent_by_agent: Option<Spending>,
+    /// A system prompt that becomes the session's own.
+    pub system: Option<String>,
 }
 
 /// A call's result, already cut to what the model sees.
@@ -263,8 +265,9 @@ pub enum Fact {
         /// Paths that were left as they are, and why.
         left_alone: BTreeMap<String, String>,
     },
-    /// A person wants what the last compaction left out to be sent again.
-    CompactionUndone,
+    /// A person wants what the last compaction left out to be sent again. With the settings of the next run it is refused
+    /// where that run would leave it out again; without them it was accepted before.
+    CompactionUndone(Option<Box<RunSettings>>),
     /// The session was forked here; open work continues only in the original session.
     Forked,
 }

@@ -16,13 +16,15 @@ impl LoopState {
 
     /// Applies one record.
     pub fn apply(&mut self, record: &Record) {
-        self.charge(record);
         match record {
             Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
             Record::RunStarted(started) => {
                 self.runs = started.run.0;
                 self.forget_raised_limits();
                 self.keep_found_windows(started);
+                if let Some(system) = &started.system {
+                    self.system = Some(system.as_ref().into());
+                }
                 self.run = Some(Run::new(started, self.found_windows.clone()));
             }
             Record::RunEnded(ended) => self.end_run(ended),
@@ -30,9 +32,11 @@ impl LoopState {
                 self.questions = asked.question.0;
                 self.in_run(record);
             }
-            Record::AttemptFailed(failed) if failed.role == ModelRole::Title => self.title_failed(failed),
-            Record::ModelReplied(replied) if replied.role == ModelRole::Title => self.title = None,
             Record::AttemptFailed(failed) => {
+                self.charge_failure(failed);
+                if failed.role == ModelRole::Title {
+                    return self.title_failed(failed);
+                }
                 if let NextAttempt::Dialect { .. } = failed.next {
                     self.toolless.insert(failed.model.clone());
                 }
@@ -53,6 +57,8 @@ impl LoopState {
                 self.found_windows = FoundWindows::default();
                 self.raised_limits.clear();
                 self.title = None;
+                // Who wrote it is not known here: it may not instruct the agent (X6).
+                self.system = None;
             }
             Record::QuestionAnswered(answered) => {
                 self.raise_limit(answered);
@@ -60,6 +66,11 @@ impl LoopState {
             }
             Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
             Record::ModelReplied(replied) => {
+                self.charge_reply(replied);
+                if replied.role == ModelRole::Title {
+                    self.title = None;
+                    return;
+                }
                 self.in_run(record);
                 self.find_window(replied);
             }

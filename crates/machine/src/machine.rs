@@ -14,11 +14,10 @@ use crate::blank::is_blank;
 use crate::cache_watch::AnsweredRequest;
 use crate::control::{Call, CallState, Phase, Run};
 use crate::draft::Draft;
-use crate::evict::Eviction;
 use crate::fact::{CallResult, Fact, Input, RunSettings, VerifiedCall};
 use crate::retry::{ending_failure, next_attempt};
 use crate::state::{DecidedState, State};
-use crate::{AttemptKey, elicit, prune, texts};
+use crate::{AttemptKey, elicit, texts};
 
 /// Returns the batch of records for an input, the first being the input's own fact; empty when the input does not apply
 /// (any more).
@@ -77,7 +76,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         Fact::FilesChanged(changed) => draft.files_changed(changed),
         Fact::Undo(asked) => draft.undo(*asked),
         Fact::Restored { undo, left_alone } => draft.restored(undo, left_alone),
-        Fact::CompactionUndone => draft.undo_compaction(),
+        Fact::CompactionUndone(next_run) => draft.undo_compaction(next_run.map(|settings| *settings)),
         Fact::Forked => draft.fork(),
     }
     Some(draft)
@@ -143,8 +142,7 @@ impl Draft<'_> {
             let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage, role };
             return self.spent_elsewhere(failed, mode);
         }
-        let overflows = failure.class == FailureClass::Overflow && mode.role().is_turn();
-        let shorter = if overflows { self.shorter_history(run) } else { None };
+        let shorter = if mode.role().is_turn() { self.shorter_history(run, &failure) } else { None };
         // Without an offer, the tool that was refused is that of the output.
         let calls = failure.no_tools && !self.offers_output_alone(run);
         let dialect = if calls { self.other_dialect(&run.model_of(attempt)) } else { None };
@@ -184,15 +182,6 @@ impl Draft<'_> {
         } else if ends {
             self.end(EndReason::Failed, ending.message.clone(), Some(ending));
         }
-    }
-
-    /// Returns the next step to a shorter history after an overflow error.
-    fn shorter_history(&self, run: &Run) -> Option<Eviction> {
-        if run.measures() {
-            return self.eviction_after_overflow();
-        }
-        // The behaviour of versions that did not measure.
-        prune::shorten(&self.state.transcript).map(Eviction::Shrink)
     }
 
     fn reply(
@@ -329,9 +318,7 @@ impl Draft<'_> {
 
     fn answer(&mut self, question: QuestionId, answer: Answer, by: AnsweredBy) {
         let Some(asked) = self.pending(question) else { return };
-        if !asked.options.contains(&answer.option)
-            || elicit::wants_arguments(&asked, answer.option) != answer.arguments.is_some()
-        {
+        if !asked.options.contains(&answer.option) || !elicit::has_its_arguments(&asked, &answer) {
             return;
         }
         let rule = asked.preview.as_ref().and_then(|preview| preview.rule.clone());

@@ -1,6 +1,6 @@
 //! What is kept of the conversation when older messages are no longer sent (C5): the person's requests, the calls that
 //! changed something, and the files touched. It is rebuilt from the records alone, never from a summary, and bounded, so
-//! that it does not grow with the session.
+//! that it does not grow with the session; of the plan, the latest is kept.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,6 +13,8 @@ const KEPT: usize = 40;
 /// The most characters of a request, and of a call's arguments.
 const REQUEST_CHARS: usize = 200;
 const ARGUMENT_CHARS: usize = 100;
+/// The most characters of the message about an undo: what it is about, and some of the files.
+const UNDO_CHARS: usize = 300;
 
 /// The newest entries of a list, and how many there were in all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +30,12 @@ impl Newest {
         if self.entries.len() > KEPT {
             self.entries.pop_front();
         }
+    }
+
+    /// Removes the newest entries.
+    fn drop_newest(&mut self, count: usize) {
+        self.entries.truncate(self.entries.len().saturating_sub(count));
+        self.total = self.total.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
     /// Adds an entry that may be there already: then it becomes the newest.
@@ -82,7 +90,14 @@ impl WorkNotes {
             Record::FilesChanged(changed) => {
                 changed.changes.keys().for_each(|path| self.files.push_once(shown_path(path).into()));
             }
-            Record::RunEnded(_) => self.open.clear(),
+            // Whatever was undone and brought back since a call, the newest entry says how its files are now.
+            Record::Undone(undone) => self.effects.push(one_line(&undone.told, UNDO_CHARS)),
+            Record::RunEnded(ended) => {
+                self.open.clear();
+                // Messages that a stop dropped are the newest ones.
+                self.requests.drop_newest(ended.dropped.len());
+                self.first_request = self.first_request.take().filter(|_| self.requests.total > 0);
+            }
             // What was done before an import was done elsewhere.
             Record::SessionChanged(changed) if changed.imported.is_some() => {
                 (self.effects, self.files) = (Newest::default(), Newest::default());
@@ -102,7 +117,6 @@ impl WorkNotes {
             | Record::CallSettled(_)
             | Record::SnapshotTaken(_)
             | Record::UndoStarted(_)
-            | Record::Undone(_)
             | Record::QuestionAsked(_)
             | Record::QuestionAnswered(_)
             | Record::Nudged(_)

@@ -67,7 +67,8 @@ impl Draft<'_> {
         let answer = Arc::clone(&run.answer);
         if run.started.output.is_none() {
             // An incomplete answer must not count as complete.
-            let reason = if self.was_cut_off() { EndReason::Unfinished } else { EndReason::Completed };
+            let is_whole = !self.was_cut_off() && !self.was_paused();
+            let reason = if is_whole { EndReason::Completed } else { EndReason::Unfinished };
             return self.end(reason, answer.as_ref(), None);
         }
         match misfit.map_or_else(|| read_output(&answer), Err) {

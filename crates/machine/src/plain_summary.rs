@@ -11,7 +11,7 @@ const LINE: usize = 160;
 
 /// Returns the summary of the messages before `cut`, in at most about this many bytes.
 pub(crate) fn of(transcript: &Transcript, cut: usize, room: usize) -> String {
-    let messages = transcript.history.iter().take(cut).skip(transcript.front());
+    let messages = transcript.history.iter().take(cut).skip(transcript.replacements());
     let lines: Vec<String> = messages.filter_map(line).collect();
     let earlier = transcript.summary.as_deref().map(|earlier| cut_text(earlier, room / 2));
     let mut left = room.saturating_sub(earlier.as_ref().map_or(0, String::len));

@@ -1,26 +1,17 @@
-//! Shortens the history when it no longer fits (C6): drops the oldest turns first, always whole turns; when no older
-//! turn is left, cuts long results. The message that started the run stays.
+//! Shortens the history after an overflow error in runs from before budgets, which are decided as they were (C6): drops
+//! the oldest turns first, always whole turns; when no older turn is left, cuts long results. The message that started
+//! the run stays.
 
 use windlass_vocab::{Compacted, CompactionMethod, Message, Part};
 
+use crate::evict::shrink_all;
 use crate::transcript::Transcript;
-
-/// Characters kept of each result once no more turns can be dropped, in the order tried.
-const SHRINK_TO: [u32; 3] = [2_000, 500, 100];
 
 /// Returns the next shortening, or `None` when nothing more can be shortened.
 pub(crate) fn shorten(transcript: &Transcript) -> Option<Compacted> {
-    let epoch = transcript.compactions + 1;
-    if let Some(cut) = oldest_half(transcript) {
-        let through = transcript.number_of(cut);
-        return Some(Compacted::new(epoch, CompactionMethod::Pruned, through));
-    }
-    let longest = transcript.history.iter().map(result_chars).max().unwrap_or(0);
-    let has_images = transcript.history.iter().any(|message| !message.images().is_empty());
-    // A result that was cut before exceeds its limit by the note about the cut.
-    let limit = SHRINK_TO.into_iter().find(|limit| has_images || longest > u64::from(*limit) + 100)?;
-    let shrunk = Compacted::new(epoch, CompactionMethod::Shrunk, transcript.dropped);
-    Some(Compacted { result_chars: Some(limit), ..shrunk })
+    let Some(cut) = oldest_half(transcript) else { return shrink_all(transcript) };
+    let through = transcript.number_of(cut);
+    Some(Compacted::new(transcript.compactions + 1, CompactionMethod::Pruned, through))
 }
 
 /// Returns where to cut so that at most half remains; `None` when only the goal and the last turn are left.
@@ -60,12 +51,5 @@ fn part_size(part: &Part) -> usize {
         Part::Text { text } | Part::Thinking { text, .. } => text.len(),
         Part::Opaque { item } => item.as_str().len(),
         Part::Call { .. } => 0,
-    }
-}
-
-fn result_chars(message: &Message) -> u64 {
-    match message {
-        Message::Tool { text, .. } => u64::try_from(text.chars().count()).unwrap_or(u64::MAX),
-        Message::User { .. } | Message::Assistant { .. } => 0,
     }
 }

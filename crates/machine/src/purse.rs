@@ -1,49 +1,49 @@
 //! Limits on what a run, its session, its agent and its day may spend (M7). They are checked before each model call: a call is
 //! started only if what was spent, together with an estimate of this call, stays within every limit of the policy. The
-//! estimate is a third of the bytes that are sent, as tokens, and a reserve for the reply; so a long reply may exceed a
-//! limit, but the call after it is not started.
+//! estimate is the size of the request as the context budget counts it, and a reserve for the reply; so a long reply may
+//! exceed a limit, but the call after it is not started.
 //!
 //! What other runs have spent comes with the run's settings, and is counted again before each call by whoever makes it:
 //! [`shared_room`] says how much the others may have spent. If it is more, the call fails with what they have spent.
 //!
 //! Where a person can be asked, a call that a limit forbids is a question (T8). Whoever agrees raises the limit by its
-//! own value, as often as the call needs. Otherwise the run ends as `budget_spent`.
+//! own value, as often as the call needs, or to the amount they name; if that is too little for the call, they are asked
+//! again. Otherwise the run ends as `budget_spent`.
 
 use windlass_vocab::{
-    AttemptFailed, EndReason, LimitUnit, MaxTokens, ModelName, ModelRole, NextAttempt, Preview, QuestionAsked,
-    QuestionKind, QuestionOption, Record, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
+    AttemptFailed, EndReason, LimitUnit, MaxTokens, ModelName, ModelReplied, ModelRole, NextAttempt, Preview,
+    QuestionAsked, QuestionKind, QuestionOption, Spending, SpendingLimit, SpentElsewhere, Timestamp, TurnMode, Usage,
 };
 
 use crate::breach::Breach;
 use crate::control::{Attempt, LoopState, Phase, Run};
+use crate::counting::ContextMeter;
 use crate::draft::Draft;
 use crate::state::State;
-use crate::{sent_bytes, texts};
+use crate::texts;
 
 /// The tokens reserved for a reply whose length the policy does not limit.
 const REPLY_TOKENS: u64 = 1_000;
-/// Bytes for a token of input: fewer than in prose, because JSON and other scripts are denser.
-const BYTES_PER_TOKEN: u64 = 3;
 
 impl LoopState {
-    /// Adds what a record says was spent.
-    pub(crate) fn charge(&mut self, record: &Record) {
-        let role = match record {
-            Record::ModelReplied(replied) => replied.role,
-            Record::AttemptFailed(failed) => failed.role,
-            _ => return,
-        };
+    /// Charges the model call of a reply to the run that it belongs to.
+    pub(crate) fn charge_reply(&mut self, replied: &ModelReplied) {
+        let spent = Spending::of_call(&replied.usage, replied.cost);
+        self.charge(replied.role, |_| spent);
+    }
+
+    /// Charges a failed model call, where it is known what it used.
+    pub(crate) fn charge_failure(&mut self, failed: &AttemptFailed) {
+        if let Some(usage) = failed.usage {
+            self.charge(failed.role, |run| Spending::of_call(&usage, run.cost(&failed.model, &usage)));
+        }
+    }
+
+    fn charge(&mut self, role: ModelRole, spent: impl FnOnce(&Run) -> Spending) {
         // A title is written after the run it belongs to.
         let run = if role == ModelRole::Title { self.title.as_deref_mut() } else { self.run.as_mut() };
         let Some(run) = run else { return };
-        let spent = match record {
-            Record::ModelReplied(replied) => Spending::of_call(&replied.usage, replied.cost),
-            Record::AttemptFailed(failed) => {
-                let Some(usage) = failed.usage else { return };
-                Spending::of_call(&usage, run.cost(&failed.model, &usage))
-            }
-            _ => return,
-        };
+        let spent = spent(run);
         run.spending += spent;
         self.spending += spent;
     }
@@ -69,7 +69,8 @@ impl LoopState {
         if let (QuestionKind::Purse { limit, raised_to, .. }, QuestionOption::Once) =
             (&asked.kind, answered.answer.option)
         {
-            self.raised_limits.insert(*limit, *raised_to);
+            let chosen = answered.answer.arguments.as_ref().and_then(|amount| amount.as_str().parse().ok());
+            self.raised_limits.insert(*limit, chosen.unwrap_or(*raised_to));
         }
     }
 
@@ -131,7 +132,7 @@ impl SharedRoom {
 pub fn shared_room(state: &State) -> Vec<SharedRoom> {
     let Some(run) = state.control.run.as_ref().filter(|run| run.policy().has_shared_limit()) else { return Vec::new() };
     let Phase::Modelling(attempt) = &run.phase else { return Vec::new() };
-    let next = next_call(state, &[], run, &run.model_of(attempt));
+    let next = next_call(&state.transcript.meter, run, &run.model_of(attempt));
     let shared =
         [SpendingLimit::DayCost, SpendingLimit::DayTokens, SpendingLimit::AgentCost, SpendingLimit::AgentTokens];
     let room = |limit: SpendingLimit| {
@@ -152,10 +153,9 @@ fn in_unit(limit: SpendingLimit, spending: Spending) -> u64 {
     }
 }
 
-/// Returns an estimate of what the next call of this model spends; `batch` is not applied to the state yet.
-fn next_call(state: &State, batch: &[Record], run: &Run, model: &ModelName) -> Spending {
-    let sent = sent_bytes::of_next_call(&state.transcript, batch);
-    let input = sent.div_ceil(BYTES_PER_TOKEN).saturating_add(run.most_passages());
+/// Returns an estimate of what a call of this model spends, with a request of the measured size.
+fn next_call(meter: &ContextMeter, run: &Run, model: &ModelName) -> Spending {
+    let input = meter.tokens(model).total().saturating_add(run.most_passages());
     let output = match run.policy().sampling.max_tokens {
         MaxTokens::Fixed(tokens) => u64::from(tokens),
         MaxTokens::ModelOwn | MaxTokens::Budget => REPLY_TOKENS,
@@ -175,7 +175,7 @@ impl Draft<'_> {
         let limits = SpendingLimit::ALL.into_iter().filter_map(|limit| Some((limit, limit.in_policy(run.policy())?)));
         let mut next = None;
         for (limit, own) in limits {
-            let next = *next.get_or_insert_with(|| next_call(self.state, &self.records, run, model));
+            let next = *next.get_or_insert_with(|| next_call(&self.meter(), run, model));
             let spent = self.control.spent(run, limit, self.at).saturating_add(in_unit(limit, charged));
             let allowed = self.control.allowed(limit, own);
             // A call takes some time, however little.

@@ -6,9 +6,9 @@
 
 use windlass_vocab::{Envelope, NewerRecord, Origin, Record, SessionId, Timestamp};
 
+use crate::causing_fact::causing_fact;
 use crate::fact::Input;
 use crate::machine::decide;
-use crate::recall::recall;
 use crate::state::{State, apply};
 use crate::wording::is_same_fact;
 
@@ -68,7 +68,7 @@ pub fn replay(session: SessionId, journal: &[Envelope]) -> ReplayOutcome {
 /// Decides the input of `batch` again; empty where this binary knows no such input.
 #[must_use]
 pub fn decide_again(state: &State, at: Timestamp, batch: &[Record]) -> Vec<Record> {
-    recall(state, batch).map(|fact| decide(state, Input { at, fact })).unwrap_or_default()
+    causing_fact(state, batch).map(|fact| decide(state, Input { at, fact })).unwrap_or_default()
 }
 
 /// Returns the session in which the record `seq` was written.

@@ -21,6 +21,7 @@ impl Draft<'_> {
             compact,
             spent_today,
             spent_by_agent,
+            system,
         } = run_settings;
         let began = policy.run_time_limit_ms.map(|_| self.at);
         let spent_today = spent_today.filter(|_| policy.limits_the_day()).map(Box::new);
@@ -34,13 +35,14 @@ impl Draft<'_> {
             attendance,
             retry_of,
             output: output.map(Box::new),
-            server,
+            server: server.map(String::into_boxed_str),
             models,
             role_chains: Box::new(role_chains),
             compact,
             began,
             spent_today,
             spent_by_agent,
+            system: system.map(String::into_boxed_str),
         });
     }
 }

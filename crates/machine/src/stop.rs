@@ -21,16 +21,17 @@ impl Draft<'_> {
         }
     }
 
-    /// Records what an aborted model call had streamed, and ends the run.
+    /// Records what an aborted model call had streamed and what it is charged, and ends the run.
     pub(crate) fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
         let (model, role) = (run.model_of(attempt), attempt.mode.role());
         let cost = run.cost(&model, &usage);
-        if !is_blank(&text) {
+        let parts = if is_blank(&text) { Vec::new() } else { vec![Part::Text { text: text.clone() }] };
+        if !parts.is_empty() || usage != Usage::default() {
             self.push(ModelReplied {
                 attempt: key.attempt,
                 model,
-                parts: vec![Part::Text { text: text.clone() }],
+                parts,
                 stop: StopReason::Stop,
                 usage,
                 cost,

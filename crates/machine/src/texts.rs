@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use windlass_vocab::{
-    AnsweredBy, CallId, Ending, ImageRef, ModelName, TextOrigin, Timestamp, ToolSpec, UndoStarted, Undoable, shown_path,
+    AnsweredBy, CallId, ContextBudget, Ending, ImageRef, ModelName, TextOrigin, Timestamp, ToolSpec, UndoStarted,
+    Undoable, shown_path,
 };
 
 pub(crate) const EMPTY: &str =
@@ -53,15 +54,34 @@ pub(crate) const IMPORTED: &str = "Interrupted: the conversation was imported he
 pub(crate) const CONTEXT_FULL: &str = "The context window is full and tools are no longer available. \
      Say in plain text what is done, what is not done, and what you found out.";
 
+/// Returns what fills the model's window.
+pub(crate) fn window_parts(budget: &ContextBudget) -> String {
+    let ContextBudget { prefix, tools, history, .. } = budget;
+    let window = budget.window.unwrap_or_default();
+    format!(
+        "the model's window of {window} tokens is full: instructions take {prefix}, tools {tools}, the conversation {history}"
+    )
+}
+
+/// Returns the message about a request that no call can be made with, because it is longer than the window.
+pub(crate) fn too_long(model: &ModelName, budget: &ContextBudget, window: u64) -> String {
+    let ContextBudget { prefix, tools, history, .. } = budget;
+    format!(
+        "The request is too long for `{model}`: about {} tokens (instructions {prefix}, tools {tools}, conversation \
+         {history}), and its window is {window}. The model was not called.",
+        budget.used()
+    )
+}
+
 /// Asks a model for a summary of the conversation so far.
 pub const SUMMARY_REQUEST: &str = "The conversation above is about to be left out of what is sent to you, to make \
-     room. Write the summary that takes its place; it is for you alone. Keep what the person wants, what was decided and \
-     why, facts that were found out (names, numbers, paths and error messages exactly as they were), what was tried and \
-     did not work, and what is still to be done. Leave out what can be read again in files. Plain text, at most 1,000 \
-     words, no greeting, and no tool call.";
+     room. Write the summary that takes its place; it is for you alone. Begin with what the person wants and what is still \
+     to be done: a summary that is too long is cut at its end. Then what was decided and why, facts that were found out \
+     (names, numbers, paths and error messages exactly as they were), and what was tried and did not work. Leave out what \
+     can be read again in files. Plain text, at most 1,000 words, no greeting, and no tool call.";
 
 /// Returns the message that stands in front of a conversation whose older part is no longer sent.
-pub(crate) fn front(notes: Option<&str>, summary: Option<&str>) -> Option<String> {
+pub(crate) fn replacement(notes: Option<&str>, summary: Option<&str>) -> Option<String> {
     let notes = notes.map(|notes| format!("Kept from its records:\n\n{notes}"));
     let summary = summary.map(|summary| format!("A summary of it:\n\n{summary}"));
     let parts: Vec<String> = [notes, summary].into_iter().flatten().collect();
@@ -75,6 +95,11 @@ pub(crate) const SHRUNK: &str = "\n[older result shortened to save room]";
 /// Returns the line in the place of an image that is no longer sent.
 pub(crate) fn image_left_out(image: &ImageRef) -> String {
     format!("\n[older {}: no longer sent, to save room]", image.description())
+}
+
+/// Returns the line in the place of an image of a conversation that a server refused because of an image.
+pub(crate) fn image_refused(image: &ImageRef) -> String {
+    format!("\n[{}: not sent, because the model's server refused an image of this conversation]", image.description())
 }
 
 pub(crate) const FIVE_ERRORS: &str = "The same error came back in five turns in a row";

@@ -19,7 +19,6 @@ use self::compaction::LeftOut;
 use crate::cache_watch::CacheWatch;
 use crate::counting::{ContextMeter, enters_history};
 use crate::notes::WorkNotes;
-use crate::sent_bytes;
 
 /// The conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +51,7 @@ pub struct Transcript {
     pub(crate) summary: Option<String>,
     /// How many messages at the start of `history` take the place of those that are no longer sent: the notes, and the
     /// goal.
-    front: usize,
+    replacements: usize,
     left_out: Option<LeftOut>,
     /// Index in `history` of the message that started the open run.
     goal: Option<usize>,
@@ -154,23 +153,8 @@ impl Transcript {
     }
 
     /// Returns how many messages at the start of the history take the place of those that are no longer sent.
-    pub(crate) fn front(&self) -> usize {
-        self.front
-    }
-
-    /// Returns the bytes of text in the conversation: the history, the open turn and the messages that wait behind it.
-    pub(crate) fn sent_bytes(&self) -> usize {
-        let history = self.history.iter().map(sent_bytes::of_message).sum::<usize>();
-        let held = self.held.iter().map(|words| sent_bytes::of_message(&words.message())).sum::<usize>();
-        let turn = match &self.turn {
-            OpenTurn::None | OpenTurn::Asked => 0,
-            OpenTurn::Calls { parts, calls, results, .. } => {
-                let calls = calls.iter().map(|call| call.name.len() + call.arguments.as_str().len());
-                let results = results.iter().flatten().map(sent_bytes::of_message);
-                sent_bytes::of_parts(parts) + calls.chain(results).sum::<usize>()
-            }
-        };
-        history + turn + held
+    pub(crate) fn replacements(&self) -> usize {
+        self.replacements
     }
 
     pub(crate) fn apply(&mut self, record: &Record) {

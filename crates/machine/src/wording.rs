@@ -34,6 +34,10 @@ fn worded_as(decided: Record, recorded: &Record) -> Record {
         // Another version may expect otherwise of the cache, or nothing at all.
         decided.cache.clone_from(&recorded.cache);
     }
+    if let (Record::RunEnded(decided), Record::RunEnded(recorded)) = (&mut record, recorded) {
+        // Before the cost was recorded, it was not decided.
+        decided.cost = decided.cost.filter(|_| recorded.cost.is_some());
+    }
     if let (Record::Compacted(decided), Record::Compacted(recorded)) = (&mut record, recorded) {
         decided.notes.clone_from(&recorded.notes);
         decided.summary.clone_from(&recorded.summary);

@@ -24,6 +24,8 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::ModelReplied(replied) if replied.role == ModelRole::Title => {
             bookkeeping(format!("{} wrote a title", replied.model))
         }
+        // A stopped call of which only what it cost is known.
+        Record::ModelReplied(replied) if replied.partial && replied.parts.is_empty() => return Vec::new(),
         Record::ModelReplied(replied) if !replied.role.is_turn() => {
             bookkeeping(format!("{} wrote a summary", replied.model))
         }

@@ -50,9 +50,9 @@ mod tests;
 mod wait;
 
 pub use activity::Activity;
-pub use attempt::problem_of_attempt;
 pub use call::call_line_in;
 pub use call_end::outcome_problem;
+pub use count::grouped;
 pub use duration::duration;
 pub use harmless::{harmless_chars, harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 pub use line::{LineSpeaker, NarratedCallEnd, NarratedLine, Problem, Tone};

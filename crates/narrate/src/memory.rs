@@ -51,6 +51,9 @@ impl NarratorMemory {
             self.last_reply = reply::words(&reply.parts);
             self.knows_cut |= reply.cut.is_some();
         }
+        if let Record::RunStarted(started) = record {
+            self.last_retry.begin_run(&started.policy);
+        }
         if matches!(record, Record::TurnStarted(_)) {
             self.last_retry.begin_turn();
         }

@@ -59,6 +59,12 @@ impl Narrator {
         self.memory.forget_calls();
     }
 
+    /// Returns why the last attempt failed that is tried again, and which try follows.
+    #[must_use]
+    pub fn retry_problem(&self) -> &str {
+        self.memory.last_retry.problem_and_try()
+    }
+
     /// Returns a call's display name: `read_file src/main.rs`, or its number once it has ended.
     #[must_use]
     pub fn call_name(&self, call: CallId) -> String {

@@ -50,6 +50,7 @@ pub(crate) fn turn(started: &TurnStarted) -> String {
 pub(crate) const fn compacted(compacted: &Compacted) -> &'static str {
     match compacted.method {
         CompactionMethod::Pruned => "near the model's limit: the oldest turns are no longer sent",
+        CompactionMethod::Shrunk if compacted.result_chars.is_none() => "a line is sent in place of each image",
         CompactionMethod::Shrunk => "near the model's limit: older results are sent shortened",
         CompactionMethod::Summarised => "a summary is sent in place of the oldest turns",
         CompactionMethod::Plain => "a plain summary is sent in place of the oldest turns: no model wrote one",

@@ -39,7 +39,7 @@ impl<'a> RunEndWords<'a> {
             }
             EndReason::Cancelled => ("stopped", detail, Tone::Quiet),
             EndReason::TurnCap => ("the run reached its turn cap", detail, Tone::Failure),
-            EndReason::BudgetSpent => ("the budget is spent", detail, Tone::Failure),
+            EndReason::BudgetSpent => ("a spending limit is reached", detail, Tone::Failure),
             EndReason::Failed => ("the run failed", detail, Tone::Failure),
         };
         Some(Self { reason, detail, tone })

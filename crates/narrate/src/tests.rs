@@ -197,8 +197,8 @@ const ATTEMPTS: &[NarrationCase] = &[
         "AttemptFailed",
         r#"{"attempt":1,"model":"m","failure":{"class":"transient","message":"Rate limit reached for x","status":429},
             "next":{"do":"retry","at":"1970-01-01T00:00:03.000Z"}}"#,
-        &["Windlass Delay trying again in 3 s: rate limited"],
-        &["Windlass Failure m: rate limited; trying again in 3 s"],
+        &["Windlass Delay trying again in 3 s: m is rate limited"],
+        &["Windlass Failure m is rate limited; trying again in 3 s"],
     ),
     (
         "AttemptFailed",
@@ -510,6 +510,38 @@ fn a_retry_for_the_reason_that_was_told_last_only_passes() {
             "Windlass Delay trying again in 1 s: down",
             "Windlass Passing turn 1: waiting for the model",
             "Windlass Delay trying again in 1 s: down",
+        ]
+    );
+}
+
+// proves M3: a wait says which try follows it, counted for each model
+#[test]
+fn a_retry_says_which_try_it_is_and_of_how_many() {
+    let failed = |model: &str, next: &str| {
+        let body = format!(
+            r#"{{"attempt":1,"model":"{model}","failure":{{"class":"transient","status":429,"message":"x"}},"next":{{{next}}}}}"#
+        );
+        record("AttemptFailed", &body)
+    };
+    let (retry, whole) = (r#""do":"retry","at":"1970-01-01T00:00:01.000Z""#, r#""do":"whole""#);
+    let (kind, body) = run_started();
+    let next = r#""do":"model","model":"small""#;
+    let events = [
+        record(kind, &body),
+        failed("big", retry),
+        failed("big", whole),
+        failed("big", retry),
+        failed("big", next),
+        failed("small", retry),
+    ];
+    assert_eq!(
+        narrated(Detail::Brief, &events),
+        [
+            "Windlass Delay trying again in 1 s: big is rate limited (try 2 of 6)",
+            "Windlass Plain big is rate limited; asking for the whole reply at once",
+            "Windlass Delay trying again in 1 s: big is rate limited (try 3 of 6)",
+            "Windlass Plain big is rate limited; trying small instead",
+            "Windlass Delay trying again in 1 s: small is rate limited (try 2 of 6)",
         ]
     );
 }

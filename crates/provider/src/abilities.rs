@@ -2,7 +2,7 @@
 //! model is a named ability here.
 //!
 //! [`Abilities::of`] is a pure function: it starts with the row of the server, which the row of the model overrides
-//! ([`known_model`]); [`Abilities::overridden`] then applies what the configuration says. What nobody knows is
+//! ([`known_model`]); [`Abilities::overridden`] then applies what the server says of itself, or the configuration. What nobody knows is
 //! [`Ability::Unknown`], and the server may be asked.
 
 use windlass_vocab::PromptCache;
@@ -12,7 +12,7 @@ use crate::server_abilities::abilities_of_server;
 use crate::server_kind::ServerKind;
 
 pub use crate::ability::{
-    Ability, EffortLevel, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind,
+    Ability, CallIdForm, EffortLevel, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind,
 };
 
 /// What a model on a server can do and accepts.
@@ -40,27 +40,24 @@ pub struct Abilities {
     pub length_field: LengthField,
     /// Whether it accepts a temperature.
     pub temperature: Ability,
-    /// Whether it accepts `tool_choice: none` and obeys it.
-    pub tool_choice_none: Ability,
     /// Whether it accepts a `tool_choice` that names the one tool to call.
     pub tool_choice_named: Ability,
     /// Whether it accepts the option that asks for usage at the end of a stream.
     pub stream_usage_option: Ability,
-    /// Whether it accepts `parallel_tool_calls`.
-    pub parallel_calls_field: Ability,
     /// Whether it accepts `prompt_cache_key`.
     pub prompt_cache_key: Ability,
     /// How it caches what is sent, where that is known and it reports what it read.
     pub prompt_cache: Option<PromptCache>,
-    /// Whether it accepts a user message directly after the results of calls, as the reminders of a turn are.
-    pub words_after_results: Ability,
+    /// Whether it accepts a message of the user directly after the results of calls. Where it does not, a short message
+    /// of the assistant stands between them.
+    pub user_after_results: Ability,
+    /// Which ids of calls it accepts in Chat Completions.
+    pub call_ids: CallIdForm,
 }
 
-/// What the configuration says of a model's abilities; absent fields leave them as they are.
+/// What the server or the person says of a model's abilities; absent fields leave them as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AbilityOverrides {
-    /// See [`Abilities::wires`].
-    pub wire: Option<WireKind>,
     /// See [`Abilities::native_calls`].
     pub native_calls: Option<Ability>,
     /// See [`Abilities::parallel_calls`].
@@ -71,26 +68,6 @@ pub struct AbilityOverrides {
     pub json_schema: Option<Ability>,
     /// See [`Abilities::response_format`].
     pub response_format: Option<ResponseFormat>,
-    /// See [`Abilities::reasoning`].
-    pub reasoning: Option<ReasoningControl>,
-    /// See [`Abilities::reasoning_return`].
-    pub reasoning_return: Option<ReasoningReturn>,
-    /// See [`Abilities::silent_reasoning`].
-    pub silent_reasoning: Option<Ability>,
-    /// See [`Abilities::length_field`].
-    pub length_field: Option<LengthField>,
-    /// See [`Abilities::temperature`].
-    pub temperature: Option<Ability>,
-    /// See [`Abilities::tool_choice_none`].
-    pub tool_choice_none: Option<Ability>,
-    /// See [`Abilities::stream_usage_option`].
-    pub stream_usage_option: Option<Ability>,
-    /// See [`Abilities::parallel_calls_field`].
-    pub parallel_calls_field: Option<Ability>,
-    /// See [`Abilities::prompt_cache_key`].
-    pub prompt_cache_key: Option<Ability>,
-    /// See [`Abilities::words_after_results`].
-    pub words_after_results: Option<Ability>,
 }
 
 impl Abilities {
@@ -111,15 +88,12 @@ impl Abilities {
             | ReasoningControl::Budget { .. }) => known,
         };
         let json_schema = self.json_schema.or_if_known(row.json_schema);
+        let is_mistral = row.seller == ServerKind::Mistral;
         Self {
             // Another seller's row says nothing of the wires that this server has.
             wires: if row.seller == server { row.wires.unwrap_or(self.wires) } else { self.wires },
             native_calls: self.native_calls.or_if_known(row.native_calls),
             parallel_calls: self.parallel_calls.or_if_known(row.parallel_calls),
-            parallel_calls_field: match row.parallel_calls {
-                Ability::No => Ability::No,
-                Ability::Yes | Ability::Unknown => self.parallel_calls_field,
-            },
             images: self.images.or_if_known(row.images),
             json_schema,
             response_format: match json_schema {
@@ -129,42 +103,24 @@ impl Abilities {
             reasoning,
             silent_reasoning: self.silent_reasoning.or_if_known(row.silent_reasoning()),
             temperature: self.temperature.or_if_known(row.temperature),
+            // Mistral's models are strict about the form of a conversation on other servers, too.
+            user_after_results: if is_mistral { Ability::No } else { self.user_after_results },
+            call_ids: if is_mistral { CallIdForm::NineCharacters } else { self.call_ids },
             ..self
         }
     }
 
-    /// Returns these abilities with those that the configuration names.
+    /// Returns these abilities with those that are known better.
     #[must_use]
     pub fn overridden(self, by: &AbilityOverrides) -> Self {
         Self {
-            wires: by.wire.map_or(self.wires, only),
             native_calls: by.native_calls.unwrap_or(self.native_calls),
             parallel_calls: by.parallel_calls.unwrap_or(self.parallel_calls),
             images: by.images.unwrap_or(self.images),
             json_schema: by.json_schema.unwrap_or(self.json_schema),
             response_format: by.response_format.unwrap_or(self.response_format),
-            reasoning: by.reasoning.unwrap_or(self.reasoning),
-            reasoning_return: by.reasoning_return.unwrap_or(self.reasoning_return),
-            silent_reasoning: by.silent_reasoning.unwrap_or(self.silent_reasoning),
-            length_field: by.length_field.unwrap_or(self.length_field),
-            temperature: by.temperature.unwrap_or(self.temperature),
-            tool_choice_none: by.tool_choice_none.unwrap_or(self.tool_choice_none),
-            tool_choice_named: self.tool_choice_named,
-            stream_usage_option: by.stream_usage_option.unwrap_or(self.stream_usage_option),
-            parallel_calls_field: by.parallel_calls_field.unwrap_or(self.parallel_calls_field),
-            prompt_cache_key: by.prompt_cache_key.unwrap_or(self.prompt_cache_key),
-            prompt_cache: self.prompt_cache,
-            words_after_results: by.words_after_results.unwrap_or(self.words_after_results),
+            ..self
         }
-    }
-}
-
-/// Returns the list with nothing but this wire.
-const fn only(wire: WireKind) -> &'static [WireKind] {
-    match wire {
-        WireKind::Chat => &[WireKind::Chat],
-        WireKind::Messages => &[WireKind::Messages],
-        WireKind::Responses => &[WireKind::Responses],
     }
 }
 

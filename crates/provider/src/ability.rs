@@ -77,6 +77,19 @@ pub enum ReasoningReturn {
     Field,
 }
 
+/// Which ids of calls a server accepts. An id that it does not accept is replaced by one of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallIdForm {
+    /// Any text.
+    Any,
+    /// Any text of at most 40 bytes.
+    UpTo40,
+    /// At most 64 letters, digits, `_` and `-`.
+    Plain,
+    /// Nine letters and digits.
+    NineCharacters,
+}
+
 /// When the schema of an answer is sent to the server as `response_format` (L10). The model is given the schema in
 /// any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

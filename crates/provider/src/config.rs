@@ -21,8 +21,6 @@ pub struct ModelConfig {
     pub wire: WireKind,
     /// What the server and the model can do and accept.
     pub abilities: Abilities,
-    /// Whether a reasoning model is asked for a summary of its reasoning, where the wire has one.
-    pub reasoning_summary: ReasoningSummary,
     /// The most tokens the model writes in one reply, where it is known. The Messages wire requires a limit.
     pub output_limit: Option<u32>,
     /// Limits on the size of an answer.
@@ -32,15 +30,6 @@ pub struct ModelConfig {
     /// How long a server may delay a call with comments and the like, in milliseconds. A longer limit on silence
     /// applies to them too.
     pub keep_alive_ms: u64,
-}
-
-/// Whether a summary of the reasoning is asked for: it is all that a person can see of hidden reasoning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReasoningSummary {
-    /// It is, as long as the server has one.
-    Auto,
-    /// It is not: some servers give it only to organizations that they have verified.
-    Never,
 }
 
 impl ModelConfig {
@@ -56,7 +45,6 @@ impl ModelConfig {
             api_key: None,
             wire: abilities.wires.first().copied().unwrap_or(WireKind::Chat),
             abilities,
-            reasoning_summary: ReasoningSummary::Auto,
             output_limit: longest.map(|tokens| u32::try_from(tokens).unwrap_or(u32::MAX)),
             model,
             limits: AnswerLimits::default(),
@@ -77,6 +65,7 @@ impl ModelConfig {
     pub fn messages(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self { wire: WireKind::Messages, ..Self::of(ServerKind::Anthropic, base_url, model) }
     }
+
     /// Returns the settings for `model` at `base_url`, which speaks Responses.
     #[must_use]
     pub fn responses(base_url: impl Into<String>, model: impl Into<String>) -> Self {

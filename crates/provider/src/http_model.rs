@@ -1,6 +1,7 @@
 //! A model behind an HTTP server, of any wire.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use windlass_vocab::{Failure, Reply};
 
@@ -30,7 +31,8 @@ impl HttpModel {
         let client = ServerClient::open(&config, wire.access, http)?;
         let path = client.path_to(wire.path)?;
         let ServerClient { sender, headers, endpoint, .. } = client;
-        let route = Route { sender, path, headers, endpoint: Arc::new(endpoint), limits: config.limits };
+        let (endpoint, limits) = (Arc::new(endpoint), config.limits);
+        let route = Route { sender, path, headers, endpoint, limits, summary_refused: AtomicBool::new(false) };
         Ok(Self { config, route: Arc::new(route) })
     }
 }

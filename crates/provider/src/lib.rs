@@ -17,7 +17,7 @@ pub mod abilities;
 mod ability;
 mod answer;
 mod answer_timeouts;
-pub mod anthropic;
+mod call_ids;
 pub mod chat;
 mod config;
 mod connection;
@@ -29,6 +29,7 @@ mod image_contents;
 mod images;
 mod json_text;
 pub mod known_models;
+pub mod messages;
 mod model;
 mod output_tool;
 mod piece;
@@ -45,12 +46,14 @@ mod think;
 mod wires;
 mod write_json;
 
-pub use crate::abilities::{Abilities, Ability, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat};
+pub use crate::abilities::{
+    Abilities, Ability, CallIdForm, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat,
+};
 pub use crate::ability::WireKind;
 pub use crate::answer::body::{AnswerBody, decode_whole};
 pub use crate::answer::draft::{OutOfResources, StreamError, WholeError, WireDraft};
 pub use crate::answer::stream::{AnswerLimits, AnswerStream};
-pub use crate::config::{ModelConfig, ReasoningSummary};
+pub use crate::config::ModelConfig;
 pub use crate::future::BoxFuture;
 pub use crate::http::{HttpClient, HttpConfig, HttpError};
 pub use crate::http_model::HttpModel;

@@ -1,6 +1,8 @@
 //! A request body in its parts.
 
 use bytes::Bytes;
+use serde::Serialize;
+use windlass_vocab::{Failure, FailureClass};
 
 /// A request body: a stable part that only grows, and the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,19 +14,28 @@ pub struct RequestBody {
     pub marks: Vec<(usize, &'static str)>,
     /// The rest.
     pub closing: Bytes,
+    /// The rest without a summary of the reasoning, where `closing` asks for one: it is sent if the server refuses that.
+    pub closing_without_summary: Option<Bytes>,
 }
 
 impl RequestBody {
     /// Returns a body without marks.
     #[must_use]
     pub fn new(stable: Bytes, closing: Bytes) -> Self {
-        Self { stable, marks: Vec::new(), closing }
+        Self { stable, marks: Vec::new(), closing, closing_without_summary: None }
+    }
+
+    /// Returns the body that asks for no summary of the reasoning, if this one asks for it.
+    #[must_use]
+    pub fn without_summary(&self) -> Option<Self> {
+        let closing = self.closing_without_summary.clone()?;
+        Some(Self { closing, closing_without_summary: None, ..self.clone() })
     }
 
     /// Returns the parts in the order in which they are sent. No byte of the stable part is copied.
     #[must_use]
     pub fn into_parts(self) -> Vec<Bytes> {
-        let Self { mut stable, marks, closing } = self;
+        let Self { mut stable, marks, closing, closing_without_summary: _ } = self;
         let mut parts = Vec::with_capacity(2 + 2 * marks.len());
         let mut sent = 0;
         for (at, mark) in marks {
@@ -41,6 +52,26 @@ impl RequestBody {
     pub fn to_vec(&self) -> Vec<u8> {
         self.clone().into_parts().concat()
     }
+}
+
+/// Returns the volatile tail of a request as it is sent.
+pub(crate) fn reminder(tail: &str) -> String {
+    format!("<reminder>\n{tail}\n</reminder>")
+}
+
+/// Ends a body whose last messages are `messages`: closes their list and adds the fields of `parameters`.
+pub(crate) fn end_body(mut messages: Vec<u8>, parameters: &impl Serialize) -> serde_json::Result<Bytes> {
+    messages.push(b']');
+    let brace = messages.len();
+    serde_json::to_writer(&mut messages, parameters)?;
+    // The parameters are serialized as an object of their own; replacing its brace by a comma merges it into the body.
+    messages[brace] = b',';
+    Ok(messages.into())
+}
+
+/// Returns the failure of a request that can't be written.
+pub(crate) fn unwritable(error: &serde_json::Error) -> Failure {
+    Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
 }
 
 #[cfg(test)]

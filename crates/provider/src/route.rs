@@ -1,6 +1,7 @@
 //! One attempt over the network: send, read and decode, with limits on silence.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::header::HeaderMap;
@@ -17,7 +18,7 @@ use crate::future::BoxFuture;
 use crate::http::{PartedBody, RepeatableRequest, RequestSender};
 use crate::piece::Sink;
 use crate::request_body::RequestBody;
-use crate::server::classify::{Rejection, classify};
+use crate::server::classify::{Rejection, classify, refuses_reasoning_summary};
 use crate::server::connection_failure::connection_failure;
 use crate::server::endpoint::Endpoint;
 use crate::server::retry_after::RetryHeaders;
@@ -36,6 +37,21 @@ pub(crate) struct Route {
     pub(crate) headers: HeaderMap,
     pub(crate) endpoint: Arc<Endpoint>,
     pub(crate) limits: AnswerLimits,
+    /// Set when the server has refused to give a summary of the reasoning: it is not asked again.
+    pub(crate) summary_refused: AtomicBool,
+}
+
+/// Why there is no answer to read.
+struct NoAnswer {
+    failure: Failure,
+    /// Set when the server refuses to give a summary of the reasoning.
+    summary_refused: bool,
+}
+
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> Self {
+        Self { failure, summary_refused: false }
+    }
 }
 
 /// Returns an attempt that sends `body` and decodes the answer with the draft `D`.
@@ -90,18 +106,35 @@ impl Route {
         answer.finish(&mut *sink)
     }
 
+    /// Sends a body, and at once the one without a summary of the reasoning where the server refuses only that.
     async fn send(&self, body: RequestBody, limit: Duration) -> Result<PendingResponse, Failure> {
+        let without_summary = body.without_summary();
+        let (first, second) = match without_summary {
+            Some(without) if self.summary_refused.load(Ordering::Relaxed) => (without, None),
+            without => (body, without),
+        };
+        match (self.send_once(first, limit).await, second) {
+            (Ok(response), _) => Ok(response),
+            (Err(NoAnswer { summary_refused: true, .. }), Some(second)) => {
+                self.summary_refused.store(true, Ordering::Relaxed);
+                self.send_once(second, limit).await.map_err(|none| none.failure)
+            }
+            (Err(none), _) => Err(none.failure),
+        }
+    }
+
+    async fn send_once(&self, body: RequestBody, limit: Duration) -> Result<PendingResponse, NoAnswer> {
         let body = PartedBody::new(body.into_parts());
         let asked = RepeatableRequest { method: &Method::POST, path: &self.path, headers: &self.headers, body: &body };
         let response = match timeout(limit, self.sender.send(&asked)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(connection_failure(&self.endpoint, &error)),
-            Err(_) => return Err(self.silent(limit)),
+            Ok(Err(error)) => return Err(connection_failure(&self.endpoint, &error).into()),
+            Err(_) => return Err(self.silent(limit).into()),
         };
         if response.status().is_success() { Ok(response) } else { Err(self.rejected(response, limit).await) }
     }
 
-    async fn rejected(&self, mut response: PendingResponse, limit: Duration) -> Failure {
+    async fn rejected(&self, mut response: PendingResponse, limit: Duration) -> NoAnswer {
         let mut body = Vec::new();
         let reading = async {
             while let Ok(Some(bytes)) = response.chunk().await {
@@ -113,14 +146,11 @@ impl Route {
         };
         // Use whatever has arrived by then.
         let _ = timeout(limit.min(REJECTION_WAIT), reading).await;
-        let retry = RetryHeaders {
-            retry_after_ms: response.header("retry-after-ms"),
-            retry_after: response.header("retry-after"),
-            date: response.header("date"),
-            reset: restored_at(&response),
-        };
+        let retry = RetryHeaders::of(|name| response.header(name));
         let (status, location) = (response.status().as_u16(), response.header("location"));
-        classify(&self.endpoint, &Rejection { status, retry, location, body: &body })
+        let rejection = Rejection { status, retry, location, body: &body };
+        let failure = classify(&self.endpoint, &rejection);
+        NoAnswer { failure, summary_refused: refuses_reasoning_summary(&rejection) }
     }
 
     fn silent(&self, limit: Duration) -> Failure {
@@ -131,19 +161,6 @@ impl Route {
         let said = format!("kept the connection open but sent nothing of a reply for {} s.", limit.as_secs_f64());
         self.endpoint.failure(FailureClass::Transient, &said)
     }
-}
-
-/// Returns when the limit that is used up is restored, the latest one if there are several.
-fn restored_at(response: &PendingResponse) -> Option<&str> {
-    const LIMITS: [[&str; 2]; 4] = [
-        ["anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"],
-        ["anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"],
-        ["anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"],
-        ["anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"],
-    ];
-    let used_up = LIMITS.iter().filter(|[remaining, _]| response.header(remaining) == Some("0"));
-    // In RFC 3339, which sorts by time.
-    used_up.filter_map(|[_, reset]| response.header(reset)).max()
 }
 
 /// Makes the connection reusable: the formal end of the body must be read first, and may arrive a moment after the

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use windlass_vocab::{Hash, Message};
 
+use crate::call_ids::CallIds;
 use crate::image_contents::ImageContents;
 
 /// The part of a request body that never changes again: the prefix and each message once.
@@ -22,12 +23,14 @@ pub struct Segments {
     prefix_end: usize,
     /// Where each message ends.
     ends: Vec<usize>,
+    /// The ids of the calls in the messages that are written.
+    ids: CallIds,
     /// The contents of images in messages that are about to be written.
     images: ImageContents,
 }
 
-/// Writes one message, given its position in the history.
-pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut BytesMut, usize, &M);
+/// Writes one message, given its position in the history and the ids of the calls before it.
+pub(crate) type WriteMessage<'a, M> = &'a mut dyn FnMut(&mut BytesMut, usize, &M, &mut CallIds);
 
 impl Segments {
     /// Extends the stable bytes to `history` and returns them: `prefix` writes the start if there is none yet,
@@ -43,18 +46,18 @@ impl Segments {
         let before = if fits { std::mem::take(self) } else { Self::default() };
         // Empty until the new bytes are complete: a failing `prefix` leaves nothing.
         *self = Self::default();
-        let Self { stable, mut prefix_end, mut ends, epoch: _, images } = before;
+        let Self { stable, mut prefix_end, mut ends, mut ids, epoch: _, images } = before;
         let mut written = BytesMut::from(stable);
         if !fits {
             prefix(&mut written)?;
             prefix_end = written.len();
         }
         for (place, new) in history.iter().enumerate().skip(ends.len()) {
-            message(&mut written, place, new);
+            message(&mut written, place, new, &mut ids);
             ends.push(written.len());
         }
         let stable = written.freeze();
-        *self = Self { epoch: Some(epoch), stable: stable.clone(), prefix_end, ends, images };
+        *self = Self { epoch: Some(epoch), stable: stable.clone(), prefix_end, ends, ids, images };
         Ok(stable)
     }
 
@@ -106,7 +109,7 @@ mod tests {
                 out.extend_from_slice(b"[");
                 Ok(())
             },
-            &mut |out, _, text| {
+            &mut |out, _, text, _| {
                 messages += 1;
                 out.extend_from_slice(text.as_bytes());
             },

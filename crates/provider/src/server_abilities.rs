@@ -3,7 +3,7 @@
 use windlass_vocab::PromptCache;
 
 use crate::abilities::Abilities;
-use crate::ability::{Ability, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind};
+use crate::ability::{Ability, CallIdForm, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat, WireKind};
 use crate::server_kind::ServerKind;
 
 /// A server of which nothing is known: it speaks Chat Completions. Many servers apply a schema to the whole reply, so
@@ -20,20 +20,19 @@ const OTHER: Abilities = Abilities {
     silent_reasoning: Ability::Unknown,
     length_field: LengthField::MaxTokens,
     temperature: Ability::Unknown,
-    tool_choice_none: Ability::Unknown,
     tool_choice_named: Ability::Unknown,
     stream_usage_option: Ability::Unknown,
-    parallel_calls_field: Ability::Unknown,
     prompt_cache_key: Ability::Unknown,
     prompt_cache: None,
-    words_after_results: Ability::Unknown,
+    user_after_results: Ability::Unknown,
+    call_ids: CallIdForm::Any,
 };
 
 /// How long providers keep what they have read without being asked for it again.
 const FIVE_MINUTES: u64 = 300_000;
 
 /// A server that accepts the usual fields of Chat Completions.
-const COMPATIBLE: Abilities = Abilities { tool_choice_none: Ability::Yes, stream_usage_option: Ability::Yes, ..OTHER };
+const COMPATIBLE: Abilities = Abilities { stream_usage_option: Ability::Yes, ..OTHER };
 
 /// Returns what a server of this kind accepts.
 pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
@@ -42,8 +41,8 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
             wires: &[WireKind::Chat, WireKind::Responses],
             response_format: ResponseFormat::Always,
             length_field: LengthField::MaxCompletionTokens,
-            parallel_calls_field: Ability::Yes,
             prompt_cache_key: Ability::Yes,
+            call_ids: CallIdForm::UpTo40,
             // Kept for five to ten minutes after the last use.
             prompt_cache: Some(PromptCache { keeps_ms: Some(FIVE_MINUTES), least_tokens: 1_024, counts_writes: false }),
             ..COMPATIBLE
@@ -67,34 +66,25 @@ pub(crate) fn abilities_of_server(server: ServerKind) -> Abilities {
         // It refuses fields that it does not know, and reports usage without being asked.
         ServerKind::Mistral => Abilities {
             stream_usage_option: Ability::No,
-            parallel_calls_field: Ability::Yes,
             prompt_cache_key: Ability::No,
-            words_after_results: Ability::No,
+            user_after_results: Ability::No,
+            call_ids: CallIdForm::NineCharacters,
             ..COMPATIBLE
         },
-        ServerKind::OpenRouter | ServerKind::Groq | ServerKind::Vllm | ServerKind::LlamaCpp => {
-            Abilities { parallel_calls_field: Ability::Yes, ..COMPATIBLE }
-        }
-        ServerKind::Gemini
+        ServerKind::OpenRouter
+        | ServerKind::Groq
+        | ServerKind::Vllm
+        | ServerKind::LlamaCpp
+        | ServerKind::Gemini
         | ServerKind::Xai
         | ServerKind::Alibaba
         | ServerKind::Cerebras
         | ServerKind::Together
         | ServerKind::Fireworks => COMPATIBLE,
         // It searches the web itself and takes no tools.
-        ServerKind::Perplexity => Abilities {
-            native_calls: Ability::No,
-            tool_choice_none: Ability::No,
-            tool_choice_named: Ability::No,
-            ..OTHER
-        },
+        ServerKind::Perplexity => Abilities { native_calls: Ability::No, tool_choice_named: Ability::No, ..OTHER },
         // It ignores fields that it does not know.
-        ServerKind::Ollama => Abilities {
-            stream_usage_option: Ability::Yes,
-            parallel_calls_field: Ability::No,
-            prompt_cache_key: Ability::No,
-            ..OTHER
-        },
+        ServerKind::Ollama => Abilities { stream_usage_option: Ability::Yes, prompt_cache_key: Ability::No, ..OTHER },
         ServerKind::LmStudio => Abilities { stream_usage_option: Ability::Yes, ..OTHER },
         ServerKind::Nvidia | ServerKind::HuggingFace | ServerKind::Other => OTHER,
     }

@@ -7,13 +7,13 @@ use windlass_vocab::{Failure, Json, Reply};
 
 use crate::ability::WireKind;
 use crate::answer_timeouts::AnswerTimeouts;
-use crate::anthropic::draft::MessagesDraft;
-use crate::anthropic::request::encode as encode_messages;
-use crate::anthropic::schema::is_accepted;
 use crate::chat::draft::ChatDraft;
 use crate::chat::request::encode as encode_chat;
 use crate::config::ModelConfig;
 use crate::future::BoxFuture;
+use crate::messages::draft::MessagesDraft;
+use crate::messages::request::encode as encode_messages;
+use crate::messages::schema::is_accepted;
 use crate::model::ModelRequest;
 use crate::output_tool::any_schema;
 use crate::piece::Sink;

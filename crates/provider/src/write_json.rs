@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use bytes::BufMut;
-use windlass_vocab::{CallId, json_text};
+use bytes::{BufMut, BytesMut};
+use windlass_vocab::json_text;
 
 /// Writes constant JSON.
 pub(crate) fn write(out: &mut impl BufMut, json: &str) {
@@ -16,20 +16,17 @@ pub(crate) fn write_string(out: &mut impl BufMut, before: &str, text: &str) {
     json_text(text, |piece| out.put_slice(piece));
 }
 
-/// Returns the id of a call on the wire: the provider's own, else one of ours.
-pub(crate) fn wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
-    match provider_id {
-        Some(id) if !id.is_empty() => Cow::Borrowed(id),
-        _ => Cow::Owned(format!("call_{}_{}_{}", call.run, call.turn, call.index)),
+/// Writes a comma if an element of a list of objects stands at the end of `out`.
+pub(crate) fn separate(out: &mut BytesMut) {
+    if ends_with_object(out) {
+        write(out, ",");
     }
 }
 
-/// Returns the id of a call for a wire that accepts only letters, digits, `_` and `-`. An id with anything else, given
-/// by another provider, is replaced by ours, which is unique in the history.
-pub(crate) fn legal_wire_id(call: CallId, provider_id: Option<&str>) -> Cow<'_, str> {
-    const LONGEST: usize = 64;
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
-    wire_id(call, provider_id.filter(|id| id.len() <= LONGEST && id.bytes().all(fits)))
+/// Whether an object ends `written`, so that the next element of its list needs a comma: a message may have written
+/// none.
+pub(crate) fn ends_with_object(written: &[u8]) -> bool {
+    written.last() == Some(&b'}')
 }
 
 /// Returns a valid tool name. A model may have called a tool by an invalid name, and a history that repeats it

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tracing::Span;
 use windlass_machine::{AttemptKey, Fact, Phase, Run, SUMMARY_REQUEST, State, legal};
@@ -24,6 +24,7 @@ use crate::retrieval::turn_passages::TurnPassages;
 use crate::scrub::scrub_part;
 use crate::services::{AgentSettings, Services};
 use crate::spans;
+use crate::streamed::{ReplyTally, Streamed};
 use crate::tail::TailSources;
 use crate::textual::{self, TextualHistory};
 use crate::title_call;
@@ -55,26 +56,12 @@ impl EncodedHistory {
         let sees = services.models.model(model).is_some_and(|model| model.sees_images());
         let Some(run) = state.control.run.as_ref().filter(|_| sees) else { return Vec::new() };
         let history = legal(sent_history(run, state));
-        self.segments.of(model).unwritten_images(state.transcript.epoch, &history)
+        self.segments.of(model).unwritten_images(epoch(state, model), &history)
     }
 
     /// Gives the content of an image to the next attempt with this model.
     pub(crate) fn give_image(&mut self, model: &ModelName, blob: Hash, content: Arc<[u8]>) {
         self.segments.of(model).give_image(blob, content);
-    }
-}
-
-/// The text an attempt has streamed so far, to hand back if it is aborted.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StreamedText(Arc<Mutex<String>>);
-
-impl StreamedText {
-    fn add(&self, text: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(text);
-    }
-
-    pub(crate) fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -97,7 +84,7 @@ pub(crate) fn start(
     written: &mut EncodedHistory,
     feed: &Feed,
     asked: &AttemptRequest<'_>,
-    streamed: &StreamedText,
+    streamed: &ReplyTally,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
     if asked.mode == TurnMode::Title {
         return title_call::start(services, state, asked);
@@ -236,7 +223,7 @@ struct DeltaPublisher {
     secrets: Arc<Secrets>,
     feed: Feed,
     key: AttemptKey,
-    streamed: StreamedText,
+    streamed: ReplyTally,
     text: AttemptChannel,
     thinking: AttemptChannel,
     thought: ThinkingState,
@@ -254,7 +241,7 @@ fn sink(
     services: &Services,
     feed: Feed,
     key: AttemptKey,
-    streamed: StreamedText,
+    streamed: ReplyTally,
     reader: Option<ReplyReader<'static>>,
 ) -> Sink {
     let secrets = Arc::clone(&services.secrets);
@@ -272,6 +259,7 @@ impl PieceReader {
             (Piece::Text(fragment), Some(reader)) => reader.push(fragment, &mut |said| shown.publish_said(said)),
             (Piece::Text(fragment), None) => shown.words(fragment),
             (Piece::Thinking(fragment), _) => {
+                shown.streamed.add_thinking(fragment.len());
                 let clean = shown.thinking.take(fragment);
                 shown.publish_thinking(clean);
             }
@@ -294,6 +282,7 @@ impl DeltaPublisher {
     }
 
     fn call(&mut self, index: u32, name: Option<&str>, arguments: &str) {
+        self.streamed.add_arguments(arguments.len());
         let channel = self.calls.entry(index).or_insert_with(|| AttemptChannel::new(&self.secrets));
         let (offset, text) = channel.take(arguments);
         if !text.is_empty() || name.is_some() {
@@ -307,7 +296,7 @@ impl DeltaPublisher {
     fn publish_text(&mut self, (offset, text): (u64, Cow<'_, str>)) {
         if !text.is_empty() {
             self.end_thinking();
-            self.streamed.add(&text);
+            self.streamed.add_text(&text);
             self.publish(offset, DeltaBody::TextDelta { text: text.into_owned() });
         }
     }
@@ -370,13 +359,19 @@ pub(crate) struct ReplyReading<'a> {
     pub(crate) passages: &'a TurnPassages,
 }
 
+/// Returns a reply as if all of it had been streamed.
+fn as_streamed(reply: &Reply) -> Streamed {
+    let arguments = reply.calls.iter().map(|call| call.arguments.len()).sum();
+    Streamed { text: reply.text(), thinking: reply.thinking().len(), arguments }
+}
+
 impl ReplyReading<'_> {
     /// Returns the fact for the call's end: a reply with its calls prepared, or a failure with estimated usage.
-    pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &str) -> Fact {
+    pub(crate) fn fact(&self, key: AttemptKey, result: Result<Reply, Failure>, streamed: &Streamed) -> Fact {
         match result {
             Ok(reply) => self.replied(key, scrubbed(&self.services.secrets, reply)),
             Err(failure) => {
-                let usage = failure.first_byte.then(|| self.estimated("", streamed));
+                let usage = failure.first_byte.then(|| self.estimated(streamed));
                 Fact::Failed { attempt: key, failure, usage }
             }
         }
@@ -386,7 +381,7 @@ impl ReplyReading<'_> {
         let limit = self.state.control.run.as_ref().map_or(MaxTokens::ModelOwn, |run| run.length_limit());
         // Only a native call can be cut; a call in the text is parsed completely or not at all.
         let native = !reply.calls.is_empty();
-        let (reply, malformed) = self.understood(reply);
+        let (reply, malformed) = self.understood(reply, limit);
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.transcript.grants);
         let mut calls: Vec<_> =
             reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
@@ -401,19 +396,19 @@ impl ReplyReading<'_> {
             refuse_cut(&reply, &mut calls, limit);
         }
         let misfit = self.misfit(&reply);
-        let usage = reply.usage.unwrap_or_else(|| self.estimated(&reply.thinking(), &reply.text()));
+        let usage = reply.usage.unwrap_or_else(|| self.estimated(&as_streamed(&reply)));
         let usage = Usage { calls: 1, ..usage };
         let parts = with_every_call(reply.parts, calls.len());
         let retrieved = self.passages.tokens;
         Fact::Replied { attempt: key, parts, stop: reply.stop, usage, calls, misfit, malformed, retrieved }
     }
 
-    fn estimated(&self, thinking: &str, text: &str) -> Usage {
-        estimated(self.state, self.passages, thinking, text)
+    fn estimated(&self, streamed: &Streamed) -> Usage {
+        estimated(self.state, self.passages, streamed)
     }
 
     /// Returns the reply with the calls parsed from its text, and the error where one could not be parsed.
-    fn understood(&self, reply: Reply) -> (Reply, Option<String>) {
+    fn understood(&self, reply: Reply, limit: MaxTokens) -> (Reply, Option<String>) {
         let (Some(run), Some(context)) = (&self.state.control.run, &self.state.transcript.context) else {
             return (reply, None);
         };
@@ -421,7 +416,9 @@ impl ReplyReading<'_> {
             Phase::Modelling(attempt) => attempt.mode,
             Phase::Pinning | Phase::Calling(_) | Phase::Between => TurnMode::Tools,
         };
-        textual::understood(reply, mode, run.policy(), context, &run.current_model(), self.known)
+        let spoken = textual::spoken(run.policy(), context, &run.current_model());
+        let dialect = context.dialect_of(&run.current_model());
+        textual::understood(reply, mode, spoken.map(|spoken| (spoken, dialect)), limit, self.known)
     }
 
     /// Returns why a reply that would end the run does not fit the requested output.

@@ -43,8 +43,9 @@ impl Breakers {
         let first = chain.first()?;
         let until = open_until(first)?;
         let another = chain.iter().skip(1).any(|model| open_until(model).is_none_or(|other| other < until));
-        let message =
-            format!("The model `{first}` was not called: it failed {FAILURES} times in a row within a minute.");
+        let message = format!(
+            "The model `{first}` was not called: it failed {FAILURES} times in a row, the last time less than a minute ago."
+        );
         another
             .then(|| Failure { cause: Some(FailureCause::NotCalled), ..Failure::new(FailureClass::Transient, message) })
     }

@@ -11,7 +11,7 @@ use windlass_vocab::{
     SnapshotKind, ToolName, Wait,
 };
 
-use crate::earlier::SessionRecords;
+use crate::earlier::{SentTexts, SessionRecords};
 use crate::feed::Feed;
 use crate::services::Services;
 use crate::snapshot::SnapshotKeeper;
@@ -75,7 +75,7 @@ pub(crate) fn prepare(
         offer: offer.clone(),
         permissions: Arc::clone(&live.permissions),
         secrets: Arc::clone(&services.secrets),
-        call: request.call,
+        sent: SentTexts::for_tool(request.tool.as_ref(), &state.transcript.history),
     };
     let context = CallContext {
         session: state.session,

@@ -9,7 +9,7 @@ use windlass_vocab::{Attendance, ModelRole};
 use crate::driver::Driver;
 
 /// How long a session that is being closed waits for its title; a person who leaves is not kept.
-const WAIT: Duration = Duration::from_secs(20);
+const WAIT: Duration = Duration::from_secs(5);
 const ATTENDED_WAIT: Duration = Duration::from_secs(3);
 
 impl Driver {

@@ -54,8 +54,8 @@ impl Driver {
                 let _ = reply.send(());
             }
             DriverCommand::UndoCompaction { reply } => {
-                let taken = self.step(Fact::CompactionUndone).await?;
-                let _ = reply.send(taken);
+                let undone = self.undo_compaction().await?;
+                let _ = reply.send(undone);
             }
             DriverCommand::SetTitle { title, reply } => {
                 self.step(Fact::Changed(SessionChanged { title: Some(title), ..SessionChanged::default() })).await?;
@@ -80,6 +80,8 @@ impl Driver {
     pub(crate) async fn run_settings_for(&mut self, owner: &str) -> Result<RunSettings, StoreError> {
         let now = self.services.clock.now();
         let elsewhere = self.spent_elsewhere(owner, now).await?;
+        let own_system = self.agent.instructions.session_system.as_ref();
+        let own_system = own_system.filter(|given| self.state.control.system.as_deref() != Some(given.as_str()));
         Ok(RunSettings {
             policy: self.agent.policy.clone(),
             agent: self.agent.name.clone(),
@@ -93,6 +95,7 @@ impl Driver {
             compact: self.compact_wanted,
             spent_today: elsewhere.map(|spent| spent.day),
             spent_by_agent: elsewhere.map(|spent| spent.agent),
+            system: own_system.cloned(),
         })
     }
 

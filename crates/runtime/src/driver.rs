@@ -17,7 +17,7 @@ use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Record, R
 use crate::attempt;
 use crate::call::{self, DriverLink, EndedCall};
 use crate::closed::SessionClosed;
-use crate::estimated_usage::charged;
+use crate::estimated_usage::estimated;
 use crate::feed::Feed;
 use crate::live::Registration;
 use crate::permission_check::{PermissionCheck, permission_fact};
@@ -26,6 +26,7 @@ use crate::services::{AgentSettings, Services};
 use crate::session::{Acceptance, DriverCommand, SessionActivity};
 use crate::session_writer::SessionWriter;
 use crate::spans::Spans;
+use crate::streamed::Streamed;
 
 /// The driver of one session.
 pub(crate) struct Driver {
@@ -219,9 +220,10 @@ impl Driver {
                 self.running_effects.offering = offering.or(self.running_effects.offering.take());
                 self.step(Fact::Pinned(context)).await?
             }
-            EffectOutcome::HandedBack(attempt, text) => {
-                let usage = charged(&self.state, &self.running_effects.passages, &text);
-                self.step(Fact::HandedBack { attempt, text, usage }).await?
+            EffectOutcome::HandedBack(attempt, streamed) => {
+                let charged = |part: &Streamed| estimated(&self.state, &self.running_effects.passages, part);
+                let usage = streamed.as_ref().map(charged).unwrap_or_default();
+                self.step(Fact::HandedBack { attempt, text: streamed.unwrap_or_default().text, usage }).await?
             }
             EffectOutcome::Restored(undo, left_alone) => {
                 self.step(Fact::Restored { undo, left_alone: left_alone? }).await?
@@ -232,7 +234,7 @@ impl Driver {
             EffectOutcome::Model(key, known, result) => {
                 let fact = self.read(key, known, result, &streamed);
                 let taken = self.step(fact).await?;
-                if !streamed.is_empty() {
+                if !streamed.text.is_empty() {
                     attempt::publish_cleared(&self.feed, key);
                 }
                 taken

@@ -1,12 +1,15 @@
-//! Searches the records of a session for the tool `recall` (C5). The permission of each call whose result is found is
-//! checked again, because the rules may forbid by now what it read (X5).
+//! Searches the records of a session for the tool `recall` (C5). What is still sent to the model is left out, and so are
+//! earlier results of the tool itself. The permission of each call whose result is found is checked again, because the
+//! rules may forbid by now what it read (X5).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_store::{ReverseRecords, Store, StoreError};
-use windlass_tools::{BoxFuture, EarlierConversation, FoundText, Offer, Permissions, Secrets};
-use windlass_vocab::{CallFinished, CallId, CallRequested, Json, Part, Record, SessionId, TextOrigin, ToolName};
+use windlass_tools::{BoxFuture, EarlierConversation, FoundText, Offer, Permissions, RECALL, Secrets};
+use windlass_vocab::{
+    CallFinished, CallId, CallRequested, Json, Message, Part, Record, SessionId, TextOrigin, ToolName,
+};
 
 /// The most passages that a search returns, and the characters of each.
 const PASSAGES: usize = 8;
@@ -22,17 +25,39 @@ pub(crate) struct SessionRecords {
     pub(crate) permissions: Arc<Permissions>,
     /// Checked again, because secrets may have become known since a text was stored.
     pub(crate) secrets: Arc<Secrets>,
-    /// The call that searches: what it and its turn say is no earlier part.
-    pub(crate) call: CallId,
+    pub(crate) sent: SentTexts,
+}
+
+/// The texts that are still sent to the model, whole; those of results with their calls.
+#[derive(Debug, Default)]
+pub(crate) struct SentTexts(BTreeSet<(Option<CallId>, String)>);
+
+impl SentTexts {
+    /// Returns what a call of this tool needs: nothing, unless it searches.
+    pub(crate) fn for_tool(tool: Option<&ToolName>, history: &[Message]) -> Self {
+        if tool.is_none_or(|tool| tool.as_str() != RECALL) {
+            return Self::default();
+        }
+        let sent = history.iter().map(|message| match message {
+            Message::User { text, .. } => (None, text.clone()),
+            Message::Assistant { parts, .. } => (None, Part::joined_text(parts)),
+            Message::Tool { call, text, .. } => (Some(*call), text.clone()),
+        });
+        Self(sent.collect())
+    }
+
+    fn contains(&self, call: Option<CallId>, text: &str) -> bool {
+        self.0.contains(&(call, text.to_owned()))
+    }
 }
 
 impl EarlierConversation for SessionRecords {
-    fn search(&self, words: String) -> BoxFuture<'_, FoundText> {
+    fn search(&self, words: String) -> BoxFuture<'_, Result<FoundText, String>> {
         Box::pin(async move {
             let wanted: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
             match self.find(&wanted).await {
-                Ok(passages) => rendered(passages),
-                Err(error) => FoundText { text: format!("The records can't be read: {error}"), origin: None },
+                Ok(passages) => Ok(rendered(passages)),
+                Err(error) => Err(format!("The records can't be read: {error}")),
             }
         })
     }
@@ -56,6 +81,12 @@ impl SessionRecords {
         let mut results: BTreeMap<CallId, CallFinished> = BTreeMap::new();
         let mut edited: BTreeMap<CallId, Json> = BTreeMap::new();
         let mut age = 0;
+        // What was said in the turn that searches is no earlier part.
+        while let Some(envelope) = records.next().await? {
+            if matches!(envelope.record, Record::TurnStarted(_)) {
+                break;
+            }
+        }
         while let Some(envelope) = records.next().await? {
             age += 1;
             let (title, text, origin) = match envelope.record {
@@ -81,7 +112,7 @@ impl SessionRecords {
                 _ => continue,
             };
             let words = count(&text, wanted);
-            if words > 0 {
+            if words > 0 && !self.sent.contains(None, &text) {
                 let text = format!("{title}: {}", excerpt(&self.secrets.scrub(&text), wanted));
                 found.push(EarlierPassage { words, age, text, origin });
                 found.sort_by_key(|passage| (std::cmp::Reverse(passage.words), passage.age));
@@ -91,7 +122,8 @@ impl SessionRecords {
         Ok(found)
     }
 
-    /// Returns the title, text and origin of a call's result; `None` where the rules forbid the call now.
+    /// Returns the title, text and origin of a call's result; `None` where the model has it, or the rules forbid the call
+    /// now.
     fn result(
         &self,
         request: &CallRequested,
@@ -99,9 +131,9 @@ impl SessionRecords {
         result: CallFinished,
     ) -> Option<(String, String, Option<TextOrigin>)> {
         let tool = request.tool.as_ref()?;
-        let now = (request.call.run, request.call.turn) == (self.call.run, self.call.turn);
         let arguments = edited.unwrap_or(&request.arguments);
-        if now || self.offer.forbidden(tool, arguments, &self.permissions).is_some() {
+        let is_known = tool.as_str() == RECALL || self.sent.contains(Some(request.call), &result.text);
+        if is_known || self.offer.forbidden(tool, arguments, &self.permissions).is_some() {
             return None;
         }
         let title = format!("Call {} of {}", request.call, ToolName::bare(tool));
@@ -130,7 +162,7 @@ fn excerpt(text: &str, wanted: &[String]) -> String {
 fn rendered(passages: Vec<EarlierPassage>) -> FoundText {
     if passages.is_empty() {
         return FoundText {
-            text: "Nothing of this conversation contains any of these words.".to_owned(),
+            text: "Nothing that is no longer sent contains any of these words.".to_owned(),
             origin: None,
         };
     }

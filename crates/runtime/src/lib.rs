@@ -55,12 +55,14 @@ mod snapshot;
 mod spans;
 mod spilled;
 mod stop_abandoned;
+mod streamed;
 mod streaming;
 mod subscription;
 mod tail;
 mod textual;
 mod title_call;
 mod undo;
+mod undo_compaction;
 mod undo_report;
 
 pub use breaker::Breakers;
@@ -82,7 +84,7 @@ pub use services::{AgentSettings, Models, Services};
 
 pub use closed::SessionClosed;
 pub use send_control::{ControlDelivery, send_control};
-pub use session::{FirstMessage, SendOutcome, SentMessage, Session, SessionActivity, StopOutcome};
+pub use session::{CompactionUndo, FirstMessage, SendOutcome, SentMessage, Session, SessionActivity, StopOutcome};
 pub use stop_abandoned::stop_abandoned;
 pub use subscription::{FollowedEvent, Subscription};
 pub use undo::{UndoFiles, undo};

@@ -5,11 +5,12 @@ use windlass_machine::Effect;
 use windlass_provider::Delivery;
 use windlass_store::StoreError;
 
-use crate::attempt::{self, AttemptRequest, StreamedText};
+use crate::attempt::{self, AttemptRequest};
 use crate::driver::Driver;
 use crate::running_effects::{EffectOutcome, RunningEffects, StartedEffect};
 use crate::shared_limits::SharedLimits;
 use crate::spans;
+use crate::streamed::ReplyTally;
 
 impl Driver {
     /// Reads the images that a model call about to start sends for the first time.
@@ -20,7 +21,12 @@ impl Driver {
                 continue;
             }
             for blob in self.running_effects.written.wanted_images(&self.services, &self.state, model) {
-                if let Some(content) = self.services.store.blob(blob).await? {
+                let content = match self.services.store.blob(blob).await {
+                    // The model is told that the image is gone; the session goes on without it.
+                    Err(StoreError::Damaged { .. }) => None,
+                    read => read?,
+                };
+                if let Some(content) = content {
                     self.running_effects.written.give_image(model, blob, content);
                 }
             }
@@ -41,11 +47,12 @@ impl Driver {
         let (span, known) = (self.spans.attempt(key, model.as_str()), self.known_names());
         let RunningEffects { written, passages, .. } = &mut self.running_effects;
         let asked = AttemptRequest { key, model, mode, delivery, passages: &passages.section, known, span };
-        let (services, state, streamed) = (&self.services, &self.state, StreamedText::default());
+        let (services, state, streamed) = (&self.services, &self.state, ReplyTally::default());
         let call = attempt::start(services, state, written, &self.feed, &asked, &streamed);
         let wait = not_before.map(|at| services.clock.until(at));
         let AttemptRequest { known, span, .. } = asked;
         let servers = self.named_servers(known.clone());
+        let sent = streamed.clone();
         let limits = SharedLimits::of(&self.services, &self.state).map(|limits| Box::pin(limits.check()));
         let future = async move {
             if let Some(wait) = wait {
@@ -56,7 +63,10 @@ impl Driver {
                 None => Ok(()),
             };
             let result = match within {
-                Ok(()) => spans::watched(span, call).await,
+                Ok(()) => {
+                    sent.begin();
+                    spans::watched(span, call).await
+                }
                 Err(failure) => Err(failure),
             };
             servers.wait(&result).await;

@@ -28,6 +28,9 @@ pub use self::instruction_files::{InstructionFile, ProjectInstructions};
 pub struct Instructions {
     /// Who the agent is and what it is for, in place of Windlass's default identity.
     pub system: Option<String>,
+    /// The same for sessions that run with these instructions: they keep it in later runs, whatever is configured then
+    /// (C2).
+    pub session_system: Option<String>,
     /// The person's own instructions for every project.
     pub user: Option<InstructionFile>,
     /// The project's instructions.

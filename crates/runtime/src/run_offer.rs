@@ -16,6 +16,8 @@ use crate::known_names::KnownNames;
 use crate::offering::{
     NamedServers, Offering, PrefixSources, ToolsKnown, awaited, tools_known, wait_before_first_turn,
 };
+use crate::services::AgentSettings;
+use crate::streamed::Streamed;
 use crate::textual;
 
 impl Driver {
@@ -48,24 +50,16 @@ impl Driver {
         }
     }
 
-    fn gathering(&self) -> PrefixSources {
-        PrefixSources {
-            instructions: self.agent.instructions.clone(),
-            run: self.state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
-            text_models: self.state.control.text_models(),
-        }
-    }
-
     /// Returns the context that the run sends before the conversation, and the offer it was built with. The first time,
     /// it may wait for servers that were never listed before.
     pub(crate) fn pin(&mut self) -> BoxFuture<'static, (PinnedContext, Option<Offering>)> {
-        let gathering = self.gathering();
+        let sources = prefix_sources(&self.agent, &self.state);
         let run = self.state.control.run.as_ref().filter(|run| matches!(run.phase, Phase::Pinning)).cloned();
         let Some(run) = run else {
             let offer = self.offer();
             let awaited =
                 self.running_effects.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
-            let context = gathering.context(&offer, awaited);
+            let context = sources.context(&offer, awaited);
             return Box::pin(std::future::ready((context, None)));
         };
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
@@ -78,7 +72,7 @@ impl Driver {
                 stages.filter(|(_, stage)| tools_known(stage) == Some(ToolsKnown::No)).map(|(server, _)| server);
             wait_before_first_turn(&services, &feed, &run, awaited.collect()).await;
             let offering = Offering::new(&services.registry, &run, recall);
-            (offering.context(gathering), Some(offering))
+            (offering.context(sources), Some(offering))
         })
     }
 
@@ -108,7 +102,7 @@ impl Driver {
         key: windlass_machine::AttemptKey,
         known: KnownNames,
         result: Result<Reply, Failure>,
-        streamed: &str,
+        streamed: &Streamed,
     ) -> Fact {
         let selection = self.running_effects.offering.as_ref().map(|offering| &offering.selection);
         let selection = selection.filter(|_| self.services.registry.servers().is_some());
@@ -150,12 +144,24 @@ impl Driver {
     }
 
     async fn grow_offer(&mut self) -> Result<(), StoreError> {
-        let gathering = self.gathering();
         let Some(offering) = &mut self.running_effects.offering else { return Ok(()) };
         let recall = recall_offer(&self.state);
         let Some(joined) = offering.grow(&self.services.registry, recall) else { return Ok(()) };
-        let context = offering.context(gathering);
+        let sources = prefix_sources(&self.agent, &self.state);
+        let context = offering.context(sources);
         self.step(Fact::OfferChanged { context, joined }).await.map(drop)
+    }
+}
+
+fn prefix_sources(agent: &AgentSettings, state: &State) -> PrefixSources {
+    let mut instructions = agent.instructions.clone();
+    if let Some(own) = &state.control.system {
+        instructions.system = Some(own.as_ref().to_owned());
+    }
+    PrefixSources {
+        instructions,
+        run: state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
+        text_models: state.control.text_models(),
     }
 }
 

@@ -10,7 +10,7 @@ use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_vocab::{Failure, PinnedContext, Reply, UndoId};
 
-use crate::attempt::{EncodedHistory, StreamedText};
+use crate::attempt::EncodedHistory;
 use crate::call::EndedCall;
 use crate::elicit::{AskingCall, OpenElicitations};
 use crate::known_names::KnownNames;
@@ -18,6 +18,7 @@ use crate::offering::Offering;
 use crate::retrieval::gather::Gathered;
 use crate::retrieval::turn_passages::TurnPassages;
 use crate::snapshot::SnapshotKeeper;
+use crate::streamed::{ReplyTally, Streamed};
 
 /// The outcome of an effect.
 pub(crate) enum EffectOutcome {
@@ -27,7 +28,8 @@ pub(crate) enum EffectOutcome {
     Model(AttemptKey, KnownNames, Result<Reply, Failure>),
     /// The passages for a turn whose model is called next.
     Retrieved(AttemptKey, Gathered),
-    HandedBack(AttemptKey, String),
+    /// What an aborted model call had streamed; none if its request was not sent yet.
+    HandedBack(AttemptKey, Option<Streamed>),
     Call(EndedCall),
     Restored(UndoId, Result<BTreeMap<String, String>, StoreError>),
 }
@@ -44,7 +46,7 @@ enum EffectKind {
     /// It is dropped.
     Plain,
     /// It is dropped; the text it had streamed is handed back.
-    Model(StreamedText),
+    Model(ReplyTally),
     /// It is told to stop: the tool sees the token and ends by itself, within its grace period.
     Call(CancellationToken),
     /// A call that was told to stop and has not ended yet.
@@ -56,7 +58,7 @@ impl StartedEffect {
         Self { key: effect.key(), kind: EffectKind::Plain, future }
     }
 
-    pub(crate) fn model(effect: &Effect, streamed: StreamedText, future: BoxFuture<'static, EffectOutcome>) -> Self {
+    pub(crate) fn model(effect: &Effect, streamed: ReplyTally, future: BoxFuture<'static, EffectOutcome>) -> Self {
         Self { key: effect.key(), kind: EffectKind::Model(streamed), future }
     }
 
@@ -68,10 +70,10 @@ impl StartedEffect {
         match (self.kind, &done) {
             (EffectKind::Stopping, _) => NextEffect::LeftBehind(done),
             (EffectKind::Model(streamed), EffectOutcome::Model(_, _, Err(_))) => {
-                NextEffect::Finished(done, streamed.text())
+                NextEffect::Finished(done, streamed.so_far().unwrap_or_default())
             }
             (EffectKind::Plain | EffectKind::Model(_) | EffectKind::Call(_), _) => {
-                NextEffect::Finished(done, String::new())
+                NextEffect::Finished(done, Streamed::default())
             }
         }
     }
@@ -79,8 +81,8 @@ impl StartedEffect {
 
 /// The next event of the running effects.
 pub(crate) enum NextEffect {
-    /// An outstanding effect finished. For a failed model call, with the text it had streamed.
-    Finished(EffectOutcome, String),
+    /// An outstanding effect finished. For a failed model call, with what it had streamed.
+    Finished(EffectOutcome, Streamed),
     /// A call ended after it had been told to stop.
     LeftBehind(EffectOutcome),
     /// A call's tool asks the person something.
@@ -95,7 +97,7 @@ pub(crate) struct RunningEffects {
     pub(crate) written: EncodedHistory,
     pub(crate) offering: Option<Offering>,
     pub(crate) elicited: OpenElicitations,
-    handed_back: Option<(AttemptKey, String)>,
+    handed_back: Option<(AttemptKey, Option<Streamed>)>,
     pub(crate) keeper: SnapshotKeeper,
     pub(crate) passages: TurnPassages,
 }
@@ -126,7 +128,7 @@ impl RunningEffects {
                 EffectKind::Plain => false,
                 EffectKind::Model(streamed) => {
                     if let EffectKey::CallModel(attempt) = started.key {
-                        *handed_back = Some((attempt, streamed.text()));
+                        *handed_back = Some((attempt, streamed.so_far()));
                     }
                     false
                 }
@@ -140,9 +142,9 @@ impl RunningEffects {
         });
     }
 
-    /// Returns the text that an aborted model call had streamed.
-    pub(crate) fn hand_back(&mut self, attempt: AttemptKey) -> String {
-        self.handed_back.take().filter(|(of, _)| *of == attempt).map(|(_, text)| text).unwrap_or_default()
+    /// Returns the text that an aborted model call had streamed; none if its request was not sent yet.
+    pub(crate) fn hand_back(&mut self, attempt: AttemptKey) -> Option<Streamed> {
+        self.handed_back.take().filter(|(of, _)| *of == attempt).and_then(|(_, text)| text)
     }
 
     /// Waits until the first effect finishes or asks something; forever where there is none.

@@ -58,7 +58,7 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         | Fact::Resumed { .. }
         | Fact::CallAllowed { .. }
         | Fact::Stopped(_)
-        | Fact::CompactionUndone
+        | Fact::CompactionUndone(_)
         | Fact::Forked => {}
     }
 }
@@ -96,6 +96,9 @@ pub(crate) fn scrub_answer(secrets: &Secrets, answer: &mut Answer) {
 fn scrub_run_settings(secrets: &Secrets, run_settings: &mut RunSettings) {
     for server in run_settings.models.iter_mut().filter_map(|model| model.server.as_mut()) {
         scrub_text(secrets, server);
+    }
+    if let Some(system) = &mut run_settings.system {
+        scrub_text(secrets, system);
     }
 }
 

@@ -59,11 +59,10 @@ pub struct Services {
 }
 
 impl Services {
-    /// Returns the model that a run calls by this name. A run's first server may have moved; the others are where they
-    /// were, or where the settings now say.
+    /// Returns the model that a run calls by this name: where the settings now say, or at its recorded server
+    /// if that is the settings' first.
     pub(crate) fn model_of(&self, run: &RunStarted, name: &ModelName) -> Option<Arc<dyn Model>> {
-        let first = run.chain.first().and_then(|first| run.server_of(first));
-        match run.server_of(name).filter(|server| Some(*server) != first) {
+        match run.server_of(name) {
             Some(server) => self.models.model_at(name, server),
             None => self.models.model(name),
         }

@@ -69,6 +69,21 @@ pub struct StopOutcome {
     pub dropped: usize,
 }
 
+/// What became of the wish to take a compaction back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactionUndo {
+    /// What the last compaction left out is sent again, from the next run on.
+    Restored,
+    /// A compaction had been asked for and was not done yet: it will not be done.
+    Withdrawn,
+    /// What was left out does not fit any more; nothing was changed.
+    TooLong,
+    /// A run or an undo of files is open; nothing was changed.
+    Busy,
+    /// Nothing was left out, or it was taken back already.
+    Nothing,
+}
+
 /// The activity of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionActivity {
@@ -92,7 +107,7 @@ pub(crate) enum DriverCommand {
     Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
     SetTitle { title: String, reply: oneshot::Sender<()> },
     Compact { reply: oneshot::Sender<()> },
-    UndoCompaction { reply: oneshot::Sender<Acceptance> },
+    UndoCompaction { reply: oneshot::Sender<CompactionUndo> },
     Close,
 }
 
@@ -200,9 +215,9 @@ impl Session {
         self.ask(|reply| DriverCommand::Compact { reply }).await
     }
 
-    /// Has what the last compaction left out sent again; `false` when there is nothing to undo, or a run is open.
-    pub async fn undo_compaction(&self) -> Result<bool, SessionClosed> {
-        Ok(self.ask(|reply| DriverCommand::UndoCompaction { reply }).await? == Acceptance::Yes)
+    /// Withdraws a compaction that was asked for and not done yet; else has what the last one left out sent again.
+    pub async fn undo_compaction(&self) -> Result<CompactionUndo, SessionClosed> {
+        self.ask(|reply| DriverCommand::UndoCompaction { reply }).await
     }
 
     /// Returns its current activity.

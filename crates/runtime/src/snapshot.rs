@@ -80,7 +80,7 @@ impl SnapshotKeeper {
         kind: SnapshotKind,
     ) -> Option<FilesChanged> {
         let workspace = services.workspace.clone().filter(|_| !kind.is_none())?;
-        if let Err(why) = self.recall(services, session, call, kind).await {
+        if let Err(why) = self.load_saved(services, session, call, kind).await {
             return Some(FilesChanged { call, changes: Changes::new(), unseen: Some(why) });
         }
         let (keeper, secrets) = (self.clone(), Arc::clone(&services.secrets));
@@ -103,7 +103,7 @@ impl SnapshotKeeper {
     }
 
     /// Loads the saved states from the journal, if they are not in memory.
-    async fn recall(
+    async fn load_saved(
         &self,
         services: &Services,
         session: SessionId,

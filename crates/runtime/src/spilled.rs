@@ -21,12 +21,16 @@ pub(crate) struct SessionSpill {
 
 impl SpilledResults for SessionSpill {
     fn read(&self, wanted: CallId) -> BoxFuture<'_, SpilledResult> {
-        Box::pin(async move { self.find(wanted).await.unwrap_or(SpilledResult::Absent) })
+        Box::pin(async move { self.find(wanted).await.unwrap_or_else(|error| unreadable(&error)) })
     }
 
     fn read_attached<'a>(&'a self, id: &'a str) -> BoxFuture<'a, SpilledResult> {
-        Box::pin(async move { self.find_attached(id).await.unwrap_or(SpilledResult::Absent) })
+        Box::pin(async move { self.find_attached(id).await.unwrap_or_else(|error| unreadable(&error)) })
     }
+}
+
+fn unreadable(error: &StoreError) -> SpilledResult {
+    SpilledResult::Unreadable(format!("The records can't be read: {error}"))
 }
 
 impl SessionSpill {

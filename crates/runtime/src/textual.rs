@@ -106,15 +106,13 @@ fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<MalformedCal
 pub(crate) fn understood(
     mut reply: Reply,
     mode: TurnMode,
-    policy: &Policy,
-    context: &PinnedContext,
-    model: &ModelName,
+    spoken: Option<(AcceptedForms, Option<Dialect>)>,
+    limit: MaxTokens,
     known: &KnownNames,
 ) -> (Reply, Option<String>) {
-    let dialect = context.dialect_of(model);
-    let Some(spoken) = spoken(policy, context, model).filter(|_| reply.calls.is_empty()) else { return (reply, None) };
+    let Some((spoken, dialect)) = spoken.filter(|_| reply.calls.is_empty()) else { return (reply, None) };
     let text = reply.text();
-    let reading = reading(&reply, &text, &spoken, known, policy.sampling.max_tokens);
+    let reading = reading(&reply, &text, &spoken, known, limit);
     if !reading.calls.is_empty() {
         reply.set_text(reading.text);
         reading.calls.into_iter().for_each(|call| reply.push_call(call));

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass::door::{ModelFigures, ResolvedModel};
-use windlass::{Agent, BuildError};
+use windlass::door::{ModelFigures, PROVIDERS, ResolvedModel};
+use windlass::{Agent, BuildError, Builder};
 use windlass_provider::{DeclaredModel, Secret};
 use windlass_store::Store;
 use windlass_vocab::{ModelName, ModelRole};
@@ -13,7 +13,7 @@ use crate::demo;
 use crate::models::{DEMO, questions};
 use crate::permissions::permissions;
 use crate::run_setup::RunSetup;
-use crate::settings::{FallbackModel, ModelEndpoint, Settings, SettingsError};
+use crate::settings::{FallbackModel, ModelEndpoint, SettingOrigin, Settings, SettingsError, Sources};
 use crate::test_hooks;
 
 /// Why the agent can't be built.
@@ -32,7 +32,7 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
     let settings = &setup.settings;
     let demo = demo::model(test_hooks::clock(), setup.demo_words);
     let mut builder = Agent::builder()
-        .name("Windlass")
+        .name(&settings.agent)
         .whole_policy(settings.policy.clone())
         .workspace(&settings.place.workspace)
         .closed(settings.place.closed.iter().cloned())
@@ -48,9 +48,7 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
         .project_instructions(setup.context_files.project.clone())
         .skills(setup.context_files.skills.iter().cloned())
         .clock(test_hooks::clock());
-    if let Some(system) = &settings.system {
-        builder = builder.system(&system.value);
-    }
+    builder = with_system(builder, settings);
     if let Some(file) = &setup.context_files.user {
         builder = builder.user_instructions(file.clone());
     }
@@ -60,16 +58,39 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
     // A run that began with the demo model is resumed with it, whatever is configured now.
     builder = match &settings.endpoint {
         Some(endpoint) => {
+            let models = learned_chain(setup, model);
+            models.iter().try_for_each(has_key)?;
             for (role, mut models) in role_chains(settings, endpoint) {
+                models.iter().try_for_each(has_key)?;
                 questions::fill_in(&mut models, &setup.learned);
                 builder = builder.resolved_role_models(role, models);
             }
-            builder.resolved_models(learned_chain(setup, model)).named_model(DEMO, demo)
+            builder.resolved_models(models).named_model(DEMO, demo)
         }
         None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
         None => return Err(SettingsError::NoServer.into()),
     };
     Ok(builder.build()?)
+}
+
+/// Sets the system prompt: one given for this session is the session's own, which it keeps (C2).
+fn with_system(builder: Builder, settings: &Settings) -> Builder {
+    match &settings.system {
+        Some(system) if matches!(system.origin, SettingOrigin::Flag(_)) => builder.session_system(&system.value),
+        Some(system) => builder.system(&system.value),
+        None => builder,
+    }
+}
+
+/// Refuses a model at a provider's own address without a key: every call would be refused.
+pub fn has_key(model: &ResolvedModel) -> Result<(), SettingsError> {
+    let provider = PROVIDERS.into_iter().find(|provider| provider.base_url == model.base_url);
+    match provider.and_then(|provider| Some((provider.name, provider.key_variable.or(provider.shared_key_variable)?))) {
+        Some((provider, variable)) if model.key.is_none() => {
+            Err(SettingsError::NoKey { model: model.name.as_str().to_owned(), provider, variable })
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns the chain of runs whose first model is this one.
@@ -87,6 +108,18 @@ pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -
 pub fn role_chains(settings: &Settings, endpoint: &ModelEndpoint) -> BTreeMap<ModelRole, Vec<ResolvedModel>> {
     let models = |models: &Vec<FallbackModel>| models.iter().map(|model| later(model, endpoint)).collect();
     settings.role_models.iter().map(|(role, chain)| (*role, models(chain))).collect()
+}
+
+/// Returns the models with names of their own, by name, as a chain would have them; one that can't be used has its reason.
+#[must_use]
+pub fn own_models(sources: &Sources, settings: &Settings) -> BTreeMap<String, Result<ResolvedModel, SettingsError>> {
+    let first = settings.endpoint.as_ref();
+    let resolved = |model: FallbackModel| {
+        let endpoint = model.endpoint.as_ref().or(first).ok_or(SettingsError::NoServer)?;
+        Ok(resolved(&model.name.value, &model.id, endpoint, model.figures))
+    };
+    let models = sources.own_models(first).into_iter();
+    models.map(|(name, model)| (name, model.and_then(resolved))).collect()
 }
 
 fn later(model: &FallbackModel, first: &ModelEndpoint) -> ResolvedModel {

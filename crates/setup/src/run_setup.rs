@@ -9,6 +9,7 @@ use crate::agent;
 use crate::asking::{Person, YesNo};
 use crate::context_files::{self, ContextFiles};
 use crate::demo::DemoWords;
+use crate::models::listed::check_listed;
 use crate::models::memory::RememberedModel;
 use crate::models::questions::AskedServers;
 use crate::models::{self, DEMO, ModelFallback, ModelNotice, ModelPreference, questions};
@@ -107,7 +108,8 @@ impl RunSetup {
     }
 
     /// Uses the models that the person names from now on: one, or a chain with commas. An id alone is of the server that
-    /// is used now. Returns the first model, with notices for the person.
+    /// is used now. One that can't be called, or that its server does not list, is refused. Returns the first model, with
+    /// notices for the person.
     pub async fn use_models(&mut self, names: &str) -> Result<(ModelName, Vec<SettingsNotice>), SetupError> {
         let mut settings = self.settings.clone();
         let models = self.sources.models_named(names, settings.endpoint.as_ref())?;
@@ -116,10 +118,24 @@ impl RunSetup {
         let preference = ModelPreference::new(None, ModelFallback::Refuse);
         let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await?;
         let model = chosen.apply_to(&mut settings);
+        if let Some(endpoint) = settings.endpoint.as_ref().filter(|_| model.as_str() != DEMO) {
+            for model in agent::chain(&settings, endpoint, &model) {
+                agent::has_key(&model)?;
+                check_listed(&model).await?;
+            }
+        }
         self.secrets = secrets::known_secrets(&self.env, Some(&settings));
         self.settings = settings;
         self.learn(&model).await;
         Ok((model, notices))
+    }
+
+    /// Reads the files of instructions and skills again. Returns whether they have changed since they were last read.
+    pub fn read_context_files_again(&mut self) -> bool {
+        let found = context_files::find(&self.settings, &self.env, &self.secrets);
+        let has_changed = found != self.context_files;
+        self.context_files = found;
+        has_changed
     }
 
     /// Asks the servers of the chain what its models can do, where that is due. Returns notices for the person.
@@ -145,6 +161,11 @@ impl RunSetup {
             && self.sources.has_own_model(name.as_str())
         {
             self.settings.use_models(self.sources.models_named(name.as_str(), None)?);
+            self.secrets = secrets::known_secrets(&self.env, Some(&self.settings));
+        }
+        let continued = preference.continued().map(|begun| begun.resolve(&self.settings, &self.sources)).transpose()?;
+        if let Some(models) = continued.flatten() {
+            self.settings.use_models(models);
             self.secrets = secrets::known_secrets(&self.env, Some(&self.settings));
         }
         let chosen = match models::choose(&self.settings, preference.clone(), &locals).await {

@@ -23,6 +23,8 @@ pub struct Charge {
     pub agent: String,
     /// The model.
     pub model: ModelName,
+    /// The address of its server, where that is recorded.
+    pub server: Option<String>,
     /// The tokens.
     pub usage: Usage,
     /// The cost in US dollars, where the price was known.
@@ -58,7 +60,7 @@ pub async fn charges(store: &dyn Store, owner: &str, since: Timestamp) -> Result
             continue;
         }
         match of_session(store, row.session, since).await {
-            Ok(charges) => all.charges.extend(charges),
+            Ok(found) => all.charges.extend(found.charges),
             Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) => all.unreadable.push((row, error)),
             Err(error) => return Err(error),
         }
@@ -74,22 +76,60 @@ pub(crate) const fn is_open(status: SessionStatus) -> bool {
     }
 }
 
-/// Returns the charges of one session, in order.
+/// The charges of one session, in order.
+#[derive(Debug, Default)]
+pub(crate) struct SessionCharges {
+    pub(crate) charges: Vec<Charge>,
+    /// The beginning of its last run.
+    last_run: Option<Box<RunStarted>>,
+    /// The last record that was read.
+    pub(crate) seq: u64,
+}
+
+/// Returns the charges of one session.
 pub(crate) async fn of_session(
     store: &dyn Store,
     session: SessionId,
     since: Timestamp,
-) -> Result<Vec<Charge>, StoreError> {
+) -> Result<SessionCharges, StoreError> {
     let copied = copied_records(store, session).await?;
-    let mut reader = ChargeReader { since, charges: Vec::new(), of_run: 0 };
+    let mut reader = ChargeReader::new(since);
     let mut records = ReverseRecords::new(store, session);
     while let Some(envelope) = records.next().await? {
         if envelope.seq <= copied || reader.read(envelope) == ReadOn::No {
             break;
         }
     }
-    reader.charges.reverse();
-    Ok(reader.charges)
+    Ok(reader.found())
+}
+
+/// Adds the charges of the records that came since.
+pub(crate) async fn add_new(
+    known: &mut SessionCharges,
+    store: &dyn Store,
+    session: SessionId,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    let mut reader = ChargeReader::new(since);
+    let mut is_whole = false;
+    for envelope in store.read(session, known.seq).await?.into_iter().rev() {
+        if reader.read(envelope) == ReadOn::No {
+            is_whole = true;
+            break;
+        }
+    }
+    if is_whole {
+        *known = reader.found();
+        return Ok(());
+    }
+    if let Some(started) = &known.last_run {
+        reader.begin_run(started);
+    }
+    let new = reader.found();
+    known.charges.extend(new.charges);
+    known.last_run = new.last_run.or(known.last_run.take());
+    known.seq = new.seq.max(known.seq);
+    Ok(())
 }
 
 /// Returns the number of the last record that a fork copied; 0 where the session is no fork.
@@ -120,11 +160,24 @@ struct ChargeReader {
     charges: Vec<Charge>,
     /// How many of the last ones belong to the run whose beginning was not reached yet.
     of_run: usize,
+    last_run: Option<Box<RunStarted>>,
+    /// The newest record.
+    seq: u64,
 }
 
 impl ChargeReader {
+    const fn new(since: Timestamp) -> Self {
+        Self { since, charges: Vec::new(), of_run: 0, last_run: None, seq: 0 }
+    }
+
+    fn found(mut self) -> SessionCharges {
+        self.charges.reverse();
+        SessionCharges { charges: self.charges, last_run: self.last_run, seq: self.seq }
+    }
+
     fn read(&mut self, envelope: Envelope) -> ReadOn {
-        let Envelope { at, session, run, record, .. } = envelope;
+        let Envelope { at, session, run, record, seq, .. } = envelope;
+        self.seq = self.seq.max(seq);
         let mut add = |model: ModelName, usage: Usage, cost: Option<NanoMoney>, cache: Option<Box<CacheReport>>| {
             if at >= self.since {
                 self.charges.push(Charge {
@@ -133,6 +186,7 @@ impl ChargeReader {
                     run,
                     agent: String::new(),
                     model,
+                    server: None,
                     usage,
                     cost,
                     cache: cache.map(|report| *report),
@@ -149,6 +203,7 @@ impl ChargeReader {
             }
             Record::RunStarted(started) => {
                 self.begin_run(&started);
+                self.last_run.get_or_insert_with(|| Box::new(started));
                 if at < self.since {
                     return ReadOn::No;
                 }
@@ -166,6 +221,7 @@ impl ChargeReader {
         let first = self.charges.len() - self.of_run;
         for charge in &mut self.charges[first..] {
             charge.agent.clone_from(&started.agent);
+            charge.server = started.server_of(&charge.model).map(str::to_owned);
             let prices = started.model(&charge.model).and_then(|model| model.prices);
             charge.cost = charge.cost.or(prices.map(|prices| prices.cost_of_call(&charge.usage)));
         }

@@ -2,14 +2,14 @@
 //! processes by this alone: the journals are the only account, so there is nothing to reserve, to release, or to free
 //! after a crash.
 //!
-//! A journal is read again only if it has grown.
+//! Of a journal that has grown, only the new records are read.
 
 use std::collections::HashMap;
 
 use tokio::sync::Mutex;
 use windlass_vocab::{RunId, SessionId, Spending, SpentElsewhere, Timestamp};
 
-use crate::charges::{Charge, is_open, of_session};
+use crate::charges::{Charge, SessionCharges, add_new, is_open, of_session};
 use crate::{Store, StoreError};
 
 /// The run that counts: what it has spent itself it knows.
@@ -32,16 +32,16 @@ pub struct SpendingCounter(Mutex<KnownCharges>);
 #[derive(Debug, Default)]
 struct KnownCharges {
     since: Timestamp,
-    sessions: HashMap<SessionId, SessionCharges>,
+    sessions: HashMap<SessionId, KnownSession>,
 }
 
-#[derive(Debug)]
-struct SessionCharges {
+#[derive(Debug, Default)]
+struct KnownSession {
     /// The end of the journal when it was read.
     seq: u64,
-    /// The run that read it, where it was its own: earlier runs of the session spend no more.
+    /// The last run that read the journal of its own session: earlier runs of it spend no more.
     read_by: Option<RunId>,
-    charges: Vec<Charge>,
+    found: SessionCharges,
 }
 
 impl SpendingCounter {
@@ -62,7 +62,7 @@ impl SpendingCounter {
                 continue;
             }
             known.read(store, row.session, counting).await?;
-            let Some(found) = known.sessions.get(&row.session) else { continue };
+            let Some(KnownSession { found, .. }) = known.sessions.get(&row.session) else { continue };
             let is_own = |charge: &Charge| charge.session == counting.session && charge.run == Some(counting.run);
             for charge in found.charges.iter().filter(|charge| !is_own(charge)) {
                 let spending = Spending::of_call(&charge.usage, charge.cost);
@@ -80,20 +80,29 @@ impl KnownCharges {
     /// Reads a journal, unless it is known as it is.
     async fn read(&mut self, store: &dyn Store, session: SessionId, counting: &CountingRun) -> Result<(), StoreError> {
         let read_by = (session == counting.session).then_some(counting.run);
-        let known = self.sessions.get(&session);
-        if read_by.is_some() && known.is_some_and(|known| known.read_by == read_by) {
+        let before = self.sessions.get(&session);
+        if read_by.is_some() && before.is_some_and(|known| known.read_by == read_by) {
             return Ok(());
         }
         let seq = store.head(session).await?.seq;
-        if known.is_some_and(|known| known.seq == seq) {
+        let is_read = before.is_some();
+        let known = self.sessions.entry(session).or_default();
+        if is_read && known.seq == seq {
+            known.read_by = read_by.or(known.read_by);
             return Ok(());
         }
-        let charges = match of_session(store, session, self.since).await {
-            Ok(charges) => charges,
-            Err(StoreError::Damaged { .. } | StoreError::Broken { .. }) => Vec::new(),
-            Err(error) => return Err(error),
+        let read = if known.found.seq > 0 {
+            add_new(&mut known.found, store, session, self.since).await
+        } else {
+            of_session(store, session, self.since).await.map(|found| known.found = found)
         };
-        self.sessions.insert(session, SessionCharges { seq, read_by, charges });
+        match read {
+            // What can't be read is tried again when it has grown.
+            Ok(()) | Err(StoreError::Damaged { .. } | StoreError::Broken { .. }) => {
+                (known.seq, known.read_by) = (seq, read_by.or(known.read_by));
+            }
+            Err(error) => return Err(error),
+        }
         Ok(())
     }
 }

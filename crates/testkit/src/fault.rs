@@ -66,6 +66,13 @@ pub enum FaultKind {
         /// The error message.
         message: String,
     },
+    /// A stream whose last event is of another shape than those before it.
+    OtherShape {
+        /// Where in the body.
+        after: BodyPoint,
+        /// The data of the event.
+        event: String,
+    },
     /// A stream that ends without its last event. In Chat Completions that is `[DONE]`, which a client can do without;
     /// on the other wires it is what completes the reply.
     MissingDone,

@@ -137,6 +137,11 @@ impl AttemptPlan {
                 act.broken(*after, "the stream fell silent")
             }
             FaultKind::ErrorObject { after, message } => act.broken(*after, message),
+            FaultKind::OtherShape { after, .. } => {
+                let act = act.broken(*after, "");
+                let first_byte = !act.pieces.is_empty();
+                Self { end: Err(Failure { first_byte, ..protocol("the stream went on in another shape") }), ..act }
+            }
         }
     }
 

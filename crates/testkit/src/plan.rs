@@ -85,6 +85,10 @@ impl Plan {
                 PlannedBody { content_type: value.clone(), ..body }.plan(pace, pace.writes)
             }
             FaultKind::ErrorObject { after, message } => body.broken_off(*after, message).plan(pace, pace.writes),
+            FaultKind::OtherShape { after, event } => {
+                let event = format!("data: {event}\n\n").into_bytes();
+                body.continued_by(*after, event).plan(pace, pace.writes)
+            }
             FaultKind::MissingDone => body.without_done().plan(pace, pace.writes),
             FaultKind::Split { at } => body.split(pace, at),
             FaultKind::EndlessLine { bytes } => {
@@ -158,23 +162,27 @@ impl PlannedBody {
     }
 
     /// The events up to a point, then an error object; a reply that is not streamed is replaced by it.
-    fn broken_off(mut self, after: BodyPoint, message: &str) -> Self {
-        match self.framing {
-            Framing::Length => {
-                let error = wire::error(self.wire, 500, message).to_string().into_bytes();
-                self.replaced(error)
-            }
-            Framing::Chunked => {
-                let mut kept = 0;
-                let limit = self.offset(after);
-                self.events.retain(|event| {
-                    kept += event.len();
-                    kept <= limit
-                });
-                self.events.push(wire::error_event(self.wire, message));
-                self
-            }
-        }
+    fn broken_off(self, after: BodyPoint, message: &str) -> Self {
+        let error = match self.framing {
+            Framing::Length => wire::error(self.wire, 500, message).to_string().into_bytes(),
+            Framing::Chunked => wire::error_event(self.wire, message),
+        };
+        self.continued_by(after, error)
+    }
+
+    /// The events up to a point, then this one as the last; a reply that is not streamed is replaced by it.
+    fn continued_by(mut self, after: BodyPoint, event: Vec<u8>) -> Self {
+        let mut kept = 0;
+        let limit = match self.framing {
+            Framing::Length => 0,
+            Framing::Chunked => self.offset(after),
+        };
+        self.events.retain(|event| {
+            kept += event.len();
+            kept <= limit
+        });
+        self.events.push(event);
+        self
     }
 
     fn without_done(mut self) -> Self {

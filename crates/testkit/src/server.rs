@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -63,6 +63,8 @@ pub struct ServerOptions {
 struct ModelServerState {
     stage: ScriptPlayer,
     seen: Mutex<ServerLog>,
+    /// Notified of every request that was counted.
+    arrived: Condvar,
     ready: Mutex<HashMap<PlanKey, Arc<Plan>>>,
     cache: Mutex<PromptCacheModel>,
 }
@@ -88,6 +90,7 @@ impl ModelServer {
         let state = Arc::new(ModelServerState {
             stage: ScriptPlayer::new(script),
             seen,
+            arrived: Condvar::new(),
             ready: Mutex::default(),
             cache: Mutex::default(),
         });
@@ -129,6 +132,15 @@ impl ModelServer {
     #[must_use]
     pub fn count(&self) -> usize {
         lock(&self.state.seen).count
+    }
+
+    /// Waits until this many requests were received, without questions about the server and its models. Returns whether
+    /// they came within a minute.
+    #[must_use]
+    pub fn wait_for_requests(&self, count: usize) -> bool {
+        let seen = lock(&self.state.seen);
+        let waited = self.state.arrived.wait_timeout_while(seen, Duration::from_secs(60), |seen| seen.count < count);
+        waited.unwrap_or_else(PoisonError::into_inner).0.count >= count
     }
 
     /// Why requests were refused: illegal requests, and those for which the script has no reply.
@@ -250,6 +262,7 @@ impl ModelServerState {
             lock(&self.seen).questions.push(record);
         } else {
             lock(&self.seen).keep(record);
+            self.arrived.notify_all();
         }
         plan
     }
@@ -303,6 +316,7 @@ impl ModelServerState {
     fn answer_quickly(&self, wire: WireKind, body: &[u8]) -> Arc<Plan> {
         let asked = if asks_for_stream(body) { AnswerDelivery::Streamed } else { AnswerDelivery::Whole };
         lock(&self.seen).count += 1;
+        self.arrived.notify_all();
         match self.stage.numbered(0, count_replies(wire, body)) {
             Ok(cue) => self.ready(wire, &cue, asked),
             Err(why) => {

@@ -38,6 +38,8 @@ pub enum SpilledResult {
     Forbidden(String),
     /// No result is stored.
     Absent,
+    /// The stored results can't be read, for this reason.
+    Unreadable(String),
 }
 
 /// Reads the whole text of results that were too long for the model.
@@ -61,10 +63,10 @@ pub struct FoundText {
     pub origin: Option<TextOrigin>,
 }
 
-/// Searches the conversation, including the part that is no longer sent.
+/// Searches the part of the conversation that is no longer sent.
 pub trait EarlierConversation: Send + Sync {
-    /// Returns passages that contain these words, the best first.
-    fn search(&self, words: String) -> BoxFuture<'_, FoundText>;
+    /// Returns passages that contain these words, the best first; an error says why the conversation can't be read.
+    fn search(&self, words: String) -> BoxFuture<'_, Result<FoundText, String>>;
 }
 
 /// The context of a call.
@@ -125,8 +127,8 @@ impl SpilledResults for NothingSpilled {
 }
 
 impl EarlierConversation for NothingSpilled {
-    fn search(&self, _: String) -> BoxFuture<'_, FoundText> {
-        Box::pin(std::future::ready(FoundText::default()))
+    fn search(&self, _: String) -> BoxFuture<'_, Result<FoundText, String>> {
+        Box::pin(std::future::ready(Ok(FoundText::default())))
     }
 }
 

@@ -32,6 +32,13 @@ impl Dollars {
     pub const fn of_nano(nano: u64) -> Self {
         Self(NonZeroU64::MIN.saturating_add(nano))
     }
+
+    /// Returns the amount as people read it: `$0.0124`, rounded up to a ten-thousandth of a dollar.
+    #[must_use]
+    pub fn for_people(self) -> String {
+        const STEP: u64 = 100_000;
+        format!("${}", Self::of_nano(self.nano().div_ceil(STEP).saturating_mul(STEP)))
+    }
 }
 
 impl From<NanoMoney> for Dollars {

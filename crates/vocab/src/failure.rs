@@ -41,6 +41,8 @@ pub enum FailureCause {
     /// The model was not called: it has failed repeatedly a moment ago, and another model of the chain could be called
     /// instead (M2).
     NotCalled,
+    /// The server refused the request because of an image in it.
+    ImageRefused,
 }
 
 /// A failure to report to a person.

@@ -82,7 +82,8 @@ pub enum QuestionOption {
 pub struct Answer {
     /// The chosen option.
     pub option: QuestionOption,
-    /// With `Edit`: the new arguments. With `Submit`: the content of the form.
+    /// With `Edit`: the new arguments. With `Submit`: the content of the form. With `Once` to a limit: what it is raised
+    /// to, as a number in its unit, where the person chose another value than the question names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<crate::Json>,
     /// With `No` to a call: the person's reason, for the model.

@@ -22,6 +22,7 @@ impl AgentParts {
         let given = self.project_instructions.take();
         Instructions {
             system: self.system.take(),
+            session_system: self.session_system.take(),
             user: self.user_instructions.take(),
             project: given.or_else(|| of_workspace(folder?, permissions)).unwrap_or_default(),
             skills: std::mem::take(&mut self.skills),

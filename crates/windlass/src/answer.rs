@@ -1,8 +1,10 @@
 //! The answers and errors of a typed tool. The model reads either one and goes on.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
+use windlass_tools::{LARGEST_IMAGE, image};
 use windlass_vocab::{Json, Outcome, OutcomeKind};
 
 /// A value a tool can answer with.
@@ -46,6 +48,56 @@ impl<T: Serialize + Send + 'static> ToolAnswer for Data<T> {
             Ok(value) => Outcome { structured: Some(Json::from(&value)), ..Outcome::ok(value.to_string()) },
             Err(error) => ToolError::broken(format!("The answer can't be written as JSON: {error}.")).into_outcome(),
         }
+    }
+}
+
+/// A text with images. A model that can't see is told of each image in its place.
+///
+/// ```
+/// use windlass::{TextWithImages, ToolError};
+///
+/// async fn chart() -> Result<TextWithImages, ToolError> {
+///     let png = std::fs::read("chart.png")?;
+///     Ok(TextWithImages::new("The temperature of this week.").image("chart.png", png))
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextWithImages {
+    text: String,
+    images: Vec<(String, Arc<[u8]>)>,
+}
+
+impl TextWithImages {
+    /// Returns an answer with this text and no image yet.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), images: Vec::new() }
+    }
+
+    /// Adds an image: the name it has for the model, and the content of its file, a PNG, JPEG, GIF or WebP image of at
+    /// most 20 MB. Any other file fails the call, and the model is told why.
+    #[must_use]
+    pub fn image(mut self, name: impl Into<String>, content: impl Into<Arc<[u8]>>) -> Self {
+        self.images.push((name.into(), content.into()));
+        self
+    }
+}
+
+impl ToolAnswer for TextWithImages {
+    fn into_outcome(self) -> Outcome {
+        let mut images = Vec::new();
+        for (name, content) in self.images {
+            let is_too_large = u64::try_from(content.len()).is_ok_and(|bytes| bytes > LARGEST_IMAGE);
+            let found = if is_too_large { None } else { image(&name, content) };
+            match found {
+                Some(found) => images.push(found),
+                None => {
+                    let said = format!("`{name}` is not a PNG, JPEG, GIF or WebP image of at most 20 MB.");
+                    return ToolError::broken(said).into_outcome();
+                }
+            }
+        }
+        Outcome { images: images.into(), ..Outcome::ok(self.text) }
     }
 }
 

@@ -32,6 +32,15 @@ pub enum BuildError {
          `http://127.0.0.1:8080/v1`, or give the address with `base_url`"
     )]
     NoBaseUrl,
+    /// What stands before the colon of a model's name is no provider.
+    #[error(
+        "there is no provider `{prefix}`; a server with a protocol of OpenAI's is named by its address, e.g. \
+         `https://llm.example/v1#big`"
+    )]
+    NoProvider {
+        /// What stands there.
+        prefix: String,
+    },
     /// The chain contains a model twice.
     #[error("the chain of models contains `{name}` twice")]
     ModelTwice {

@@ -233,6 +233,14 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Sets who the agent is, like `system`, for the sessions it runs: each keeps this text as its own, also in later
+    /// runs of agents that are built without it.
+    #[must_use]
+    pub fn session_system(mut self, text: impl Into<String>) -> Self {
+        self.parts.session_system = Some(text.into());
+        self
+    }
+
     /// Sets the person's own instructions, which the model gets after `system`.
     #[must_use]
     pub fn user_instructions(mut self, file: InstructionFile) -> Self {
@@ -405,7 +413,8 @@ impl<O> Builder<(), O> {
 
 impl<D, O: Output> Builder<D, O> {
     /// Builds the agent. If a server is known but none of its models is named, waits up to five seconds for the server's
-    /// list: the only model is used, or the first where the server is Ollama or on this machine.
+    /// list: the only model is used, or the first where the server is Ollama or on this machine. A server on this machine
+    /// is asked what its model can do, for half a second at most.
     pub fn build(self) -> Result<Agent<D, O>, BuildError> {
         let Self { mut parts, deps, .. } = self;
         let output = expected::<O>();

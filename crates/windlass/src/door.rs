@@ -2,6 +2,7 @@
 //! open sessions through the methods of [`Agent`](crate::Agent) for doors, and follow runs to their ends. What the name of a model
 //! means, they learn from [`NamedModel`].
 
+pub use crate::bare_ids::{provider_of_id, unknown_prefix};
 pub use crate::ended::{AwaitedEnd, end_awaited};
 pub use crate::follow_error::FollowError;
 pub use crate::host_address::NotAHost;

@@ -132,6 +132,7 @@ mod agent_instructions;
 mod agent_parts;
 mod answer;
 mod asking;
+mod bare_ids;
 mod build_error;
 mod builder;
 mod declaration;
@@ -164,7 +165,7 @@ mod sources;
 mod typed;
 
 pub use agent::Agent;
-pub use answer::{Data, ToolAnswer, ToolError};
+pub use answer::{Data, TextWithImages, ToolAnswer, ToolError};
 pub use build_error::BuildError;
 pub use builder::Builder;
 pub use declaration::Declaration;

@@ -2,12 +2,18 @@
 
 use std::time::Duration;
 
-use windlass_provider::{Endpoint, HttpClient, HttpConfig, ListingError, ModelConfig, list_models};
+use windlass_provider::server_kind::ServerKind;
+use windlass_provider::{
+    DeclaredModel, Endpoint, HttpClient, HttpConfig, ListingError, ModelConfig, ask_about_model, list_models,
+};
 
 use crate::build_error::BuildError;
 
 /// How long a server may take to list its models.
 pub const LIST_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a server on this machine may take to say what a model can do.
+const ASK_LIMIT: Duration = Duration::from_millis(500);
 
 /// The model of a list that is used when none is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,13 +92,32 @@ pub(crate) fn ask_for_model(config: &ModelConfig, rule: ListedRule) -> Result<St
 }
 
 fn list(config: &ModelConfig) -> Result<Vec<String>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| error.to_string())?;
-    let listed = runtime.block_on(async {
+    let listed = on_this_thread(async {
         let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
         list_models(config, &http, LIST_LIMIT).await
     });
+    let listed = listed.map_err(|error| error.to_string())?;
     Ok(listed.map_err(|error| error.to_string())?.into_iter().map(|model| model.id).collect())
+}
+
+/// Asks a server on this machine what its model can do, without a model call (M8); nothing is known where it does not
+/// answer. Blocks, as [`ask_for_model`] does. Servers elsewhere are not asked: they take longer.
+pub(crate) fn ask_what_it_can(config: &ModelConfig, kind: ServerKind) -> DeclaredModel {
+    if !kind.can_be_asked() || !is_on_this_machine(&config.base_url) {
+        return DeclaredModel::default();
+    }
+    let ask = || {
+        on_this_thread(async {
+            let http = HttpClient::new(HttpConfig::default()).ok()?;
+            ask_about_model(config, kind, &http, ASK_LIMIT).await.ok()
+        })
+    };
+    let asked = std::thread::scope(|scope| scope.spawn(ask).join());
+    asked.ok().and_then(Result::ok).flatten().unwrap_or_default()
+}
+
+fn on_this_thread<T>(work: impl Future<Output = T>) -> std::io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_provider::known_models::{known_model, list_prices};
+use windlass_provider::known_models::{KnownModel, known_model, list_prices};
 use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{
     Abilities, Ability, DeclaredModel, HttpClient, HttpConfig, HttpModel, Model, ModelConfig, ResponseFormat, Secret,
@@ -17,7 +17,7 @@ use windlass_vocab::{ModelName, ModelRole, RunModel};
 
 use crate::build_error::BuildError;
 use crate::environment::Environment;
-use crate::listed_models::ask_for_model;
+use crate::listed_models::{ask_for_model, ask_what_it_can};
 use crate::model_name::{RequestedModel, ServedModel, ServedModelId, UsableKeys, served};
 use crate::resolved_model::{ModelFigures, ResolvedModel};
 
@@ -91,12 +91,21 @@ impl ServerAccess {
     /// Returns the configuration of a model of this server.
     fn config(&self, id: &str, figures: ModelFigures, declared: &DeclaredModel) -> ModelConfig {
         let usual = ModelConfig::of(self.kind, &self.base_url, id);
-        let known = usual.abilities.overridden(&declared.overrides());
+        let known = figures.applied_to(usual.abilities.overridden(&declared.overrides()));
         let response_format = self.response_format.unwrap_or(known.response_format);
-        let images = figures.images.map_or(known.images, |sees| if sees { Ability::Yes } else { Ability::No });
-        let abilities = Abilities { response_format, images, ..known };
+        let abilities = Abilities { response_format, ..known };
         let wire = self.wire.unwrap_or(usual.wire);
         ModelConfig { api_key: self.key.clone(), abilities, wire, ..usual }
+    }
+
+    /// Returns what the server says of a model, if it is on this machine; its answers tell which software it is.
+    pub(crate) fn ask_about(&mut self, id: &str) -> DeclaredModel {
+        let config = self.config(id, ModelFigures::default(), &DeclaredModel::default());
+        let declared = ask_what_it_can(&config, self.kind);
+        if let (ServerKind::Other, Some(software)) = (self.kind, declared.software) {
+            self.kind = software.into();
+        }
+        declared
     }
 
     /// Returns what is known of a model of this server.
@@ -109,7 +118,7 @@ impl ServerAccess {
             name,
             // An address that contains credentials must not be recorded.
             server: Some(self.base_url.clone()).filter(|url| !url.contains('@')),
-            window: figures.window.or(declared.window).or(row.and_then(|row| row.window)),
+            window: figures.window.or(declared.window).or(row.and_then(KnownModel::usable_window)),
             max_output: figures.max_output.or(row.and_then(|row| row.max_output)),
             prices: figures.prices.or_else(|| list_prices(self.kind, id)),
             cache: config.abilities.prompt_cache.filter(|_| cached),
@@ -141,7 +150,8 @@ impl RequestedChain {
         let first = match self.custom {
             Some((name, model)) => {
                 let server = self.first.base_url.filter(|url| !url.contains('@'));
-                resolved.chain.push(RunModel { server, ..RunModel::named(name.clone()) });
+                let images = model.sees_images();
+                resolved.chain.push(RunModel { server, images, ..RunModel::named(name.clone()) });
                 resolved.known.insert(name, model);
                 None
             }
@@ -194,9 +204,10 @@ impl ResolvedChain {
         model: ServedModel,
         response_format: Option<ResponseFormat>,
     ) -> Result<ServerAccess, BuildError> {
-        let (server, id) = served_at(model, response_format)?;
+        let (mut server, id) = served_at(model, response_format)?;
         let name = name.unwrap_or_else(|| ModelName(id.clone()));
-        self.push(name, &id, &server, (ModelFigures::default(), DeclaredModel::default()))?;
+        let declared = server.ask_about(&id);
+        self.push(name, &id, &server, (ModelFigures::default(), declared))?;
         Ok(server)
     }
 
@@ -323,6 +334,29 @@ mod tests {
         assert!(chosen.models.model(&ModelName::from("of-an-older-run")).is_some(), "an id of the first server");
     }
 
+    // proves M2: what is configured counts more than what a server declares, and that more than the table
+    #[test]
+    fn configured_abilities_come_first() {
+        use windlass_provider::{Abilities, ReasoningControl, ResponseFormat};
+        let declared = DeclaredModel { native_calls: Ability::No, json_schema: Ability::No, ..Default::default() };
+        let known = Abilities::of(ServerKind::OpenAi, "gpt-4.1-mini").overridden(&declared.overrides());
+        assert_eq!((known.native_calls, known.response_format), (Ability::No, ResponseFormat::Never));
+        let own = ModelFigures {
+            tools: Some(true),
+            json_schema: Some(true),
+            images: Some(false),
+            reasoning: Some(ReasoningControl::Fixed),
+            ..ModelFigures::default()
+        };
+        let can = own.applied_to(known);
+        assert_eq!((can.native_calls, can.json_schema, can.images), (Ability::Yes, Ability::Yes, Ability::No));
+        assert_eq!(can.response_format, ResponseFormat::WithoutTools);
+        assert_eq!((can.reasoning, can.silent_reasoning), (ReasoningControl::Fixed, Ability::Yes));
+        let none = ModelFigures { reasoning: Some(ReasoningControl::NoReasoning), ..ModelFigures::default() };
+        assert_eq!(none.applied_to(known).silent_reasoning, Ability::No);
+        assert_eq!(ModelFigures::default().applied_to(known), known);
+    }
+
     // proves X2, M2: a model that is not configured any more is not called at another server
     #[test]
     fn a_model_of_an_older_run_is_called_at_its_own_server_or_not_at_all() {
@@ -336,10 +370,10 @@ mod tests {
 
     #[test]
     fn a_chain_that_names_a_model_twice_is_refused() {
-        for (first, fallbacks) in [("openai:a", &["ollama:b", "ollama:b"][..]), ("ollama:b", &["b"])] {
-            let refused = chain(first, fallbacks).map(|chosen| chosen.chain);
-            assert!(matches!(refused, Err(BuildError::ModelTwice { .. } | BuildError::NoBaseUrl)), "{refused:?}");
-        }
+        let refused = chain("openai:a", &["ollama:b", "ollama:b"]).map(|chosen| chosen.chain);
+        assert!(matches!(&refused, Err(BuildError::ModelTwice { name }) if name == "ollama:b"), "{refused:?}");
+        let elsewhere = chain("openai:a", &["ollama:a", "openrouter:a"]).map(|chosen| chosen.chain.len());
+        assert!(matches!(elsewhere, Ok(3)), "one id on three servers: {elsewhere:?}");
     }
 
     fn door(resolved: Vec<ResolvedModel>) -> RequestedChain {
@@ -406,11 +440,13 @@ mod tests {
         assert_eq!((chain[1].window, chain[2].window), (Some(4_096), Some(7)));
     }
 
-    // proves M7: what the table knows is recorded with the run
+    // proves M7, C3: what the table knows is recorded with the run
     #[test]
     fn window_and_prices_of_a_known_model_are_known() {
         let known = &chain("openai:gpt-4.1-mini", &[]).unwrap().chain[0];
         assert!(known.window.is_some() && known.max_output.is_some() && known.prices.is_some(), "{known:?}");
+        // A request of more than 272,000 tokens is refused; the rest of the window is for replies.
+        assert_eq!(chain("openai:gpt-5", &[]).unwrap().chain[0].window, Some(272_000));
         let unknown = &chain("openai:of-tomorrow", &[]).unwrap().chain[0];
         assert_eq!((unknown.window, unknown.prices), (None, None));
     }

@@ -7,6 +7,7 @@
 use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{Secret, WireKind};
 
+use crate::bare_ids::{provider_of_id, unknown_prefix};
 use crate::build_error::BuildError;
 use crate::environment::Environment;
 use crate::listed_models::ListedRule;
@@ -166,7 +167,7 @@ pub(crate) fn served(
     }
     let named = name.as_deref().map(NamedModel::parse);
     let id = named.and_then(|named| named.id);
-    match named.map_or(NamedServer::Unnamed, |named| named.server) {
+    match meant(named, environment)? {
         NamedServer::Address(address) => {
             let server = KnownServer::speaking(wire, address.to_owned());
             Ok(served(server, id, UnnamedModel::OnlyListed, own_key))
@@ -194,6 +195,28 @@ pub(crate) fn served(
             None => Err(BuildError::NoBaseUrl),
         },
     }
+}
+
+/// Returns the server that is meant by a name. An id alone that is well known is its maker's, unless the environment gives
+/// the address of a server.
+fn meant<'n>(named: Option<NamedModel<'n>>, environment: &Environment) -> Result<NamedServer<'n>, BuildError> {
+    let Some(NamedModel { server: NamedServer::Unnamed, id: Some(id) }) = named else {
+        return Ok(named.map_or(NamedServer::Unnamed, |named| named.server));
+    };
+    let usual = match server_in_environment(|name| environment.get(name).is_some()) {
+        Some(EnvironmentServer::Address(..)) => return Ok(NamedServer::Unnamed),
+        Some(EnvironmentServer::Keyed(provider)) => Some(provider),
+        None => None,
+    };
+    if let Some(prefix) = unknown_prefix(id, usual) {
+        return Err(BuildError::NoProvider { prefix: prefix.to_owned() });
+    }
+    let is_set_up = |provider: &'static ModelProvider| {
+        let address = provider.address_variable.map(|variable| variable.name);
+        let keys = [provider.key_variable, provider.shared_key_variable];
+        environment.first(keys.into_iter().chain([address]).flatten()).is_some()
+    };
+    Ok(usual.map_or(NamedServer::Unnamed, |usual| NamedServer::Provider(provider_of_id(id, usual, is_set_up))))
 }
 
 /// Returns which model is used at another address that the environment gives for a provider, when none is named: the model
@@ -246,6 +269,8 @@ mod tests {
             ("lmstudio:", "http://127.0.0.1:1234/v1", "First"),
             ("llamacpp:m.gguf", "http://127.0.0.1:8080/v1", "m.gguf"),
             ("vllm:org/m", "http://127.0.0.1:8000/v1", "org/m"),
+            ("google:g", "https://generativelanguage.googleapis.com/v1beta/openai", "g"),
+            ("llama.cpp:m.gguf", "http://127.0.0.1:8080/v1", "m.gguf"),
         ] {
             assert_eq!(resolved(named(name), &[]), (address.to_owned(), id.to_owned(), None), "{name}");
         }
@@ -323,6 +348,22 @@ mod tests {
         assert!(served(named("m"), &Environment::default(), UsableKeys::First).is_err());
         assert!(served(RequestedModel::default(), &Environment::default(), UsableKeys::First).is_err());
         assert!(served(named("ollama:x"), &Environment::of(&[("OLLAMA_HOST", "a b")]), UsableKeys::First).is_err());
+    }
+
+    // proves M2, X1: an id alone goes to its maker, with the maker's key
+    #[test]
+    fn a_well_known_id_is_not_sent_to_a_provider_that_does_not_have_it() {
+        let claude = |variables: &[(&'static str, &str)]| resolved(named("claude-sonnet-4-5"), variables);
+        let anthropic = "https://api.anthropic.com/v1".to_owned();
+        let id = "claude-sonnet-4-5".to_owned();
+        assert_eq!(claude(&[KEY, ("ANTHROPIC_API_KEY", "a")]), (anthropic.clone(), id.clone(), Some("a".into())));
+        assert_eq!(claude(&[KEY]), (anthropic, id.clone(), None));
+        let proxy = ("OPENAI_BASE_URL", "https://proxy/v1");
+        assert_eq!(claude(&[KEY, proxy]), ("https://proxy/v1".into(), id, Some("of-openai".into())));
+        for environment in [&[KEY][..], &[]] {
+            let refused = served(named("azure:gpt-5"), &Environment::of(environment), UsableKeys::First);
+            assert_eq!(refused.unwrap_err().to_string().find("there is no provider `azure`"), Some(0));
+        }
     }
 
     // proves W1: where only a key or an address is set, a model is picked

@@ -1,7 +1,6 @@
 //! What is known of a provider of models, and the environment variables that say which model is meant. The rows are in
 //! `provider_table.rs`; the library and every door resolve names by them.
 
-use windlass_provider::abilities::WireKind;
 use windlass_provider::server_kind::ServerKind;
 
 pub use crate::provider_table::{OLLAMA, OPENAI, PROVIDERS};
@@ -22,10 +21,12 @@ pub struct ModelProvider {
     pub name: &'static str,
     /// What stands before the colon in the name of one of its models.
     pub prefix: &'static str,
+    /// What people write there too.
+    pub other_prefixes: &'static [&'static str],
+    /// How the ids of the models that it makes begin.
+    pub own_ids: &'static [&'static str],
     /// Which server it is, for the table of models and the abilities of its server.
     pub server: ServerKind,
-    /// The protocol of its calls. A model may have others besides.
-    pub wire: WireKind,
     /// Its address up to the version.
     pub base_url: &'static str,
     /// The variable that gives another address for it.
@@ -99,7 +100,10 @@ impl ModelProvider {
 
     /// Whether its models are named so: returns what stands after the prefix and the colon.
     pub(crate) fn id_in<'n>(&self, name: &'n str) -> Option<&'n str> {
-        let id = name.strip_prefix(self.prefix)?.strip_prefix(':')?;
+        let (prefix, id) = name.split_once(':')?;
+        if prefix != self.prefix && !self.other_prefixes.contains(&prefix) {
+            return None;
+        }
         let is_namesake = self.tags_of_namesake.iter().any(|tag| id.starts_with(tag));
         (!is_namesake).then_some(id)
     }
@@ -153,7 +157,9 @@ mod tests {
             let variable = provider.address_variable.map(|variable| variable.name);
             let variables = [provider.key_variable, provider.shared_key_variable, variable];
             let names = [Some(provider.name), Some(provider.prefix)].into_iter().chain(variables);
-            for name in names.flatten().chain(provider.key_prefixes.iter().copied()) {
+            let lists = [provider.key_prefixes, provider.other_prefixes, provider.own_ids];
+            let listed = lists.into_iter().flatten().copied().filter(|name| *name != provider.name);
+            for name in names.flatten().chain(listed) {
                 assert!(seen.insert(name), "{name}");
             }
         }

@@ -1,21 +1,21 @@
 //! The providers of models, one row each. Where several are set up in the environment, the first counts: those with
 //! keys stand before the software that people run themselves.
 
-use windlass_provider::abilities::WireKind;
 use windlass_provider::server_kind::ServerKind;
 
 use crate::model_providers::{AddressForm, AddressVariable, ModelProvider, UnnamedModel};
 
 /// Every account has the default model, it calls tools well and costs little. So it is with the other providers.
 pub static OPENAI: ModelProvider = ModelProvider {
+    own_ids: &["gpt-", "chatgpt-", "codex-", "o1", "o3", "o4"],
     address_variable: Some(AddressVariable { name: "OPENAI_BASE_URL", form: AddressForm::BaseUrl }),
     key_prefixes: &["sk-proj-", "sk-svcacct-", "sk-admin-"],
     ..keyed(&row(ServerKind::OpenAi, "OpenAI", "openai", "https://api.openai.com/v1"), "OPENAI_API_KEY", "gpt-4.1-mini")
 };
 
 static ANTHROPIC: ModelProvider = ModelProvider {
+    own_ids: &["claude-"],
     address_variable: Some(AddressVariable { name: "ANTHROPIC_BASE_URL", form: AddressForm::Unversioned }),
-    wire: WireKind::Messages,
     key_prefixes: &["sk-ant-"],
     ..keyed(
         &row(ServerKind::Anthropic, "Anthropic", "anthropic", "https://api.anthropic.com/v1"),
@@ -35,6 +35,8 @@ static OPENROUTER: ModelProvider = ModelProvider {
 
 /// The second variable also holds keys for other services of Google: it says nothing about which provider is meant.
 static GEMINI: ModelProvider = ModelProvider {
+    other_prefixes: &["google"],
+    own_ids: &["gemini-"],
     key_prefixes: &["AIza"],
     shared_key_variable: Some("GOOGLE_API_KEY"),
     ..keyed(
@@ -44,14 +46,18 @@ static GEMINI: ModelProvider = ModelProvider {
     )
 };
 
-static DEEPSEEK: ModelProvider = keyed(
-    &row(ServerKind::DeepSeek, "DeepSeek", "deepseek", "https://api.deepseek.com/v1"),
-    "DEEPSEEK_API_KEY",
-    "deepseek-v4-flash",
-);
+static DEEPSEEK: ModelProvider = ModelProvider {
+    own_ids: &["deepseek-"],
+    ..keyed(
+        &row(ServerKind::DeepSeek, "DeepSeek", "deepseek", "https://api.deepseek.com/v1"),
+        "DEEPSEEK_API_KEY",
+        "deepseek-v4-flash",
+    )
+};
 
 /// Ollama has a model of the same name, whose tags begin so.
 static MISTRAL: ModelProvider = ModelProvider {
+    own_ids: &["mistral-", "ministral-", "magistral-", "codestral-", "devstral-"],
     tags_of_namesake: &["7b", "latest", "instruct", "text", "v0"],
     ..keyed(
         &row(ServerKind::Mistral, "Mistral", "mistral", "https://api.mistral.ai/v1"),
@@ -70,6 +76,8 @@ static GROQ: ModelProvider = ModelProvider {
 };
 
 static XAI: ModelProvider = ModelProvider {
+    other_prefixes: &["grok"],
+    own_ids: &["grok-"],
     key_prefixes: &["xai-"],
     ..keyed(&row(ServerKind::Xai, "xAI", "xai", "https://api.x.ai/v1"), "XAI_API_KEY", "grok-4.3")
 };
@@ -131,8 +139,14 @@ pub static OLLAMA: ModelProvider = ModelProvider {
     ..own(&row(ServerKind::Ollama, "Ollama", "ollama", "http://127.0.0.1:11434/v1"))
 };
 
-static LM_STUDIO: ModelProvider = own(&row(ServerKind::LmStudio, "LM Studio", "lmstudio", "http://127.0.0.1:1234/v1"));
-static LLAMA_CPP: ModelProvider = own(&row(ServerKind::LlamaCpp, "llama.cpp", "llamacpp", "http://127.0.0.1:8080/v1"));
+static LM_STUDIO: ModelProvider = ModelProvider {
+    other_prefixes: &["lm-studio", "lm_studio"],
+    ..own(&row(ServerKind::LmStudio, "LM Studio", "lmstudio", "http://127.0.0.1:1234/v1"))
+};
+static LLAMA_CPP: ModelProvider = ModelProvider {
+    other_prefixes: &["llama.cpp", "llama-cpp", "llama_cpp"],
+    ..own(&row(ServerKind::LlamaCpp, "llama.cpp", "llamacpp", "http://127.0.0.1:8080/v1"))
+};
 static VLLM: ModelProvider = own(&row(ServerKind::Vllm, "vLLM", "vllm", "http://127.0.0.1:8000/v1"));
 
 /// Its token is for downloads in the first place: many people have one who never meant to send a conversation there.
@@ -166,13 +180,14 @@ pub static PROVIDERS: [&ModelProvider; 19] = [
     &HUGGING_FACE,
 ];
 
-/// Returns a provider that speaks Chat Completions and has no key.
+/// Returns a provider that has no key.
 const fn row(server: ServerKind, name: &'static str, prefix: &'static str, base_url: &'static str) -> ModelProvider {
     ModelProvider {
         name,
         prefix,
+        other_prefixes: &[],
+        own_ids: &[],
         server,
-        wire: WireKind::Chat,
         base_url,
         address_variable: None,
         key_variable: None,

@@ -1,7 +1,9 @@
 //! A model that a door has resolved itself, by its own settings.
 
 use windlass_provider::server_kind::ServerKind;
-use windlass_provider::{DeclaredModel, ModelConfig, Secret, largest_image};
+use windlass_provider::{
+    Abilities, Ability, DeclaredModel, ModelConfig, ReasoningControl, ResponseFormat, Secret, largest_image,
+};
 use windlass_vocab::{ListPrices, ModelName};
 
 /// A model whose server, id and key are known.
@@ -37,14 +39,21 @@ impl ResolvedModel {
     /// Returns the most bytes of an image file that the model is sent; `None` where it is sent none.
     #[must_use]
     pub fn largest_image(&self) -> Option<u64> {
+        let config = self.config();
+        config.sees_images().then(|| largest_image(config.wire))
+    }
+
+    /// Returns the configuration for calls to the model, and for questions about it.
+    #[must_use]
+    pub fn config(&self) -> ModelConfig {
         let usual = ModelConfig::of(self.kind(), self.base_url.as_str(), self.id.as_str());
-        let config = ModelConfig { abilities: usual.abilities.overridden(&self.declared.overrides()), ..usual };
-        let sees = self.figures.images.unwrap_or_else(|| config.sees_images());
-        sees.then(|| largest_image(config.wire))
+        let known = usual.abilities.overridden(&self.declared.overrides());
+        ModelConfig { api_key: self.key.clone(), abilities: self.figures.applied_to(known), ..usual }
     }
 }
 
-/// Figures of a model that a person configured. Absent means that the table of models says it, if anything does.
+/// Figures and abilities of a model that a person configured. Absent means that its server, a probe or the table of models
+/// says it, if anything does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelFigures {
     /// The size of its context window, in tokens.
@@ -55,4 +64,39 @@ pub struct ModelFigures {
     pub prices: Option<ListPrices>,
     /// Whether it is sent images.
     pub images: Option<bool>,
+    /// Whether it calls tools by the wire's own means.
+    pub tools: Option<bool>,
+    /// Whether an answer can be held to a JSON schema.
+    pub json_schema: Option<bool>,
+    /// How its reasoning is controlled.
+    pub reasoning: Option<ReasoningControl>,
+}
+
+impl ModelFigures {
+    /// Returns the abilities with what is configured in their place.
+    #[must_use]
+    pub fn applied_to(self, known: Abilities) -> Abilities {
+        let response_format = match (self.json_schema, known.response_format) {
+            (Some(false), _) => ResponseFormat::Never,
+            (Some(true), ResponseFormat::Never) => ResponseFormat::WithoutTools,
+            (Some(true) | None, usual) => usual,
+        };
+        let silent_reasoning = match self.reasoning {
+            None => known.silent_reasoning,
+            Some(ReasoningControl::NoReasoning) => Ability::No,
+            Some(ReasoningControl::Fixed | ReasoningControl::Levels(_)) => Ability::Yes,
+            Some(ReasoningControl::Unknown | ReasoningControl::Switch | ReasoningControl::Budget { .. }) => {
+                Ability::Unknown
+            }
+        };
+        Abilities {
+            native_calls: self.tools.map_or(known.native_calls, Ability::from),
+            images: self.images.map_or(known.images, Ability::from),
+            json_schema: self.json_schema.map_or(known.json_schema, Ability::from),
+            response_format,
+            reasoning: self.reasoning.unwrap_or(known.reasoning),
+            silent_reasoning,
+            ..known
+        }
+    }
 }

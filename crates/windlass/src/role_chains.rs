@@ -70,8 +70,9 @@ impl ResolvedChain {
         if is_own {
             return Ok(RunModel::named(name));
         }
-        let (server, id) = served_at(served(name.as_str())?, response_format)?;
-        self.at_server(name, &id, &server, (ModelFigures::default(), DeclaredModel::default()))
+        let (mut server, id) = served_at(served(name.as_str())?, response_format)?;
+        let declared = server.ask_about(&id);
+        self.at_server(name, &id, &server, (ModelFigures::default(), declared))
     }
 
     /// Returns the model with this id at this server, which may be one of the run's chain.

@@ -89,6 +89,7 @@ impl CommonFlags {
     fn join(&mut self, before: Self) {
         let Self {
             model,
+            agent,
             base_url,
             workspace,
             deadline,
@@ -102,6 +103,7 @@ impl CommonFlags {
             durability,
         } = before;
         self.model = self.model.take().or(model);
+        self.agent = self.agent.take().or(agent);
         self.base_url = self.base_url.take().or(base_url);
         self.workspace = self.workspace.take().or(workspace);
         self.deadline = self.deadline.or(deadline);
@@ -135,6 +137,8 @@ mod tests {
             "s",
             "--model",
             "m",
+            "--agent",
+            "r",
             "--base-url",
             "http://h/v1",
             "--preset",

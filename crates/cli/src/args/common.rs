@@ -9,7 +9,7 @@ use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{DurabilitySetting, ModeSetting};
 use windlass_vocab::{Dialect, Dollars};
 
-use super::{choices, deadline, dialect, sandbox};
+use super::{choices, counts, deadline, dialect, sandbox};
 
 // The run settings of a new run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -17,17 +17,17 @@ pub struct RuleFlags {
     /// The rules to start from: default, durable-chat, local-model, assistant, task or operator
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Who the agent is and what it is for, in place of the default
+    /// Who the agent is and what it is for, in place of the default; the session keeps it
     #[arg(long, value_name = "TEXT")]
     pub system: Option<String>,
     /// How many turns the run may take
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = counts::turns)]
     pub max_turns: Option<u32>,
     /// The most the run may spend on model calls, in dollars, e.g. 0.50
     #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true)]
     pub max_cost: Option<Dollars>,
     /// The most tokens the run may send and receive
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = counts::tokens)]
     pub max_run_tokens: Option<NonZeroU64>,
     /// How calls are written, for models that can't call tools natively; several with commas
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = dialect::parser())]
@@ -43,6 +43,9 @@ pub struct CommonFlags {
     /// The model: its id, or with its server, as ollama:qwen3 or https://llm.example/v1#big; several with commas are a chain
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
+    /// The agent: the models and instructions of its table `[agents.NAME]` in the settings
+    #[arg(long, value_name = "NAME")]
+    pub agent: Option<String>,
     /// The server, e.g. http://127.0.0.1:11434/v1
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,

@@ -64,7 +64,7 @@ pub struct FollowArgs {
     #[arg(long, conflicts_with = "after")]
     pub new: bool,
     /// Begin after this record, by its number
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = super::counts::number)]
     pub after: Option<u64>,
     /// End when no run is open any more, with the exit code of the last one
     #[arg(long)]

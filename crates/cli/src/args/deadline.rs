@@ -4,8 +4,8 @@ use std::time::Duration;
 
 const FORMS: &str = "write it like 30s, 5m, 1h30m or 500ms";
 
-/// Parses a duration. Units are d, h, m, s and ms, each at most once, the larger first.
-pub(super) fn parse(text: &str) -> Result<Duration, String> {
+/// Parses a duration. Units are w, d, h, m, s and ms, each at most once, the larger first.
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let mut rest = text;
     let mut total: u64 = 0;
     let mut smallest = u64::MAX;
@@ -27,6 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
 
 fn unit_ms(unit: &str) -> Option<u64> {
     match unit {
+        "w" => Some(604_800_000),
         "d" => Some(86_400_000),
         "h" => Some(3_600_000),
         "m" => Some(60_000),
@@ -48,6 +49,7 @@ mod tests {
             ("1h30m", 5_400_000),
             ("500ms", 500),
             ("1d2h3m4s5ms", 93_784_005),
+            ("1w1d", 691_200_000),
             ("0h1s", 1_000),
         ] {
             assert_eq!(parse(text).map(|time| time.as_millis()), Ok(ms), "{text}");

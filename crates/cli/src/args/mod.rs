@@ -5,6 +5,7 @@ mod before;
 mod choices;
 mod common;
 mod control;
+mod counts;
 mod deadline;
 mod dialect;
 mod help;
@@ -29,6 +30,7 @@ pub use self::backup::BackupArgs;
 pub(crate) use self::before::MisplacedOptions;
 pub use self::common::{CommonFlags, RuleFlags};
 pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
+pub(crate) use self::deadline::parse as parse_time;
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::models::{ModelsArgs, ModelsCommand};
 pub(crate) use self::name::name;
@@ -130,7 +132,7 @@ pub enum CliCommand {
     /// Go on with a run that was cut short or waits for an answer
     #[command(after_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),
-    /// Try a failed run again, on the same history
+    /// Try a failed run again, on the same history and within the same limits
     Retry(RetryArgs),
     /// Stop the run of a session that is open elsewhere, or was cut short
     #[command(after_help = control::STOP_EXAMPLES)]
@@ -268,7 +270,7 @@ pub struct ForkArgs {
     #[arg(value_parser = name)]
     pub key: Option<String>,
     /// The last record to take over, with all that belongs to it [default: the newest]
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = counts::number)]
     pub at: Option<u64>,
     /// The key of the new session [default: made from the old one]
     #[arg(long = "as", alias = "key", value_name = "KEY", value_parser = name)]
@@ -357,6 +359,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         model: common.model.clone(),
         base_url: common.base_url.clone(),
         preset: rules.preset.clone(),
+        agent: common.agent.clone(),
         system: rules.system.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,

@@ -13,8 +13,9 @@ Examples:
   windlass models probe ollama:qwen3
   windlass run --model openai:gpt-4.1-mini,ollama:qwen3 \"go on whatever happens\"
 
-A name is an id of the configured server, an id with its provider (ollama:qwen3), an address
-with an id (https://llm.example/v1#big), or that of a table [models.NAME] in windlass.toml.
+A name is an id of the configured server, a well-known id (claude-sonnet-4-5), an id with its
+provider (ollama:qwen3), an address with an id (https://llm.example/v1#big), or that of a table
+[models.NAME] in windlass.toml.
 Several with commas between them are a chain: each is called when those before it can't be reached.
 In windlass.toml, [roles] says which models do other work than the conversation: summary = \"NAME\"
 writes the summaries of long ones, title the titles of sessions ([policy] titles = \"model\"); one
@@ -46,7 +47,7 @@ pub struct ModelsArgs {
 /// What `windlass models` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModelsCommand {
-    /// List the configured chain, and the models of its servers and of this machine
+    /// List the chain, your own names, and the models of every server that is set up or runs on this machine
     List,
     /// Make one tiny call to each model of the chain, and say what happened; it may cost a fraction of a cent
     Test,

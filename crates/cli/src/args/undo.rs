@@ -54,7 +54,7 @@ pub struct AuditArgs {
     /// The same as KEY
     #[arg(long, value_name = "KEY", value_parser = super::name::name, conflicts_with = "key")]
     pub session: Option<String>,
-    /// Calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    /// Calls since then: 2h, 7d, 2w, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<Since>,
     /// Calls of this tool only, named as in a rule: `run_command`, `hub.*`
@@ -81,7 +81,8 @@ pub(super) fn since(text: &str) -> Result<Since, String> {
     if let Some(moment) = moment {
         return Ok(Since::Moment(moment));
     }
-    let ago = super::deadline::parse(text).map_err(|_| "write it like 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z")?;
+    let ago =
+        super::deadline::parse(text).map_err(|_| "write it like 2h, 7d, 2w, 2026-11-15 or 2026-11-15T08:00:00Z")?;
     Ok(Since::Ago(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX)))
 }
 

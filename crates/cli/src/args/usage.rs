@@ -19,7 +19,7 @@ pub struct UsageArgs {
     /// What each line adds up
     #[arg(long, value_enum, default_value = "day")]
     pub by: UsageGroup,
-    /// Model calls since then: 2h, 7d, 2026-11-15 or 2026-11-15T08:00:00Z
+    /// Model calls since then: 2h, 7d, 2w, 2026-11-15 or 2026-11-15T08:00:00Z
     #[arg(long, value_name = "WHEN", value_parser = super::undo::since)]
     pub since: Option<Since>,
     /// Print one JSON object per line

@@ -1,9 +1,7 @@
 //! What the provider's cache had of a run's requests, turn by turn (M6).
 
-use windlass_vocab::{CacheReport, CacheResult, TurnId};
-
-use super::cost::grouped;
-use crate::commands::usage::money;
+use windlass_narrate::grouped;
+use windlass_vocab::{CacheReport, CacheResult, Dollars, TurnId};
 
 /// The most turns whose misses are named.
 const NAMED: usize = 5;
@@ -28,7 +26,8 @@ pub(super) fn of_run(reports: &[(Option<TurnId>, CacheReport)]) -> String {
 fn miss(turn: Option<TurnId>, report: &CacheReport) -> String {
     let tokens = (report.missed > 0).then(|| format!("{} tokens", grouped(report.missed)));
     let why = report.why.map(|why| why.words().to_owned());
-    let parts: Vec<String> = [tokens, why, report.cost.map(money)].into_iter().flatten().collect();
+    let cost = report.cost.map(|cost| Dollars::from(cost).for_people());
+    let parts: Vec<String> = [tokens, why, cost].into_iter().flatten().collect();
     let turn = turn.map(|turn| format!("turn {turn}: ")).unwrap_or_default();
     format!("{turn}{}", parts.join(", "))
 }

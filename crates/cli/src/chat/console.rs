@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use super::typed::TypedLine;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::screen::{Colour, Glyphs, NEXT_LINE, Screen, TerminalLook, ThinkingFold};
+use crate::screen::{Colour, Glyphs, NEXT_LINE, Screen, TerminalLook, ThinkingFold, wrapped_lines};
 use crate::streams::StandardStream;
 
 /// Where the typed line is on the screen.
@@ -102,6 +102,11 @@ impl Console {
     /// Displays the current typed line.
     pub(crate) fn refresh(&mut self) -> Result<(), TerminalError> {
         self.show(|_| Ok(()))
+    }
+
+    /// Prints lines of the program; those that are too long for a row are wrapped.
+    pub(crate) fn print_lines(&mut self, text: &str) -> Result<(), TerminalError> {
+        self.print(&wrapped_lines(text, self.look.columns()))
     }
 
     /// Prints lines of the program, unwrapped.

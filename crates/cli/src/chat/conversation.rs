@@ -14,9 +14,9 @@ use windlass_setup::settings::SettingsNotice;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Envelope, MessageId, ModelName, Record, RunId};
 
-use super::mentions::{self, LineAttachments};
+use super::mentions::{self, AttachingLine, LineAttachments};
 use super::title::title;
-use crate::attaching::check_images;
+use crate::attaching::{check_images, cut_notes};
 use crate::commands::prepared_run::PreparedRun;
 use crate::commands::{always, session};
 use crate::error::CommandError;
@@ -33,6 +33,15 @@ pub(crate) struct Conversation {
     live: Option<LiveSession>,
     /// Whether the agent was built for `model` and the current permission rules.
     agent_matches: AgentMatches,
+    /// Asked of the open session, and asked again of the one that takes its place, for instance after `/model`.
+    pub(super) compaction: CompactionWish,
+}
+
+/// Whether the person wants the conversation summarised before the next message is answered.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum CompactionWish {
+    Asked,
+    None,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,7 +74,8 @@ impl Conversation {
     ) -> Result<Self, CommandError> {
         let agent = agent::build(&prepared_run.setup, Arc::clone(&store), &model)?;
         let key = known.map(|row| row.key).or(key).unwrap_or_else(|| session::fresh_key("chat"));
-        Ok(Self { prepared_run, store, model, key, agent, live: None, agent_matches: AgentMatches::Yes })
+        let (agent_matches, compaction) = (AgentMatches::Yes, CompactionWish::None);
+        Ok(Self { prepared_run, store, model, key, agent, live: None, agent_matches, compaction })
     }
 
     pub(crate) fn agent(&self) -> &Agent {
@@ -110,6 +120,10 @@ impl Conversation {
 
     /// Opens the session; an unfinished run continues at once.
     pub(crate) async fn open(&mut self) -> Result<&mut LiveSession, CommandError> {
+        // What a run is instructed with is fixed for it; the next one gets what the files say now.
+        if !self.is_busy() && self.prepared_run.setup.read_context_files_again() {
+            self.agent_matches = AgentMatches::No;
+        }
         if self.agent_matches == AgentMatches::No && !self.is_busy() {
             self.close().await;
             self.agent = agent::build(&self.prepared_run.setup, Arc::clone(&self.store), &self.model)?;
@@ -125,17 +139,28 @@ impl Conversation {
                 };
                 let opened = self.agent.open_followed(&self.key).await;
                 let (session, events) = opened.map_err(|error| CommandError::of_opening(error, Some(&self.key)))?;
+                if self.compaction == CompactionWish::Asked {
+                    session.compact().await.map_err(FollowError::from)?;
+                }
                 LiveSession { session, events, title }
             }
         };
         Ok(self.live.insert(live))
     }
 
-    /// Reads the files that a line names. An error says why the line should not be sent.
-    pub(crate) fn attach(&self, line: &str) -> Result<LineAttachments, String> {
+    /// Returns a line with where the files are that it names.
+    pub(crate) fn attaching(&self, line: &str, pasted: Vec<String>) -> AttachingLine {
         let setup = &self.prepared_run.setup;
         let home = setup.env.raw("HOME").map(PathBuf::from);
-        let mut attached = mentions::attach(line, &setup.settings.place.workspace, home.as_deref())?;
+        AttachingLine { line: line.to_owned(), pasted, workspace: setup.settings.place.workspace.clone(), home }
+    }
+
+    /// Reads the files that a line names. An error says why the line should not be sent.
+    pub(crate) async fn attach(&self, line: AttachingLine) -> Result<LineAttachments, String> {
+        // A document may take seconds, in which a run goes on.
+        let read = tokio::task::spawn_blocking(move || mentions::attach(&line)).await;
+        let mut attached = read.map_err(|error| format!("the files can't be read: {error}; nothing was sent"))??;
+        attached.notes.extend(cut_notes(&attached.files, self.prepared_run.setup.settings.policy.result_cap));
         let note = check_images(&attached.files, &self.chain());
         attached.notes.extend(note.map_err(|refused| format!("{refused}; nothing was sent"))?);
         Ok(attached)
@@ -148,11 +173,15 @@ impl Conversation {
     ) -> Result<(SendOutcome, MessageId), CommandError> {
         let message = message.into();
         let id = MessageId(uuid::Uuid::now_v7().to_string());
+        let begins_run = !self.is_busy();
         let live = self.open().await?;
         let called = title(&message.text);
         let sent = live.session.send(id.clone(), message).await.map_err(FollowError::from)?;
         if let TitleState::No(before) = std::mem::replace(&mut live.title, TitleState::Yes) {
             live.session.set_title(before.unwrap_or(called)).await.map_err(FollowError::from)?;
+        }
+        if begins_run {
+            self.compaction = CompactionWish::None;
         }
         Ok((sent, id))
     }
@@ -163,7 +192,11 @@ impl Conversation {
             return Ok(None);
         }
         let live = self.open().await?;
-        Ok(live.session.retry().await.map_err(FollowError::from)?)
+        let run = live.session.retry().await.map_err(FollowError::from)?;
+        if run.is_some() {
+            self.compaction = CompactionWish::None;
+        }
+        Ok(run)
     }
 
     /// Sets the models for the next run. Returns notices for the person.
@@ -179,6 +212,12 @@ impl Conversation {
         agent::learned_chain(&self.prepared_run.setup, &self.model)
     }
 
+    /// The names of the models of the next run, in the order they are tried.
+    pub(crate) fn model_names(&self) -> Vec<ModelName> {
+        let chain: Vec<ModelName> = self.chain().into_iter().map(|model| model.name).collect();
+        if chain.is_empty() { vec![self.model.clone()] } else { chain }
+    }
+
     /// Stores a permission rule permanently, for later sessions too. Returns a message about the result.
     pub(crate) async fn allow_always(&mut self, rule: &str) -> String {
         self.agent_matches = AgentMatches::No;
@@ -188,6 +227,7 @@ impl Conversation {
     /// Switches to a new session.
     pub(crate) async fn begin_new(&mut self) {
         self.close().await;
+        self.compaction = CompactionWish::None;
         self.key = session::fresh_key("chat");
     }
 
@@ -202,6 +242,7 @@ impl Conversation {
             return Err(CommandError::new(Exit::Usage, text));
         }
         self.close().await;
+        self.compaction = CompactionWish::None;
         self.key.clone_from(&row.key);
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! The cost of a run and of its session, computed from the journal, and the limits of the next run.
 
+use windlass_narrate::grouped;
 use windlass_vocab::{Dollars, Envelope, LimitUnit, NanoMoney, Policy, Record, RunStarted, SpendingLimit, Usage};
 
 use super::cache_line;
-use crate::commands::usage::money as money_text;
+use crate::output::spent;
 
 /// Tokens, and money where it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,33 +72,14 @@ fn limits(policy: &Policy) -> String {
 }
 
 fn line(what: &str, Cost { usage, money }: &Cost) -> String {
-    let about = if usage.estimated { "about " } else { "" };
-    let cached = if usage.cached > 0 { format!(" ({} cached)", grouped(usage.cached)) } else { String::new() };
-    let calls = if usage.calls == 1 { "1 model call".to_owned() } else { format!("{} model calls", usage.calls) };
-    let money = money.map(|cost| format!(", {}", money_text(cost)));
-    format!(
-        "{what}: {about}{} tokens in{cached}, {} out, {calls}{}",
-        grouped(usage.input),
-        grouped(usage.output),
-        money.unwrap_or_default()
-    )
-}
-
-/// `1234567` as `1,234,567`.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let first = digits.len() % 3;
-    let (head, tail) = digits.split_at(first);
-    let groups = tail.as_bytes().chunks(3).map(|group| String::from_utf8_lossy(group).into_owned());
-    let all: Vec<String> = Some(head.to_owned()).filter(|head| !head.is_empty()).into_iter().chain(groups).collect();
-    all.join(",")
+    format!("{what}: {}", spent(usage, *money))
 }
 
 #[cfg(test)]
 mod tests {
     use windlass_vocab::{NanoMoney, Usage};
 
-    use super::{Cost, grouped, limits, line};
+    use super::{Cost, limits, line};
 
     #[test]
     fn tokens_are_counted_and_money_shown_where_it_is_known() {
@@ -117,12 +99,5 @@ mod tests {
         policy.run_cost_limit = Some("0.50".parse().unwrap());
         policy.session_token_limit = std::num::NonZeroU64::new(200_000);
         assert_eq!(limits(&policy), "limits: run_cost_limit $0.50, session_token_limit 200,000\n");
-    }
-
-    #[test]
-    fn digits_are_grouped_by_three() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
-        }
     }
 }

@@ -13,6 +13,7 @@ use super::ask::{self, QuestionOutcome};
 use super::conversation::Conversation;
 use super::input_splitter::InputPiece;
 use super::keys::KeyPress;
+use super::pastes::EnteredLine;
 use super::performing::{self, CommandFollowUp};
 use super::slash::{self, ParsedInput, SlashCommand, SlashTiming};
 use super::terminal::{Terminal, TerminalInput, TerminalSignal};
@@ -247,7 +248,7 @@ async fn take_line(
 ) -> Result<FollowEnd, CommandError> {
     let echo = format!("{}{line}\n", terminal.console.prompt);
     terminal.console.print(&echo)?;
-    let whole = terminal.pastes.put_back(&line);
+    let EnteredLine { whole, pasted } = terminal.pastes.entered(&line);
     terminal.keep(&talk.scrubbed(&whole));
     let text = match slash::read(&whole) {
         ParsedInput::Command(SlashCommand::Quit, _) => return Ok(FollowEnd::Chat),
@@ -258,12 +259,18 @@ async fn take_line(
             CommandFollowUp::Follow | CommandFollowUp::Leave => String::new(),
         },
         ParsedInput::Invalid(text) => format!("{text}\n"),
-        ParsedInput::Message(text) => match talk.attach(&line) {
-            Ok(attached) => {
-                attached.lines() + send(terminal, talk, SentMessage { text, files: attached.files }).await?
+        ParsedInput::Message(text) => {
+            let asked = talk.attaching(&line, pasted);
+            for document in asked.documents() {
+                terminal.console.print_dimmed(&format!("reading {document}\n"))?;
             }
-            Err(refused) => format!("{refused}\n"),
-        },
+            match talk.attach(asked).await {
+                Ok(attached) => {
+                    attached.lines() + send(terminal, talk, SentMessage { text, files: attached.files }).await?
+                }
+                Err(refused) => format!("{refused}\n"),
+            }
+        }
     };
     terminal.console.print_dimmed(&text)?;
     Ok(end)

@@ -1,5 +1,6 @@
 //! Files that a line of the chat names: `@path`, and the whole path of an image, as it is pasted or dropped into a
-//! terminal. Only what the person typed counts, not what stands in a long paste.
+//! terminal. `@path` counts only where the person typed it: text that was copied from elsewhere must not send a file of
+//! theirs to a provider.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use windlass::door::read_attached;
 use windlass_tools::{AttachError, has_image_ending};
 use windlass_vocab::AttachedFile;
 
-use crate::attaching::attached_line;
+use crate::attaching::{attached_line, named_in};
 use crate::output::harmless_line;
 
 /// What a line attaches.
@@ -42,19 +43,49 @@ struct Mention {
     path: String,
 }
 
+/// A line, and where the files are that it names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AttachingLine {
+    pub(crate) line: String,
+    /// What was pasted into it.
+    pub(crate) pasted: Vec<String>,
+    pub(crate) workspace: PathBuf,
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl AttachingLine {
+    /// Returns the documents that take time to read, for a line that says so.
+    pub(crate) fn documents(&self) -> Vec<String> {
+        let ends = |path: &str| without_marks(path).to_lowercase().ends_with(".pdf");
+        let documents = mentions(&self.line).into_iter().filter(|mention| ends(&mention.path));
+        documents.map(|mention| harmless_line(without_marks(&mention.path))).collect()
+    }
+}
+
 /// Reads the files that a line names. An error says why the line should not be sent.
-pub(crate) fn attach(line: &str, workspace: &Path, home: Option<&Path>) -> Result<LineAttachments, String> {
+pub(crate) fn attach(asked: &AttachingLine) -> Result<LineAttachments, String> {
+    let AttachingLine { line, pasted, workspace, home } = asked;
     let mut found = LineAttachments::default();
     let mut seen: Vec<PathBuf> = Vec::new();
+    let pasted: Vec<Mention> = pasted.iter().flat_map(|text| mentions(text)).collect();
     for Mention { kind, path: named } in mentions(line) {
-        let (path, read) = first_readable(&named, workspace, home);
+        let (name, shorter) = (harmless_line(&named), without_marks(&named));
+        // A mark may have been typed behind the paste.
+        if kind == MentionKind::At && pasted.iter().any(|mention| without_marks(&mention.path) == shorter) {
+            if place(shorter, workspace, home.as_deref()).is_file() {
+                let name = harmless_line(shorter);
+                found.notes.push(format!("@{name} was pasted, so it is not attached; type it to attach it"));
+            }
+            continue;
+        }
+        let (path, read) = first_readable(&named, workspace, home.as_deref());
         if seen.contains(&path) {
             continue;
         }
-        let name = harmless_line(&named);
         match (read, kind) {
-            (Ok(file), _) => found.files.push(file),
-            (Err(AttachError::Missing), MentionKind::At) if named.contains(['/', '.']) => {
+            (Ok(file), _) => found.files.push(named_in(workspace, &path, file)),
+            (Err(AttachError::Missing), MentionKind::At) if shorter.contains(['/', '.']) => {
+                let name = harmless_line(shorter);
                 found.notes.push(format!("there is no file {name}, so nothing is attached for it"));
             }
             (Err(AttachError::Missing), MentionKind::At | MentionKind::ImagePath) => {}
@@ -75,13 +106,18 @@ pub(crate) fn attach(line: &str, workspace: &Path, home: Option<&Path>) -> Resul
 fn first_readable(named: &str, workspace: &Path, home: Option<&Path>) -> (PathBuf, Result<AttachedFile, AttachError>) {
     let path = place(named, workspace, home);
     let read = read_attached(&path);
-    let shorter = named.trim_end_matches([',', '.', ';', ':', '!', '?', ')', '"', '\'']);
+    let shorter = without_marks(named);
     if read == Err(AttachError::Missing) && shorter != named && !shorter.is_empty() {
         let path = place(shorter, workspace, home);
         let read = read_attached(&path);
         return (path, read);
     }
     (path, read)
+}
+
+/// Returns a name without the marks of a sentence at its end.
+fn without_marks(named: &str) -> &str {
+    named.trim_end_matches([',', '.', ';', ':', '!', '?', ')', '"', '\''])
 }
 
 fn place(named: &str, workspace: &Path, home: Option<&Path>) -> PathBuf {
@@ -104,7 +140,7 @@ fn mentions(line: &str) -> Vec<Mention> {
             Some(word) => (MentionKind::At, word),
             None => (MentionKind::ImagePath, rest),
         };
-        let (path, after) = word_at(word);
+        let (path, after) = word_at(word, kind);
         rest = after;
         let path = path.strip_prefix("file://").map_or(path.clone(), str::to_owned);
         let counts = match kind {
@@ -120,12 +156,18 @@ fn mentions(line: &str) -> Vec<Mention> {
     }
 }
 
-/// Returns the word that the text begins with, and what follows it. A word in quotes may contain blanks, and so may one
-/// with a backslash before each, as a shell writes them.
-fn word_at(text: &str) -> (String, &str) {
+/// Returns the word that the text begins with, and what follows it. A path in quotes may contain blanks, and so may one
+/// with a backslash before each, as a shell writes them. Other quotes are those of a sentence.
+fn word_at(text: &str, kind: MentionKind) -> (String, &str) {
     let quote = text.chars().next().filter(|first| matches!(first, '"' | '\''));
     if let Some((inside, after)) = quote.and_then(|quote| text[1..].split_once(quote)) {
-        return (inside.to_owned(), after);
+        let is_path = match kind {
+            MentionKind::At => true,
+            MentionKind::ImagePath => ["/", "~/", "file://"].iter().any(|start| inside.starts_with(start)),
+        };
+        if is_path {
+            return (inside.to_owned(), after);
+        }
     }
     let mut word = String::new();
     let mut chars = text.char_indices();
@@ -143,7 +185,11 @@ fn word_at(text: &str) -> (String, &str) {
 mod tests {
     use std::fs;
 
-    use super::{LineAttachments, MentionKind, attach, mentions};
+    use super::{AttachingLine, LineAttachments, MentionKind, attach, mentions};
+
+    fn whole_path(dir: &std::path::Path) -> String {
+        dir.join("a.png").display().to_string()
+    }
 
     fn png() -> Vec<u8> {
         [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &[0, 0, 0, 2, 0, 0, 0, 1, 8, 2, 0, 0, 0]].concat()
@@ -163,6 +209,7 @@ mod tests {
             found("'/tmp/my a.jpg' file:///tmp/b.webp ~/c.gif"),
             ["/tmp/my a.jpg", "/tmp/b.webp", "~/c.gif"].map(image)
         );
+        assert_eq!(found("\"compare @a.png and @b.png\""), [at("a.png"), at("b.png\"")]);
         for line in ["me@example.org", "a @ b", "/tmp/notes.txt", "images/a.png", "it's here", ""] {
             assert_eq!(found(line), [], "{line}");
         }
@@ -177,14 +224,29 @@ mod tests {
         fs::write(dir.join("a.png"), png()).unwrap();
         fs::write(dir.join("notes.txt"), "words").unwrap();
         fs::write(dir.join("none.png"), "words").unwrap();
-        let attached = |line: &str| attach(line, dir, Some(dir));
-        let whole = dir.join("a.png").display().to_string();
+        let entered = |line: &str, pasted: &[&str]| AttachingLine {
+            line: line.to_owned(),
+            pasted: pasted.iter().map(|text| (*text).to_owned()).collect(),
+            workspace: dir.to_owned(),
+            home: Some(dir.to_owned()),
+        };
+        let attached = |line: &str| attach(&entered(line, &[]));
+        let whole = whole_path(dir);
         let found = attached(&format!("what is on @a.png, see (@notes.txt) and {whole}?")).unwrap();
         let names: Vec<String> = found.files.iter().map(windlass_vocab::AttachedFile::description).collect();
         assert_eq!(names, ["a.png, 2 × 1, 29 bytes"]);
         let found = attached("@notes.txt: and @~/a.png").unwrap();
         assert_eq!(found.files.len(), 2);
-        assert_eq!(attached("ask @anna").unwrap(), LineAttachments::default());
+        for line in ["ask @anna", "ask @bob.", "and @carol?"] {
+            assert_eq!(attached(line).unwrap(), LineAttachments::default(), "{line}");
+        }
+        assert_eq!(attached("\"compare @a.png and @notes.txt\"").unwrap().files.len(), 2);
+        // Text from elsewhere attaches nothing by an at sign; what is typed beside it does.
+        let found = attach(&entered("@notes.txt or see @~/a.png.", &["see @~/a.png"])).unwrap();
+        assert_eq!(found.files.len(), 1);
+        assert_eq!(found.notes, ["@~/a.png was pasted, so it is not attached; type it to attach it"]);
+        assert_eq!(attach(&entered(&whole_path(dir), &[whole_path(dir).as_str()])).unwrap().files.len(), 1);
+        assert_eq!(entered("read @big.PDF, and @notes.txt", &[]).documents(), ["big.PDF"]);
         let notes = [
             "there is no file types/node, so nothing is attached for it",
             "src/ is a folder, and only files are attached",

@@ -42,6 +42,7 @@ use windlass_tools::ToolServers as _;
 pub(crate) use self::conversation::Conversation;
 use self::follow::{FollowEnd, follow};
 use self::line::{PromptLine, joined};
+use self::pastes::EnteredLine;
 use self::performing::CommandFollowUp;
 pub(crate) use self::plain::{by_lines, has_input};
 use self::recap::recap;
@@ -52,8 +53,8 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::wording::loosened;
-use crate::output::{harmless_line, quoted, short_line};
-use crate::screen::{Glyphs, TerminalLook};
+use crate::output::{harmless_line, harmless_lines, quoted, short_line};
+use crate::screen::{Glyphs, TerminalLook, wrapped_lines};
 use crate::tty;
 
 /// Two presses of Ctrl-C within this time leave the chat, even if the first one stopped a run.
@@ -137,16 +138,20 @@ async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str)
     if line.trim().is_empty() {
         return Ok(FollowEnd::Idle);
     }
-    let whole = terminal.pastes.put_back(line);
+    let EnteredLine { whole, pasted } = terminal.pastes.entered(line);
     terminal.keep(&talk.scrubbed(&whole));
     let command = match slash::read(&whole) {
         ParsedInput::Command(command, _) => command,
         ParsedInput::Invalid(text) => {
-            terminal.console.print(&format!("{text}\n"))?;
+            terminal.console.print_lines(&text)?;
             return Ok(FollowEnd::Idle);
         }
         ParsedInput::Message(text) => {
-            let files = match talk.attach(line) {
+            let asked = talk.attaching(line, pasted);
+            for document in asked.documents() {
+                terminal.console.print_dimmed(&format!("reading {document}\n"))?;
+            }
+            let files = match talk.attach(asked).await {
                 Ok(attached) => {
                     let lines = attached.lines();
                     if !lines.is_empty() {
@@ -180,13 +185,13 @@ async fn after(
     match follow_up {
         CommandFollowUp::Leave => return Ok(FollowEnd::Chat),
         CommandFollowUp::Follow => return follow_run(terminal, talk).await,
-        CommandFollowUp::Tell(text) => terminal.console.print(&text)?,
+        CommandFollowUp::Tell(text) => terminal.console.print_lines(&text)?,
         CommandFollowUp::TurnThinking => {
             let text = terminal.console.turn_thinking();
             terminal.console.print(&format!("{text}\n"))?;
         }
         CommandFollowUp::Moved(text) => {
-            terminal.console.print(&text)?;
+            terminal.console.print_lines(&text)?;
             return take_up(terminal, talk).await;
         }
     }
@@ -243,14 +248,15 @@ async fn banner(talk: &Conversation, look: TerminalLook) -> Result<String, Comma
     let title = talk.row().await?.and_then(|row| row.title).map(|title| format!(": {title}")).unwrap_or_default();
     let found_at = talk.prepared_run.setup.settings.endpoint.as_ref().and_then(ModelEndpoint::found_at);
     let at = found_at.map(|server| format!(" at {server}")).unwrap_or_default();
-    let model = display_name(&talk.model);
+    let names = talk.model_names();
+    let model = names.first().map_or("", display_name);
     let mut lines = vec![
         format!("Windlass {} {dot} {model}{at} {dot} {folder}", env!("CARGO_PKG_VERSION")),
-        format!("session {}{title}", talk.key),
+        short_line(&format!("session {}{title}", talk.key), look.columns()),
         format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
     ];
     lines.extend(loosened(&talk.prepared_run.setup.settings).into_iter().map(str::to_owned));
-    Ok(lines.iter().map(|line| format!("{}\n", short_line(line, look.width.saturating_sub(1)))).collect())
+    Ok(wrapped_lines(&harmless_lines(&lines.join("\n")), look.columns()))
 }
 
 /// Says how to resume the session.

@@ -4,8 +4,8 @@
 use windlass_setup::run_setup::SetupError;
 
 use super::conversation::Conversation;
-use crate::commands::models::{endpoints, roles};
-use crate::models::list;
+use crate::commands::models::configured;
+use crate::models::{ListedModels, list};
 use crate::output::harmless_line;
 use crate::output::setting_words::{settings_error, settings_notice};
 
@@ -21,7 +21,8 @@ pub(super) async fn report(talk: &Conversation) -> String {
     }
     let setup = &talk.prepared_run.setup;
     let chain = Ok((chain.as_slice(), setup.learned.as_slice()));
-    let listing = list(chain, &roles(&setup.settings), &endpoints(&setup.settings), &[]).await;
+    let usable = setup.sources.usable_endpoints();
+    let listing = list(ListedModels { chain, usable, ..configured(&setup.sources, &setup.settings) }).await;
     talk.scrubbed(&listing.as_text()).into_owned()
 }
 
@@ -38,7 +39,11 @@ pub(super) async fn switch(talk: &mut Conversation, names: &str) -> String {
         Err(error) => return format!("{}\n", harmless_line(&error.to_string())),
     };
     let notices: String = notices.iter().map(|notice| format!("{}\n", settings_notice(notice))).collect();
-    let chain: Vec<String> = talk.chain().iter().map(|model| harmless_line(model.name.as_str())).collect();
-    let names = if chain.is_empty() { harmless_line(talk.model.as_str()) } else { chain.join(", then ") };
-    format!("{notices}{names} from the next run on\n")
+    format!("{notices}{} from the next run on\n", harmless_line(&model_line(talk)))
+}
+
+/// The models of the next run, in the order they are tried.
+pub(super) fn model_line(talk: &Conversation) -> String {
+    let names: Vec<String> = talk.model_names().into_iter().map(|name| name.0).collect();
+    names.join(", then ")
 }

@@ -5,9 +5,23 @@
 const SHOWN_CHARS: usize = 800;
 const SHOWN_LINES: usize = 8;
 
-/// The long pastes of a line, each with its mark.
+/// The pastes of a line.
 #[derive(Debug, Default)]
-pub(crate) struct Pastes(Vec<(String, String)>);
+pub(crate) struct Pastes {
+    /// The long ones, each with its mark.
+    long: Vec<(String, String)>,
+    /// Those that are displayed in full.
+    short: Vec<String>,
+}
+
+/// A line as it was entered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct EnteredLine {
+    /// With its pastes.
+    pub(crate) whole: String,
+    /// What was pasted and stands in the line itself.
+    pub(crate) pasted: Vec<String>,
+}
 
 impl Pastes {
     /// Returns the text to insert in the line: the paste or its mark. Control characters are removed.
@@ -15,26 +29,32 @@ impl Pastes {
         let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
         let lines = text.lines().count();
         if text.len() <= SHOWN_CHARS && lines <= SHOWN_LINES {
+            self.short.push(text.clone());
             return text;
         }
-        let number = self.0.len() + 1;
+        let number = self.long.len() + 1;
         let mark = if lines > 1 {
             format!("[paste {number}: {lines} lines]")
         } else {
             format!("[paste {number}: {} characters]", text.chars().count())
         };
-        self.0.push((mark.clone(), text));
+        self.long.push((mark.clone(), text));
         mark
     }
 
     /// Returns the line with its pastes put back, and forgets them.
     pub(crate) fn put_back(&mut self, line: &str) -> String {
+        self.entered(line).whole
+    }
+
+    /// Returns the line with its pastes put back and what was pasted into it, and forgets them.
+    pub(crate) fn entered(&mut self, line: &str) -> EnteredLine {
         let mut whole = String::with_capacity(line.len());
         let mut rest = line;
         'next: while let Some(at) = rest.find("[paste ") {
             whole.push_str(&rest[..at]);
             rest = &rest[at..];
-            for (mark, text) in &self.0 {
+            for (mark, text) in &self.long {
                 if let Some(after) = rest.strip_prefix(mark.as_str()) {
                     whole.push_str(text);
                     rest = after;
@@ -45,8 +65,8 @@ impl Pastes {
             rest = &rest[1..];
         }
         whole.push_str(rest);
-        self.0.clear();
-        whole
+        self.long.clear();
+        EnteredLine { whole, pasted: std::mem::take(&mut self.short) }
     }
 }
 
@@ -64,6 +84,14 @@ mod tests {
         assert_eq!(wide, "[paste 2: 900 characters]");
         let line = format!("a {wide} [paste 3: 1 lines] {mark}");
         assert_eq!(pastes.put_back(&line), format!("a {} [paste 3: 1 lines] {long}", "y".repeat(900)));
+    }
+
+    #[test]
+    fn what_was_pasted_is_known_when_the_line_is_sent() {
+        let mut pastes = Pastes::default();
+        let line = format!("see {}", pastes.take("see @notes.txt"));
+        assert_eq!(pastes.entered(&line).pasted, ["see @notes.txt"]);
+        assert_eq!(pastes.entered(&line).pasted, [""; 0], "the next line is typed");
     }
 
     #[test]

@@ -3,12 +3,12 @@
 use windlass::door::FollowError;
 use windlass_machine::Force;
 use windlass_runtime::SessionActivity;
-use windlass_runtime::{StopOutcome, UndoError, UndoMode, UndoRequest};
+use windlass_runtime::{CompactionUndo, StopOutcome, UndoError, UndoMode, UndoRequest};
 use windlass_sandbox::SandboxMode;
 use windlass_store::SessionRow;
 use windlass_vocab::{StopBy, Undoable};
 
-use super::conversation::Conversation;
+use super::conversation::{CompactionWish, Conversation};
 use super::slash::{self, SlashCommand};
 use super::{context, cost, models, permissions};
 use crate::commands::{fork, session, sessions};
@@ -49,7 +49,10 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
         SlashCommand::Cost => {
             Ok(CommandFollowUp::Tell(cost::report(&talk.records().await?, &talk.prepared_run.setup.settings.policy)))
         }
-        SlashCommand::Context => Ok(CommandFollowUp::Tell(context::report(&talk.records().await?))),
+        SlashCommand::Context => {
+            let files = &talk.prepared_run.setup.context_files;
+            Ok(CommandFollowUp::Tell(context::report(&talk.records().await?, files)))
+        }
         SlashCommand::Compact => compact(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::UndoCompaction => undo_compaction(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::Model(None) => Ok(CommandFollowUp::Tell(models::report(talk).await)),
@@ -89,6 +92,7 @@ async fn compact(talk: &mut Conversation) -> Result<String, CommandError> {
         return Ok("there is nothing to summarise yet\n".into());
     }
     talk.open().await?.session.compact().await.map_err(FollowError::from)?;
+    talk.compaction = CompactionWish::Asked;
     Ok("the conversation so far is summarised before your next message is answered\n".into())
 }
 
@@ -97,10 +101,15 @@ async fn undo_compaction(talk: &mut Conversation) -> Result<String, CommandError
         return Ok("nothing was left out yet\n".into());
     }
     let undone = talk.open().await?.session.undo_compaction().await.map_err(FollowError::from)?;
-    let told = if undone {
-        "what was left out is sent again with your next message, if it fits\n"
-    } else {
-        "nothing was left out, or it was taken back already\n"
+    talk.compaction = CompactionWish::None;
+    let told = match undone {
+        CompactionUndo::Restored => "what was left out is sent again with your next message\n",
+        CompactionUndo::Withdrawn => "the conversation is not summarised before your next message\n",
+        CompactionUndo::TooLong => {
+            "this can't be undone: what was left out does not fit into the model's window any more; the summary stays\n"
+        }
+        CompactionUndo::Busy => "this can't be undone while the model is at work\n",
+        CompactionUndo::Nothing => "nothing was left out, or it was taken back already\n",
     };
     Ok(told.into())
 }
@@ -137,7 +146,7 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
     let grants = permissions::grants(&talk.records().await?).len();
     let settings = &talk.prepared_run.setup.settings;
     let lines = [
-        ("model", talk.model.0.clone()),
+        ("model", models::model_line(talk)),
         ("server", settings.endpoint.as_ref().map_or("none", |endpoint| &endpoint.base_url.value).to_owned()),
         ("session", format!("{} ({title})", talk.key)),
         ("folder", settings.place.workspace.display().to_string()),

@@ -78,6 +78,19 @@ table! {
     "/exit" "" Always "the same" => |_| Some(SlashCommand::Quit),
 }
 
+/// Words that other programs use for these commands; they are not listed.
+const ALIASES: &[(&str, &str)] =
+    &[("/clear", "/new"), ("/reset", "/new"), ("/usage", "/cost"), ("/resume", "/sessions"), ("/q", "/quit")];
+
+/// What people type for something that is done outside the chat, with where.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("/init", "`windlass init` in a shell writes a windlass.toml; for an AGENTS.md, ask the model to write one"),
+    ("/mcp", "`windlass mcp` in a shell lists, adds and tries servers"),
+    ("/login", "keys are taken from the environment; `windlass doctor` in a shell says which are found"),
+    ("/config", "`windlass init` in a shell writes a windlass.toml; `windlass doctor` says what is set"),
+    ("/export", "`windlass sessions export KEY` in a shell writes a session out; /status names this one"),
+];
+
 fn fork(at: Option<&str>) -> Option<SlashCommand> {
     match at {
         None => Some(SlashCommand::Fork(None)),
@@ -138,7 +151,14 @@ fn split(line: &str) -> Option<(&str, Option<&str>)> {
 }
 
 fn command(line: &str, name: &str, argument: Option<&str>) -> ParsedInput {
-    let Some(entry) = TABLE.iter().find(|entry| entry.name.eq_ignore_ascii_case(name)) else {
+    let of = |list: &[(&str, &'static str)]| {
+        list.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map(|(_, meaning)| *meaning)
+    };
+    if let Some(place) = of(ELSEWHERE) {
+        return ParsedInput::Invalid(format!("{}: {place}", name.to_lowercase()));
+    }
+    let known = of(ALIASES).unwrap_or(name);
+    let Some(entry) = TABLE.iter().find(|entry| entry.name.eq_ignore_ascii_case(known)) else {
         return ParsedInput::Invalid(unknown(name));
     };
     match argument {
@@ -193,7 +213,7 @@ pub(crate) fn help() -> String {
 mod tests {
     use windlass_machine::Force;
 
-    use super::{ParsedInput, SlashCommand, SlashTiming, TABLE, help, read, unknown};
+    use super::{ALIASES, ParsedInput, SlashCommand, SlashTiming, TABLE, help, read, unknown};
 
     // proves W6, L8
     #[test]
@@ -273,6 +293,21 @@ mod tests {
         assert_eq!(read("/undo 2.1.0 force"), undo(Some("2.1.0"), Force::Yes));
         for line in ["/undo everything", "/undo u1 now", "/undo force u1"] {
             assert!(matches!(read(line), ParsedInput::Invalid(_)), "{line}");
+        }
+    }
+
+    // proves W6
+    #[test]
+    fn words_of_other_programs_are_understood_or_say_where_to_do_it() {
+        let command = |command, when| ParsedInput::Command(command, when);
+        assert_eq!(read("/clear"), command(SlashCommand::New, SlashTiming::Idle));
+        assert_eq!(read("/Usage"), command(SlashCommand::Cost, SlashTiming::Always));
+        assert_eq!(read("/resume notes"), command(SlashCommand::Sessions(Some("notes".into())), SlashTiming::Idle));
+        for (line, place) in [("/init", "`windlass init`"), ("/mcp list", "`windlass mcp`")] {
+            assert!(matches!(read(line), ParsedInput::Invalid(text) if text.contains(place)), "{line}");
+        }
+        for (alias, name) in ALIASES {
+            assert!(TABLE.iter().any(|entry| entry.name == *name), "{alias}");
         }
     }
 

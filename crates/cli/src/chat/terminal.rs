@@ -148,6 +148,15 @@ impl Terminal {
         }
     }
 
+    /// Applies a window size whose signal was not seen yet.
+    fn notice_size(&mut self) -> Result<(), TerminalError> {
+        let look = self.console.look();
+        match tty::size() {
+            Some(size) if size != (look.width, look.height) => self.console.resize(size),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Suspends the process and gives the terminal to the shell.
     pub(crate) fn suspend(&mut self) -> Result<(), TerminalError> {
         let typing = self.console.typing;
@@ -192,6 +201,7 @@ impl Terminal {
                 read = &mut reading => {
                     let (editor, line) = read.map_err(io::Error::other)?;
                     self.editor = Some(editor);
+                    self.notice_size()?;
                     return Ok(line.map_err(io::Error::other)?);
                 }
                 () = tokio::time::sleep(NOT_TAKEN), if entered == LineComplete::Yes => entered = LineComplete::No,

@@ -167,6 +167,7 @@ fn parse_answer(asked: &QuestionAsked, words: &[String]) -> Result<Answer, Comma
     };
     let line = words.join(" ");
     let answer = question::answer(&on_offer, &line).or_else(|| hyphenated(&on_offer, &line));
+    let answer = answer.or_else(|| question::typed_limit(question::limit_of(asked)?, &line));
     match (answer, ElicitationForm::of(asked)) {
         (Some(answer), Some(_)) if answer.option != QuestionOption::Submit => Ok(answer),
         (_, Some(form)) => fill_form(form, asked, words),

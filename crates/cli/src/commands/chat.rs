@@ -44,7 +44,9 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
             None => None,
         };
         let otherwise = if look.is_some() { ModelFallback::Ask } else { ModelFallback::Demo };
-        let model = prepared_run.choose(ModelPreference::new(session, otherwise)).await?;
+        let preference = ModelPreference::new(session, otherwise);
+        let is_open = known.as_ref().is_some_and(session::is_open);
+        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
         if model.as_str() == DEMO && !wanted {
             return show(prepared_run, store, look).await;
         }

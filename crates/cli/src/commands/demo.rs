@@ -119,6 +119,7 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         fallbacks: Vec::new(),
         role_models: std::collections::BTreeMap::new(),
         policy,
+        agent: "Windlass".to_owned(),
         system: None,
         project_instructions: Sourced::new(false, SettingOrigin::Default),
         instruction_folders: Vec::new(),

@@ -67,7 +67,7 @@ async fn configured(sources: &Sources) -> Vec<Check> {
         doctor::context_files(&sources.env, &settings),
         doctor::sandbox(&settings.sandbox.mode),
     ];
-    checks.extend(doctor::model(chosen, &settings.place.data_dir.value).await);
+    checks.extend(doctor::model(chosen, &settings).await);
     checks
 }
 

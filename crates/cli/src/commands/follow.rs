@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::io::{self, IsTerminal as _, Write};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::time::{MissedTickBehavior, interval};
 use windlass::door::{AwaitedEnd, FollowError};
@@ -23,6 +23,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::form::ElicitationForm;
 use crate::interrupts::{self, OnInterrupt};
+use crate::output::advice::next_command;
 use crate::output::{command_for, harmless_line};
 use crate::screen::Colour;
 use crate::streams::{StandardStream, print_notice};
@@ -87,7 +88,7 @@ pub(crate) async fn to_its_end(
         let place = &prepared_run.setup.settings.place;
         if let Some(text) = still_waiting(&row.key, waiting.len(), place) {
             print_notice(&format!("windlass: {text}"));
-        } else if done.is_ok() && !prepared_run.view.is_json() && io::stderr().is_terminal() {
+        } else if matches!(done, Ok(Exit::Done)) && !prepared_run.view.is_json() && io::stderr().is_terminal() {
             let goes_on = command_for("--resume", &row.key, "", place);
             print_notice(&format!("windlass: session `{}`; `{goes_on}` goes on with it", harmless_line(&row.key)));
         }
@@ -116,12 +117,15 @@ pub(crate) async fn follow(
     for call in recall::calls_of_last_run(agent.hub().store().as_ref(), session.id()).await? {
         prepared_run.view.recall(&call);
     }
+    let begun = Instant::now();
     loop {
         let _stops = interrupts::set_action(OnInterrupt::Stop(session.clone()));
         let ended = show_events(prepared_run, agent, session, events, awaited.clone()).await?;
         match ended {
             Ok(ended) => {
                 prepared_run.view.ended(&ended).map_err(|error| CommandError::output(&error))?;
+                prepared_run.view.spent(&ended, begun.elapsed());
+                print_next_command(prepared_run, agent, session, &ended).await;
                 return Ok(Exit::from(&ended));
             }
             Err(FollowError::Waiting(questions)) if prepared_run.setup.attendance == Attendance::Attended => {
@@ -132,6 +136,17 @@ pub(crate) async fn follow(
             }
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Prints the command that goes on with a run without a whole answer. A read error here must not fail the run.
+async fn print_next_command(prepared_run: &mut PreparedRun, agent: &Agent, session: &Session, ended: &RunEnded) {
+    if prepared_run.view.is_json() {
+        return;
+    }
+    let Ok(Some(row)) = agent.hub().store().row(session.id()).await else { return };
+    if let Some(text) = next_command(ended, &row.key, &prepared_run.setup.settings.place) {
+        prepared_run.view.notice(&text);
     }
 }
 

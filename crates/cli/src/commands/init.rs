@@ -5,8 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use windlass::door::OPENAI;
 use windlass_setup::models::{self, ModelChoice, ModelFallback, ModelPreference};
-use windlass_setup::settings::{Env, Flags, SettingsFile, SettingsScope, Sources, create_data_dir};
+use windlass_setup::settings::{Env, Flags, ModelEndpoint, SettingsFile, SettingsScope, Sources, create_data_dir};
 use windlass_setup::test_hooks;
 use windlass_setup::trusting;
 use windlass_tools::{ReadableBy, write_whole};
@@ -17,7 +18,7 @@ use crate::args::InitArgs;
 use crate::consent::TerminalPerson;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::init::{DraftTrust, InitDialog, SettingsDraft, ask};
+use crate::init::{DraftTrust, InitDialog, SettingsDraft, ask, names_server};
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::harmless_line;
 use crate::streams::{print, print_notice};
@@ -55,17 +56,27 @@ pub(super) fn init(data_dir: Option<PathBuf>, args: &InitArgs, env: Env) -> Comm
             DraftTrust::NotGiven
         };
         print(&format!("{}\n", path.display()))?;
-        print_notice(match (draft.scope, trust) {
-            (SettingsScope::User, _) | (SettingsScope::Project, DraftTrust::Given) => {
-                "written; `windlass doctor` checks it"
-            }
-            (SettingsScope::Project, DraftTrust::NotGiven) => {
-                "written; it may only tighten your settings until you trust this folder: `windlass trust` asks. \
-                 `windlass doctor` checks it"
-            }
-        });
+        print_notice(&end_notice(&draft, trust));
         Ok(Exit::Done)
     })
+}
+
+/// Says what the file is good for now.
+fn end_notice(draft: &SettingsDraft, trust: DraftTrust) -> String {
+    let untrusted = "it may only tighten your settings until you trust this folder: `windlass trust` asks";
+    match (draft.scope, trust, &draft.model) {
+        (SettingsScope::User, _, _) | (SettingsScope::Project, DraftTrust::Given, _) => {
+            "written; `windlass doctor` checks it".to_owned()
+        }
+        (SettingsScope::Project, DraftTrust::NotGiven, Some(model)) if draft.needs_trust() => format!(
+            "written; the model {} stands in it as a comment: a project names a server only once you trust its folder. Take \
+             the # away, and `windlass trust` asks; or write it for all folders with `windlass init --user`",
+            harmless_line(model)
+        ),
+        (SettingsScope::Project, DraftTrust::NotGiven, _) => {
+            format!("written; {untrusted}. `windlass doctor` checks it")
+        }
+    }
 }
 
 /// Writes the file, shows it with the server that only a trusted folder may name, and asks for trust; on a yes the file
@@ -120,9 +131,23 @@ async fn find_draft(sources: &Sources, scope: SettingsScope) -> Result<SettingsD
         // The configured server does not answer yet; write it down all the same.
         Err(_) => (settings.endpoint.clone(), settings.model.clone().map(|model| model.value.0)),
     };
-    let server =
-        endpoint.map(|endpoint| endpoint.base_url.value).filter(|address| address != windlass::door::OPENAI.base_url);
+    let (server, model) = match &sources.flags.model {
+        // The server is in the name.
+        Some(given) if names_server(given) => (None, Some(given.clone())),
+        Some(_) | None => by_provider(endpoint, model),
+    };
     Ok(SettingsDraft { scope, server, model, preset: settings.policy.preset, commands: Vec::new() })
+}
+
+/// Returns the address and the model to write. At a provider's own address the model is written with the provider, which
+/// takes the provider's key with it; OpenAI's is written alone.
+fn by_provider(endpoint: Option<ModelEndpoint>, model: Option<String>) -> (Option<String>, Option<String>) {
+    let provider = endpoint.as_ref().and_then(ModelEndpoint::hosted);
+    match (provider, model) {
+        (Some(provider), model) if *provider == OPENAI => (None, model),
+        (Some(provider), Some(model)) => (None, Some(format!("{}:{model}", provider.prefix))),
+        (Some(_) | None, model) => (endpoint.map(|endpoint| endpoint.base_url.value), model),
+    }
 }
 
 fn path_of(scope: SettingsScope, sources: &Sources) -> Result<PathBuf, CommandError> {

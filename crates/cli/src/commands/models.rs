@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use windlass::door::ResolvedModel;
-use windlass_setup::agent::{chain, role_chains};
+use windlass::door::{PROVIDERS, ResolvedModel};
+use windlass_setup::agent::{chain, own_models, role_chains};
 use windlass_setup::models::memory::{ModelMemory, RememberedModel};
 use windlass_setup::models::questions::AskedServers;
 use windlass_setup::models::{self, ModelFallback, ModelPreference, questions};
-use windlass_setup::settings::{Env, ModelEndpoint, Settings, SettingsError};
+use windlass_setup::settings::{Env, Settings, SettingsError, Sources};
 use windlass_setup::{secrets, test_hooks};
 use windlass_vocab::ModelRole;
 
@@ -18,10 +18,11 @@ use super::prepared_run;
 use crate::args::{ModelsArgs, ModelsCommand};
 use crate::error::CommandResult;
 use crate::exit::Exit;
-use crate::models::{ModelProbe, ModelTrial, list, probe, probe_table, try_models};
+use crate::models::{ListedModels, ModelProbe, ModelTrial, list, probe, probe_table, try_models};
 use crate::output::harmless_line;
 use crate::output::setting_words::{model_notice, settings_error};
 use crate::streams::{print, print_notice};
+use crate::tty;
 
 pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> CommandResult {
     let sources = prepared_run::gather_unasked(args.flags(data_dir), env)?;
@@ -42,9 +43,16 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
         let (text, exit) = match args.command {
             ModelsCommand::List => {
                 let chain = chosen.as_deref().map(|chain| (chain, learned.as_slice())).map_err(settings_error);
-                let roles = roles(&settings);
-                let listing = list(chain, &roles, &endpoints(&settings), &test_hooks::local_servers()).await;
-                (if args.json { line(&listing.as_json()) } else { listing.as_text() }, Exit::Done)
+                let listing = list(ListedModels {
+                    chain,
+                    usable: sources.usable_endpoints(),
+                    locals: test_hooks::local_servers(),
+                    providers: &PROVIDERS,
+                    ..configured(&sources, &settings)
+                });
+                let listing = listing.await;
+                let exit = if listing.chain.is_ok() { Exit::Done } else { Exit::Usage };
+                (if args.json { line(&listing.as_json()) } else { listing.as_text() }, exit)
             }
             ModelsCommand::Probe => {
                 prepared_run::make_data_dir(&settings.place)?;
@@ -53,7 +61,10 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
                 let probes = probe_all(&chosen?, &learned, &settings, &show).await;
                 let exit = if probes.iter().all(ModelProbe::is_ok) { Exit::Done } else { Exit::Failed };
                 let as_json = || line(&json!({ "models": probes.iter().map(ModelProbe::as_json).collect::<Vec<_>>() }));
-                (if args.json { as_json() } else { probe_table(&probes) }, exit)
+                (
+                    if args.json { as_json() } else { probe_table(&probes, tty::size().map(|(columns, _)| columns)) },
+                    exit,
+                )
             }
             ModelsCommand::Test => {
                 let mut models = chosen?;
@@ -126,13 +137,22 @@ async fn probe_all(
 }
 
 /// The chains of other roles than the turn's, once the first model is chosen.
-pub(crate) fn roles(settings: &Settings) -> BTreeMap<ModelRole, Vec<ResolvedModel>> {
+fn roles(settings: &Settings) -> BTreeMap<ModelRole, Vec<ResolvedModel>> {
     settings.endpoint.as_ref().map(|endpoint| role_chains(settings, endpoint)).unwrap_or_default()
 }
 
-/// The servers of the chain and of the roles.
-pub(crate) fn endpoints(settings: &Settings) -> Vec<ModelEndpoint> {
-    settings.endpoints().cloned().collect()
+/// Returns what the settings say of models other than the chain.
+pub(crate) fn configured<'a>(sources: &Sources, settings: &Settings) -> ListedModels<'a> {
+    let own = own_models(sources, settings).into_iter();
+    ListedModels {
+        chain: Err(String::new()),
+        roles: roles(settings),
+        own: own.map(|(name, model)| (name, model.map_err(|error| settings_error(&error)))).collect(),
+        used: settings.endpoints().cloned().collect(),
+        usable: Vec::new(),
+        locals: Vec::new(),
+        providers: &[],
+    }
 }
 
 fn line(value: &Value) -> String {

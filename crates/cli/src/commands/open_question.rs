@@ -7,7 +7,9 @@ use windlass_narrate::{about, preview_text};
 use windlass_vocab::{Answer, QuestionAsked, QuestionOption};
 
 use super::preview::{PagedPreview, PreviewPager, wants_view};
-use super::question::{AnswerOption, EDITED, answer, by_letter, choices, lasting_permission, offer_text};
+use super::question::{
+    AnswerOption, EDITED, answer, by_letter, choices, example, lasting_permission, limit_of, offer_text, typed_limit,
+};
 use crate::screen::{Colour, text_width};
 
 /// Precedes each line below a title.
@@ -103,7 +105,8 @@ impl<'a> OpenQuestion<'a> {
         if wants_view(line) && self.preview.offer().is_some() {
             return TypedAnswer::View;
         }
-        match answer(&self.choices, line) {
+        let typed = answer(&self.choices, line);
+        match typed.or_else(|| typed_limit(limit_of(self.asked)?, line)) {
             Some(answer) if self.counts(answer.option) => TypedAnswer::Answer(answer),
             Some(_) => TypedAnswer::Nothing("not yet: v shows all of it, and then that can be answered".to_owned()),
             None => TypedAnswer::Nothing(self.not_understood()),
@@ -118,7 +121,8 @@ impl<'a> OpenQuestion<'a> {
     fn not_understood(&self) -> String {
         let by_now = self.choices.iter().filter(|choice| self.counts(choice.option)).map(|choice| choice.letter);
         let view = self.preview.offer().map(|_| "v");
-        let letters: Vec<&str> = by_now.chain(view).collect();
+        let limit = limit_of(self.asked).map(example);
+        let letters: Vec<&str> = by_now.chain(view).chain(limit).collect();
         match letters.split_last() {
             Some((last, rest)) if !rest.is_empty() => {
                 format!("not understood: answer {} or {last}", rest.join(", "))

@@ -15,7 +15,7 @@ use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
 
 use super::unsandboxed;
 use crate::args::CommonFlags;
-use crate::attaching::{attached_line, check_images};
+use crate::attaching::{attached_line, check_images, cut_notes};
 use crate::consent::{TerminalPerson, wording};
 use crate::demo::WORDS;
 use crate::error::CommandError;
@@ -109,7 +109,8 @@ impl PreparedRun {
     pub(crate) fn check_attached(&mut self, files: &[AttachedFile], model: &ModelName) -> Result<(), CommandError> {
         let note = check_images(files, &agent::learned_chain(&self.setup, model));
         let note = note.map_err(|refused| CommandError::new(Exit::Usage, refused))?;
-        for line in attached_line(files).into_iter().chain(note) {
+        let cut = cut_notes(files, self.setup.settings.policy.result_cap);
+        for line in attached_line(files).into_iter().chain(cut).chain(note) {
             self.view.notice(&line);
         }
         Ok(())

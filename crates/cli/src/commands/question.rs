@@ -1,7 +1,10 @@
 //! The possible answers to a question, how they are offered on a terminal, and how typed lines are parsed.
 
-use windlass_vocab::{Answer, ElicitationKind, QuestionAsked, QuestionKind, QuestionOption};
+use windlass_vocab::{
+    Answer, Dollars, ElicitationKind, Json, LimitUnit, QuestionAsked, QuestionKind, QuestionOption, SpendingLimit,
+};
 
+use crate::args::parse_time;
 use crate::form::ElicitationForm;
 use crate::output::harmless_line;
 
@@ -45,6 +48,7 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
             QuestionOption::No if approval => REASON,
             // The rule goes into the person's own settings, not into the project's.
             QuestionOption::Always => ", everywhere",
+            QuestionOption::Once if limit_of(asked).is_some() => ", or type another limit",
             QuestionOption::No
             | QuestionOption::Once
             | QuestionOption::Session
@@ -59,6 +63,39 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
     // Filling in is not offered for a form that can't be filled in line by line.
     let fillable = |option: &&QuestionOption| **option != QuestionOption::Submit || is_fillable(asked);
     asked.options.iter().filter(fillable).map(of).collect()
+}
+
+/// Returns the limit that a question asks to raise.
+pub(crate) fn limit_of(asked: &QuestionAsked) -> Option<SpendingLimit> {
+    match asked.kind {
+        QuestionKind::Purse { limit, .. } => Some(limit),
+        QuestionKind::Approval { .. }
+        | QuestionKind::Settlement { .. }
+        | QuestionKind::Elicitation { .. }
+        | QuestionKind::Cycle
+        | QuestionKind::Stuck => None,
+    }
+}
+
+/// Parses a line as what a limit is raised to: `2.50` dollars, `200,000` tokens, `10m`.
+pub(crate) fn typed_limit(limit: SpendingLimit, line: &str) -> Option<Answer> {
+    let line = line.trim();
+    let value = match limit.unit() {
+        LimitUnit::Cost => line.parse::<Dollars>().ok()?.nano(),
+        LimitUnit::Tokens => line.replace([',', '_'], "").parse().ok()?,
+        LimitUnit::Time => u64::try_from(parse_time(line).ok()?.as_millis()).ok()?,
+    };
+    let value = Json::parse(&value.to_string()).ok()?;
+    Some(Answer::with(QuestionOption::Once, value))
+}
+
+/// Returns what can be typed for a limit.
+pub(crate) const fn example(limit: SpendingLimit) -> &'static str {
+    match limit.unit() {
+        LimitUnit::Cost => "an amount such as 2.50",
+        LimitUnit::Tokens => "a number of tokens such as 200000",
+        LimitUnit::Time => "a time such as 10m",
+    }
 }
 
 fn is_fillable(asked: &QuestionAsked) -> bool {
@@ -137,9 +174,11 @@ pub(crate) fn answer(choices: &[AnswerOption], line: &str) -> Option<Answer> {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{CallId, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId};
+    use windlass_vocab::{
+        CallId, Json, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, RunId, TurnId,
+    };
 
-    use super::{EDITED, answer, by_letter, choices, chosen_option, lasting_permission, offer_text};
+    use super::{EDITED, answer, by_letter, choices, chosen_option, lasting_permission, offer_text, typed_limit};
 
     fn approval() -> QuestionAsked {
         use QuestionOption::{Always, Edit, No, Once, Session};
@@ -191,6 +230,25 @@ mod tests {
         let cycle = QuestionAsked { kind: QuestionKind::Cycle, ..approval() };
         assert_eq!(answer(&EDITED, "n because"), None, "nobody would be told");
         assert_eq!(answer(&super::choices(&cycle), "n because"), None, "nobody would be told");
+    }
+
+    // proves M7, T8
+    #[test]
+    fn a_limit_is_raised_by_typing_another() {
+        use windlass_vocab::SpendingLimit::{DayCost, RunTime, SessionTokens};
+        for (limit, line, value) in [
+            (DayCost, "2.50", Some("2500000000")),
+            (DayCost, " $3\n", Some("3000000000")),
+            (DayCost, "-3", None),
+            (SessionTokens, "200,000", Some("200000")),
+            (SessionTokens, "lots", None),
+            (RunTime, "10m", Some("600000")),
+            (RunTime, "10", None),
+        ] {
+            let typed = typed_limit(limit, line);
+            assert!(typed.iter().all(|answer| answer.option == QuestionOption::Once), "{line}");
+            assert_eq!(typed.and_then(|answer| answer.arguments).as_ref().map(Json::as_str), value, "{line}");
+        }
     }
 
     // proves T8: a lasting permission is displayed before it is granted

@@ -34,7 +34,10 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
-        let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
+        let preference = ModelPreference::new(session, ModelFallback::Refuse);
+        // Without an open run nothing is continued: the record of an imported session must not say where words are sent.
+        let is_open = session::is_open(&row);
+        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
         prepared_run.print_loosened();
         let open = unanswered_questions(store.as_ref(), row.session).await?;
         // A person who gives an answer on the command line can give another: further questions make the run wait.

@@ -1,4 +1,4 @@
-//! `windlass retry`: starts a new run on the history of a failed one, with fresh limits.
+//! `windlass retry`: starts a new run on the history of a failed one, within the same limits, counted anew.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,15 @@ use windlass_setup::agent;
 use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
 use windlass_setup::settings::Env;
 use windlass_setup::store;
+use windlass_vocab::Policy;
 
 use super::block_on::block_on;
 use super::prepared_run::PreparedRun;
 use super::{follow, prepared_run, session};
-use crate::args::{RetryArgs, flags};
+use crate::args::{RetryArgs, RuleFlags, flags};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
+use crate::output::quoted;
 
 pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> CommandResult {
     let flags = flags(data_dir, &args.rules, &args.common);
@@ -29,6 +31,12 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         }
         let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
+        if let Some(run) = session::policy_of_last_run(store.as_ref(), row.session).await? {
+            let kept = keep_limits(&mut prepared_run.setup.settings.policy, &run, &args.rules);
+            if !kept.is_empty() {
+                prepared_run.view.notice(&format!("the run keeps its limits: {}", kept.join(", ")));
+            }
+        }
         let session = session::model_of_last_run(store.as_ref(), row.session).await?;
         let was_demo = session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
         let otherwise = if was_demo { ModelFallback::Demo } else { ModelFallback::Refuse };
@@ -40,4 +48,67 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         };
         follow::until_nothing_waits(&mut prepared_run, &agent, session, &mut events, run).await
     })
+}
+
+/// Keeps the limits of the run that is retried where they are tighter than those of today's settings and no flag gives
+/// another. They may only get tighter, because the run may have been imported (X6). Returns the kept limits, as they are
+/// typed.
+fn keep_limits(today: &mut Policy, run: &Policy, given: &RuleFlags) -> Vec<String> {
+    let mut kept = Vec::new();
+    if given.max_turns.is_none() && given.preset.is_none() && run.turn_cap < today.turn_cap {
+        today.turn_cap = run.turn_cap;
+        kept.push(format!("--max-turns {}", run.turn_cap));
+    }
+    if let Some(limit) = tighter(given.max_cost, run.run_cost_limit, today.run_cost_limit) {
+        today.run_cost_limit = Some(limit);
+        kept.push(format!("--max-cost {limit}"));
+    }
+    if let Some(limit) = tighter(given.max_run_tokens, run.run_token_limit, today.run_token_limit) {
+        today.run_token_limit = Some(limit);
+        kept.push(format!("--max-run-tokens {limit}"));
+    }
+    if given.tags.is_empty() && today.tags.is_empty() && !run.tags.is_empty() {
+        today.tags.clone_from(&run.tags);
+        kept.extend(run.tags.iter().map(|tag| format!("--tag {}", quoted(tag))));
+    }
+    kept
+}
+
+/// Returns the limit of the run, if no other was given and it is tighter than today's.
+fn tighter<T: Copy + Ord>(given: Option<T>, run: Option<T>, today: Option<T>) -> Option<T> {
+    run.filter(|run| given.is_none() && today.is_none_or(|today| *run < today))
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::Policy;
+
+    use super::keep_limits;
+    use crate::args::RuleFlags;
+
+    fn policy(turn_cap: u32, cost: Option<&str>) -> Policy {
+        let run_cost_limit = cost.map(|amount| amount.parse().expect("an amount"));
+        Policy { turn_cap, run_cost_limit, ..windlass_machine::preset("default").expect("a preset") }
+    }
+
+    // proves M7, X6: a retry is held to the tighter limit, and a flag given now counts more
+    #[test]
+    fn limits_are_kept_where_they_are_tighter_and_no_flag_gives_another() {
+        let none = RuleFlags::default();
+        let given = RuleFlags { max_cost: Some("2".parse().expect("an amount")), ..RuleFlags::default() };
+        let preset = RuleFlags { preset: Some("task".into()), ..RuleFlags::default() };
+        let ten_cents = policy(7, Some("0.10"));
+        for (today, given, kept) in [
+            (policy(50, None), &none, &["--max-turns 7", "--max-cost 0.10"][..]),
+            (policy(50, Some("5")), &none, &["--max-turns 7", "--max-cost 0.10"]),
+            (policy(5, Some("0.05")), &none, &[]),
+            (policy(50, None), &given, &["--max-turns 7"]),
+            (policy(50, None), &preset, &["--max-cost 0.10"]),
+        ] {
+            let mut policy = today.clone();
+            assert_eq!(keep_limits(&mut policy, &ten_cents, given), kept);
+            let cost = if kept.contains(&"--max-cost 0.10") { ten_cents.run_cost_limit } else { today.run_cost_limit };
+            assert_eq!(policy.run_cost_limit, cost);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::store;
 use windlass_setup::test_hooks;
 use windlass_store::{SessionRow, Store, StoreError};
-use windlass_vocab::MessageId;
+use windlass_vocab::{AttachedFile, MessageId};
 
 use super::block_on::block_on;
 use super::prepared_run::{PreparedRun, QuestionsBefore};
@@ -39,6 +39,11 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
     let flags = flags(data_dir, &args.rules, &args.common);
     let sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
+    let named = |(path, file): (&PathBuf, AttachedFile)| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        attaching::named_in(&place.workspace, &path, file)
+    };
+    let files = files.map(|files| args.attach.iter().zip(files).map(named).collect::<Vec<_>>());
     block_on(async {
         let store = store::open(&place)?;
         let args = &with_session(store.as_ref(), args, &place).await?;
@@ -82,7 +87,9 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
             None => None,
         };
-        let model = prepared_run.choose(ModelPreference::new(session, ModelFallback::Refuse)).await?;
+        let preference = ModelPreference::new(session, ModelFallback::Refuse);
+        let is_open = line.row.as_ref().is_some_and(session::is_open);
+        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
         prepared_run.print_loosened();
         prepared_run.check_attached(&files, &model)?;
         let questions = match &line.row {
@@ -172,10 +179,26 @@ async fn place_in_line(
             Ok(MessagePlace { key, message_id: unfinished.unwrap_or_else(fresh_id), row: known })
         }
         (None, _) => match repeat::unfinished_in(store, &prepared_run.setup.settings.place.workspace, words).await? {
-            Some((row, message_id)) => Ok(MessagePlace { key: row.key.clone(), message_id, row: Some(row) }),
-            None => Ok(MessagePlace::fresh()),
+            Some((row, message_id)) if !names_other_model(store, args, prepared_run, &row).await? => {
+                Ok(MessagePlace { key: row.key.clone(), message_id, row: Some(row) })
+            }
+            Some(_) | None => Ok(MessagePlace::fresh()),
         },
     }
+}
+
+/// Whether the command line names another model than the one this session's run began with: then it is another request.
+async fn names_other_model(
+    store: &dyn Store,
+    args: &RunArgs,
+    prepared_run: &PreparedRun,
+    row: &SessionRow,
+) -> Result<bool, CommandError> {
+    if args.common.model.is_none() {
+        return Ok(false);
+    }
+    let begun = session::model_of_last_run(store, row.session).await?;
+    Ok(begun.is_some_and(|begun| prepared_run.setup.settings.first_name() != Some(&begun.model)))
 }
 
 /// Reports which session had begun this request and goes on with it, and which of the given flags its run ignores.
@@ -183,9 +206,12 @@ fn print_adopted(args: &RunArgs, row: &SessionRow) {
     let given = [
         ("--preset", args.rules.preset.is_some()),
         ("--max-turns", args.rules.max_turns.is_some()),
+        ("--max-cost", args.rules.max_cost.is_some()),
+        ("--max-run-tokens", args.rules.max_run_tokens.is_some()),
+        ("--system", args.rules.system.is_some()),
         ("--dialect", !args.rules.dialect.is_empty()),
         ("--tag", !args.rules.tags.is_empty()),
-        ("--model", args.common.model.is_some()),
+        ("--agent", args.common.agent.is_some()),
     ];
     let ignored: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(flag, _)| *flag).collect();
     let ignored = match ignored.as_slice() {

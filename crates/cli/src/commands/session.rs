@@ -5,7 +5,7 @@ use std::path::Path;
 use windlass_setup::models::SessionModel;
 use windlass_setup::settings::PlaceSettings;
 use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store};
-use windlass_vocab::{Record, SessionId};
+use windlass_vocab::{Policy, Record, SessionId};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -132,6 +132,15 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
         SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
         SessionStatus::Idle | SessionStatus::Failed => false,
     }
+}
+
+/// Returns the policy of the session's last run.
+pub(crate) async fn policy_of_last_run(store: &dyn Store, session: SessionId) -> Result<Option<Policy>, CommandError> {
+    let last = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
+        Record::RunStarted(started) => Some(started.policy),
+        _ => None,
+    });
+    Ok(last.await?)
 }
 
 /// Returns the model of the session's last run.

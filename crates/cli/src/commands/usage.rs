@@ -1,10 +1,11 @@
 //! `windlass usage`: adds up what model calls used and cost, by day, model or session (M7).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass_narrate::{harmless_json, harmless_line};
+use windlass::door::{NamedModel, NamedServer};
+use windlass_narrate::{grouped, harmless_json, harmless_line};
 use windlass_setup::settings::{Env, Flags};
 use windlass_store::{Charge, Charges, SessionLog as _, charges};
 use windlass_vocab::{Dollars, NanoMoney, SessionId, Timestamp, Usage};
@@ -16,6 +17,7 @@ use crate::args::{Since, UsageArgs, UsageGroup};
 use crate::error::CommandResult;
 use crate::exit::Exit;
 use crate::streams::{print, print_notice};
+use crate::tty;
 
 pub(super) fn usage(data_dir: Option<PathBuf>, args: &UsageArgs, env: Env) -> CommandResult {
     let place = prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env)?)?;
@@ -42,7 +44,7 @@ pub(super) fn usage(data_dir: Option<PathBuf>, args: &UsageArgs, env: Env) -> Co
         } else if sums.is_empty() {
             print_notice("windlass: no model call is recorded");
         } else {
-            print(&table(args.by, &sums))?;
+            print(&table(args.by, &sums, tty::size().map(|(columns, _)| columns)))?;
         }
         Ok(if unreadable.is_empty() { Exit::Done } else { Exit::Store })
     })
@@ -71,7 +73,9 @@ impl UsageSum {
         }
         match charge.cost {
             Some(NanoMoney(nano)) => self.cost = self.cost.saturating_add(nano),
-            None => self.unpriced = self.unpriced.saturating_add(charge.usage.input + charge.usage.output),
+            None => {
+                self.unpriced = self.unpriced.saturating_add(charge.usage.input.saturating_add(charge.usage.output));
+            }
         }
     }
 
@@ -80,7 +84,7 @@ impl UsageSum {
     }
 
     fn money(&self) -> String {
-        let cost = money(NanoMoney(self.cost));
+        let cost = Dollars::from(NanoMoney(self.cost)).for_people();
         match (self.has_price(), self.unpriced) {
             (false, _) => "price unknown".to_owned(),
             (true, 0) => cost,
@@ -91,8 +95,8 @@ impl UsageSum {
     /// Returns the tokens that the cache did not have, and what they cost more.
     fn missed(&self) -> String {
         match self.cache_miss_cost {
-            0 => self.cache_missed.to_string(),
-            cost => format!("{} ({})", self.cache_missed, money(NanoMoney(cost))),
+            0 => grouped(self.cache_missed),
+            cost => format!("{} ({})", grouped(self.cache_missed), Dollars::from(NanoMoney(cost)).for_people()),
         }
     }
 
@@ -115,13 +119,6 @@ impl UsageSum {
     }
 }
 
-/// Returns an amount of money as it is shown to people: rounded up to a ten-thousandth of a dollar.
-pub(crate) fn money(NanoMoney(nano): NanoMoney) -> String {
-    const STEP: i64 = 100_000;
-    let rounded = nano.max(0).saturating_add(STEP - 1) / STEP * STEP;
-    format!("${}", Dollars::from(NanoMoney(rounded)))
-}
-
 const fn label(by: UsageGroup) -> &'static str {
     match by {
         UsageGroup::Day => "day",
@@ -132,10 +129,14 @@ const fn label(by: UsageGroup) -> &'static str {
 
 fn sums(charges: &[Charge], by: UsageGroup, keys: &HashMap<SessionId, String>) -> BTreeMap<String, UsageSum> {
     let mut sums: BTreeMap<String, UsageSum> = BTreeMap::new();
+    let servers = servers_by_model(charges);
     for charge in charges {
         let name = match by {
             UsageGroup::Day => charge.at.to_string().chars().take(10).collect(),
-            UsageGroup::Model => charge.model.as_str().to_owned(),
+            UsageGroup::Model => match (&charge.server, servers.get(bare_name(charge)).map(BTreeSet::len)) {
+                (Some(server), Some(2..)) => format!("{} ({server})", bare_name(charge)),
+                (Some(_) | None, _) => bare_name(charge).to_owned(),
+            },
             UsageGroup::Session => keys.get(&charge.session).cloned().unwrap_or_else(|| charge.session.to_string()),
         };
         sums.entry(name).or_default().add(charge);
@@ -143,21 +144,61 @@ fn sums(charges: &[Charge], by: UsageGroup, keys: &HashMap<SessionId, String>) -
     sums
 }
 
-fn table(by: UsageGroup, sums: &BTreeMap<String, UsageSum>) -> String {
+/// The name of a model without its server: one model may have been named in several ways.
+fn bare_name(charge: &Charge) -> &str {
+    let name = charge.model.as_str();
+    let named = NamedModel::parse(name);
+    match (named.server, named.id) {
+        (NamedServer::Provider(_) | NamedServer::Address(_), Some(id)) => id,
+        (NamedServer::Provider(_) | NamedServer::Address(_) | NamedServer::Unnamed, _) => name,
+    }
+}
+
+/// The servers of each model, so that one id on two servers stays two models.
+fn servers_by_model(charges: &[Charge]) -> BTreeMap<&str, BTreeSet<&str>> {
+    let mut servers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for charge in charges {
+        servers.entry(bare_name(charge)).or_default().extend(charge.server.as_deref());
+    }
+    servers
+}
+
+/// Returns what all lines used and cost together.
+fn total(sums: &BTreeMap<String, UsageSum>) -> UsageSum {
+    let mut total = UsageSum::default();
+    for sum in sums.values() {
+        total.usage += sum.usage;
+        total.cost = total.cost.saturating_add(sum.cost);
+        total.unpriced = total.unpriced.saturating_add(sum.unpriced);
+        total.cache_missed = total.cache_missed.saturating_add(sum.cache_missed);
+        total.cache_miss_cost = total.cache_miss_cost.saturating_add(sum.cache_miss_cost);
+    }
+    total
+}
+
+/// Lays the lines out. What the cache had is left out where a terminal has too little room.
+fn table(by: UsageGroup, sums: &BTreeMap<String, UsageSum>, room: Option<usize>) -> String {
     let head = [label(by), "calls", "tokens in", "cached", "missed", "out", "cost"].map(str::to_owned);
-    let row = |(name, sum): (&String, &UsageSum)| {
+    let row = |name: &str, sum: &UsageSum| {
         let Usage { input, output, cached, calls, estimated, .. } = sum.usage;
         let about = if estimated { "~" } else { "" };
-        let counts = [calls.to_string(), format!("{about}{input}"), cached.to_string(), format!("{about}{output}")];
-        let [calls, input, cached, output] = counts;
+        let [calls, input, cached, output] = [u64::from(calls), input, cached, output].map(grouped);
+        let (input, output) = (format!("{about}{input}"), format!("{about}{output}"));
         [harmless_line(name), calls, input, cached, sum.missed(), output, sum.money()]
     };
-    let rows: Vec<[String; 7]> = std::iter::once(head).chain(sums.iter().map(row)).collect();
+    let mut rows = vec![head];
+    rows.extend(sums.iter().map(|(name, sum)| row(name, sum)));
+    if sums.len() > 1 {
+        rows.push(row("total", &total(sums)));
+    }
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let widths: Vec<usize> = (0..7).map(width).collect();
+    let all = widths.iter().sum::<usize>() + 2 * 6;
+    let is_shown = |column: usize| room.is_none_or(|room| all <= room) || !matches!(column, 3 | 4);
     let line = |row: &[String; 7]| {
-        let cells = row.iter().enumerate().map(|(column, cell)| match column {
-            0 => format!("{cell:<width$}", width = width(column)),
-            _ => format!("{cell:>width$}", width = width(column)),
+        let cells = row.iter().enumerate().filter(|(column, _)| is_shown(*column)).map(|(column, cell)| match column {
+            0 => format!("{cell:<width$}", width = widths[column]),
+            _ => format!("{cell:>width$}", width = widths[column]),
         });
         cells.collect::<Vec<_>>().join("  ") + "\n"
     };
@@ -177,6 +218,7 @@ mod tests {
             run: None,
             agent: String::new(),
             model: model.into(),
+            server: None,
             usage: Usage { input, output: 1, calls: 1, ..Usage::default() },
             cost: cost.map(NanoMoney),
             cache: None,
@@ -188,18 +230,36 @@ mod tests {
     fn calls_are_added_up_by_day_model_and_session_and_an_unknown_price_is_named() {
         let charges =
             [charge(0, "dear", 10, Some(1_000_000)), charge(0, "own", 5, None), charge(1, "dear", 7, Some(500_000))];
-        let of = |by| table(by, &sums(&charges, by, &HashMap::new()));
+        let of = |by| table(by, &sums(&charges, by, &HashMap::new()), None);
         let days = of(UsageGroup::Day);
-        let expected = "day         calls  tokens in  cached  missed  out                    cost\n\
-                        1970-01-01      2         15       0       0    2  $0.001 + price unknown\n\
-                        1970-01-02      1          7       0       0    1                 $0.0005\n";
+        let expected = "day         calls  tokens in  cached  missed  out                     cost\n\
+                        1970-01-01      2         15       0       0    2   $0.001 + price unknown\n\
+                        1970-01-02      1          7       0       0    1                  $0.0005\n\
+                        total           3         22       0       0    3  $0.0015 + price unknown\n";
         assert_eq!(days, expected);
+        let narrow = table(UsageGroup::Day, &sums(&charges, UsageGroup::Day, &HashMap::new()), Some(60));
+        let head = "day         calls  tokens in  out                     cost\n";
+        assert!(narrow.starts_with(head), "{narrow}");
         let models = of(UsageGroup::Model);
         assert!(models.contains("$0.0015\n") && models.contains("price unknown\n"), "{models}");
         assert_eq!(of(UsageGroup::Session).lines().count(), 2);
         let unpriced = sums(&charges[1..2], UsageGroup::Model, &HashMap::new());
         let line = unpriced["own"].json(UsageGroup::Model, "own");
         assert_eq!((&line["cost"], &line["tokens_without_price"]), (&serde_json::Value::Null, &json!(6)));
+    }
+
+    // proves M7, M2: a model has one name, however it was named; one id on two servers is two models
+    #[test]
+    fn a_model_is_listed_under_one_name() {
+        let at = |model: &str, server: &str| Charge { server: Some(server.into()), ..charge(0, model, 5, Some(1)) };
+        let openai = "https://api.openai.com/v1";
+        let charges = [at("gpt-5", openai), at("openai:gpt-5", openai), charge(0, "gpt-5", 5, Some(1))];
+        let names =
+            |charges: &[Charge]| sums(charges, UsageGroup::Model, &HashMap::new()).into_keys().collect::<Vec<_>>();
+        assert_eq!(names(&charges), ["gpt-5"]);
+        let two =
+            [at("gpt-5", openai), at("https://proxy/v1#gpt-5", "https://proxy/v1"), at("qwen3:8b", "http://h/v1")];
+        assert_eq!(names(&two), ["gpt-5 (https://api.openai.com/v1)", "gpt-5 (https://proxy/v1)", "qwen3:8b"]);
     }
 
     // proves M6, M7
@@ -216,8 +276,8 @@ mod tests {
         let with = |report| Charge { cache: Some(report), ..charge(0, "m", 9_000, Some(1_000_000)) };
         let charges = [with(report(8_000, Some(NanoMoney(7_200_000)))), with(report(500, None))];
         let sums = sums(&charges, UsageGroup::Model, &HashMap::new());
-        let table = table(UsageGroup::Model, &sums);
-        assert!(table.contains("  8500 ($0.0072)  "), "{table}");
+        let table = table(UsageGroup::Model, &sums, None);
+        assert!(table.contains("  8,500 ($0.0072)  "), "{table}");
         let line = sums["m"].json(UsageGroup::Model, "m");
         assert_eq!((&line["cache_missed"], &line["cache_miss_cost"]), (&json!(8_500), &json!("0.0072")));
     }

@@ -1,6 +1,7 @@
 //! The checks of `windlass doctor`. Each check has its own file, really exercises the thing it checks, and returns a
 //! [`Check`]: the state, the finding, and the advice. No check calls a model or costs money.
 
+mod chain;
 mod check;
 mod context_files;
 mod disk;

@@ -3,16 +3,19 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use windlass::door::{ModelFigures, ResolvedModel};
+use windlass::door::ResolvedModel;
 use windlass_provider::abilities::Ability;
-use windlass_provider::{DeclaredModel, ListedModel, ListingError, Secret};
+use windlass_provider::known_models::known_model;
+use windlass_provider::{ListedModel, ListingError};
+use windlass_setup::agent;
 use windlass_setup::models::memory::{DatedAnswers, RememberedModel};
 use windlass_setup::models::questions::{AskedServers, learn};
 use windlass_setup::models::{ChosenModel, ModelChoice, has_name, is_named, list_some, models_of};
-use windlass_setup::settings::{ModelEndpoint, SettingsError};
+use windlass_setup::settings::{ModelEndpoint, Settings, SettingsError};
 use windlass_setup::test_hooks;
-use windlass_vocab::{FailureClass, ModelName};
+use windlass_vocab::FailureClass;
 
+use super::chain;
 use super::check::Check;
 use crate::output::advice::with_failure;
 use crate::output::setting_words::{model_notice, origin_text, settings_error};
@@ -20,8 +23,8 @@ use crate::output::setting_words::{model_notice, origin_text, settings_error};
 /// How long the server may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Checks the chosen model; what is remembered of models is in this data folder.
-pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>, data_dir: &Path) -> Vec<Check> {
+/// Checks the chosen model and those after it; what is remembered of models is in the data folder of the settings.
+pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>, settings: &Settings) -> Vec<Check> {
     match chosen {
         Err(error) => vec![Check::fail("model", settings_error(&error))],
         Ok(ChosenModel { choice: ModelChoice::Demo, .. }) => vec![Check::warn(
@@ -30,40 +33,44 @@ pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>, data_dir: 
             "set OPENAI_API_KEY, or start Ollama, for a real one",
         )],
         Ok(ChosenModel { choice: ModelChoice::Server { endpoint, model }, notices }) => {
-            let begun = Instant::now();
-            let listed = models_of(&endpoint, LIMIT).await;
-            let took = begun.elapsed();
-            let known = match listed {
-                Ok(_) => known_of(&endpoint, &model.value, data_dir).await,
-                Err(_) => RememberedModel::default(),
-            };
-            let mut checks = judge(&endpoint, &model.value, listed, took, &known);
+            let mut later = agent::chain(settings, &endpoint, &model.value);
+            let first = later.remove(0);
+            let mut checks = check_first(&endpoint, &first, &settings.place.data_dir.value).await;
             if let Some(first) = checks.first_mut() {
                 first.details = notices.iter().map(model_notice).collect();
             }
+            for model in agent::role_chains(settings, &endpoint).into_values().flatten() {
+                let is_same = |other: &ResolvedModel| (&other.base_url, &other.id) == (&model.base_url, &model.id);
+                if !is_same(&first) && !later.iter().any(is_same) {
+                    later.push(model);
+                }
+            }
+            let models: Vec<_> = std::iter::once(first).chain(later.iter().cloned()).collect();
+            checks.extend(chain::check(later).await);
+            checks.extend(chain::check_prices(&settings.policy, &models));
             checks
         }
     }
 }
 
-/// Asks the server what the model can do, and returns that with what is remembered.
-async fn known_of(endpoint: &ModelEndpoint, model: &ModelName, data_dir: &Path) -> RememberedModel {
-    let asked = ResolvedModel {
-        name: model.clone(),
-        server: endpoint.kind(),
-        base_url: endpoint.base_url.value.clone(),
-        id: model.as_str().to_owned(),
-        key: endpoint.api_key.as_ref().map(|key| Secret::new(key.value.expose())),
-        figures: ModelFigures::default(),
-        declared: DeclaredModel::default(),
+async fn check_first(endpoint: &ModelEndpoint, model: &ResolvedModel, data_dir: &Path) -> Vec<Check> {
+    let begun = Instant::now();
+    let listed = models_of(endpoint, LIMIT).await;
+    let took = begun.elapsed();
+    let known = match listed {
+        Ok(_) => {
+            let now = test_hooks::clock().now();
+            let learned = learn(std::slice::from_ref(model), data_dir, now, AskedServers::All).await;
+            learned.models.into_iter().next().unwrap_or_default()
+        }
+        Err(_) => RememberedModel::default(),
     };
-    let learned = learn(&[asked], data_dir, test_hooks::clock().now(), AskedServers::All).await;
-    learned.models.into_iter().next().unwrap_or_default()
+    judge(endpoint, model, listed, took, &known)
 }
 
 fn judge(
     endpoint: &ModelEndpoint,
-    model: &ModelName,
+    model: &ResolvedModel,
     listed: Result<Vec<ListedModel>, ListingError>,
     took: Duration,
     known: &RememberedModel,
@@ -88,7 +95,7 @@ fn judge(
             vec![Check::ok("server", format!("{address} answers")), Check::fail("key", with_failure(&failure))]
         }
         Err(ListingError::Failed(failure)) if failure.status == Some(404) => {
-            let advice = format!("if `windlass run --model {model} hello` answers, all is well");
+            let advice = format!("if `windlass run --model {} hello` answers, all is well", model.name);
             vec![Check::warn("server", with_failure(&failure), advice)]
         }
         Err(ListingError::Failed(failure)) => vec![Check::fail("server", with_failure(&failure))],
@@ -96,7 +103,11 @@ fn judge(
     }
 }
 
-fn check_model(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel]) -> Check {
+fn check_model(
+    endpoint: &ModelEndpoint,
+    ResolvedModel { id: model, .. }: &ResolvedModel,
+    listed: &[ListedModel],
+) -> Check {
     let ids: Vec<&str> = listed.iter().map(|model| model.id.as_str()).collect();
     let address = &endpoint.base_url.value;
     if ids.iter().any(|id| is_named(id, model.as_str())) {
@@ -144,12 +155,16 @@ fn abilities(known: &RememberedModel) -> Option<Check> {
     Some(Check::ok("can do", format!("{} ({source})", words.join(", "))))
 }
 
-fn window(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel], declared: Option<u64>) -> Check {
+fn window(endpoint: &ModelEndpoint, model: &ResolvedModel, listed: &[ListedModel], declared: Option<u64>) -> Check {
     const OLLAMA: &str = "Ollama gives models a small window unless told otherwise, and cuts silently: \
         start it with OLLAMA_CONTEXT_LENGTH=32768 or more";
     const SMALL: u64 = 8_192;
-    let told = listed.iter().find(|listed| is_named(&listed.id, model.as_str())).and_then(|listed| listed.window);
-    match declared.or(told) {
+    let told = listed.iter().find(|listed| is_named(&listed.id, &model.id)).and_then(|listed| listed.window);
+    if let Some(tokens) = model.figures.window {
+        return Check::ok("window", format!("{tokens} tokens (your settings)"));
+    }
+    let in_table = || known_model(endpoint.kind(), &model.id).and_then(|row| row.window);
+    match declared.or(told).or_else(in_table) {
         Some(tokens) if tokens < SMALL => Check::warn(
             "window",
             format!("{tokens} tokens"),
@@ -167,12 +182,26 @@ fn window(endpoint: &ModelEndpoint, model: &ModelName, listed: &[ListedModel], d
 mod tests {
     use std::time::Duration;
 
-    use windlass_provider::{ListedModel, ListingError};
+    use windlass::door::{ModelFigures, ResolvedModel};
+    use windlass_provider::server_kind::ServerKind;
+    use windlass_provider::{DeclaredModel, ListedModel, ListingError};
     use windlass_vocab::{Failure, FailureClass};
 
     use super::judge;
     use windlass_setup::models::memory::RememberedModel;
     use windlass_setup::settings::ModelEndpoint;
+
+    fn model(id: &str, base_url: &str) -> ResolvedModel {
+        ResolvedModel {
+            name: id.into(),
+            server: ServerKind::at(base_url),
+            base_url: base_url.to_owned(),
+            id: id.to_owned(),
+            key: None,
+            figures: ModelFigures::default(),
+            declared: DeclaredModel::default(),
+        }
+    }
 
     fn lines(url: &str, listed: Result<&[(&str, Option<u64>)], Failure>) -> Vec<String> {
         let listed = listed.map_err(ListingError::Failed).map(|models| {
@@ -180,7 +209,7 @@ mod tests {
         });
         let checks = judge(
             &ModelEndpoint::found(url),
-            &"m".into(),
+            &model("m", url),
             listed,
             Duration::from_millis(3),
             &RememberedModel::default(),
@@ -214,7 +243,7 @@ mod tests {
         let listed = vec![ListedModel { id: "-".to_owned(), window: None }];
         let nothing = RememberedModel::default();
         let found = ModelEndpoint::found("http://h/v1");
-        let checks = judge(&found, &"-".into(), Ok(listed), Duration::from_millis(3), &nothing);
+        let checks = judge(&found, &model("-", "http://h/v1"), Ok(listed), Duration::from_millis(3), &nothing);
         let told = format!("{} {}", checks[2].state.word(), checks[2].said);
         assert_eq!(told, "warn http://h/v1 lists one model, which has no name (its id is \"-\")");
     }
@@ -224,7 +253,11 @@ mod tests {
         let failure = |class, status| Err(Failure { status, ..Failure::new(class, "Because.") });
         assert_eq!(
             lines("http://h/v1", failure(FailureClass::Auth, Some(401))),
-            ["ok server: http://h/v1 answers", "fail key: Because. Set OPENAI_API_KEY to a key that is valid there."]
+            [
+                "ok server: http://h/v1 answers",
+                "fail key: Because. Set WINDLASS_API_KEY to a key that is valid there; a later model of a chain needs \
+                 `api_key_env` under [models.NAME]."
+            ]
         );
         assert_eq!(lines("http://h/v1", failure(FailureClass::BadRequest, Some(404))), ["warn server: Because."]);
         assert_eq!(lines("http://h/v1", failure(FailureClass::Transient, None)), ["fail server: Because."]);

@@ -8,7 +8,10 @@ use windlass_machine::PRESETS;
 use windlass_setup::settings::SettingsScope;
 use windlass_tools::Rule;
 
-use super::{SettingsDraft, rule};
+use super::{SettingsDraft, names_server, rule};
+
+/// The answer that leaves the server to the model's name.
+const SERVER_IN_NAME: &str = "that of the model";
 
 /// The input and output of the dialog.
 pub(crate) struct InitDialog<In, Out> {
@@ -33,7 +36,9 @@ pub(crate) fn ask<In: BufRead, Out: Write>(
         }
         (scope, _) => scope,
     };
-    let found = draft.server.as_ref().map_or("OpenAI", String::as_str).to_owned();
+    let in_name = draft.model.as_deref().is_some_and(names_server);
+    let usual = if in_name { SERVER_IN_NAME } else { "OpenAI" };
+    let found = draft.server.as_ref().map_or(usual, String::as_str).to_owned();
     let server = person.answer("The server's address, or OpenAI:", &found, server)?;
     let model = person.answer("The model:", draft.model.as_deref().unwrap_or("none"), |text| {
         if text == "none" { Ok(None) } else { Ok(Some(text.to_owned())) }
@@ -71,7 +76,7 @@ impl<In: BufRead, Out: Write> InitDialog<In, Out> {
 }
 
 fn server(text: &str) -> Result<Option<String>, String> {
-    if text.eq_ignore_ascii_case("openai") {
+    if text.eq_ignore_ascii_case("openai") || text == SERVER_IN_NAME {
         return Ok(None);
     }
     match Url::parse(text) {

@@ -9,6 +9,7 @@ mod ask;
 #[cfg(test)]
 mod tests;
 
+use windlass::door::{NamedModel, NamedServer};
 use windlass_machine::PRESETS;
 use windlass_setup::settings::SettingsScope;
 
@@ -36,7 +37,8 @@ pub(crate) enum DraftTrust {
 impl SettingsDraft {
     /// Whether the file works as drafted only in a trusted folder: a model alone would be looked for on another server.
     pub(crate) fn needs_trust(&self) -> bool {
-        self.scope == SettingsScope::Project && self.server.is_some()
+        let names_server = self.model.as_deref().is_some_and(names_server);
+        self.scope == SettingsScope::Project && (self.server.is_some() || names_server)
     }
 
     /// Renders the file.
@@ -63,7 +65,7 @@ impl SettingsDraft {
             Some(address) => format!("{mark}base_url = {}\n", quoted(address)),
             None => "# base_url = \"http://127.0.0.1:11434/v1\"\n".to_owned(),
         };
-        let line = if mark.is_empty() {
+        let line = if mark.is_empty() || self.server.is_none() {
             line
         } else {
             format!(
@@ -81,6 +83,11 @@ impl SettingsDraft {
 
     fn model_lines(&self, mark: &str) -> String {
         let line = match &self.model {
+            Some(model) if !mark.is_empty() && self.server.is_none() => format!(
+                "# It may name its server here once you trust this folder: take the # away, then run `windlass trust`.\n\
+                 # model = {}\n",
+                quoted(model)
+            ),
             Some(model) => format!("{mark}model = {}\n", quoted(model)),
             None => "# model = \"qwen3\"\n".to_owned(),
         };
@@ -123,6 +130,11 @@ impl SettingsDraft {
              # Rules: deny wins over ask, ask over allow.\n{allow}# deny = [\"run_command(git push *)\"]\n"
         )
     }
+}
+
+/// Whether one of these models, with commas between them, is named together with its server.
+pub(crate) fn names_server(names: &str) -> bool {
+    names.split(',').any(|name| NamedModel::parse(name.trim()).server != NamedServer::Unnamed)
 }
 
 /// Turns `cargo *` into a rule; leaves a whole rule as it is.

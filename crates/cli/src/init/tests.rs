@@ -63,6 +63,19 @@ fn a_trusted_folder_gets_the_server_with_the_model() {
     );
 }
 
+// proves W2, X2: a model with its server is written as it was named
+#[test]
+fn a_model_with_its_server_is_written_whole() {
+    let named = |scope| SettingsDraft { server: None, model: Some("groq:a,ollama:b".into()), ..draft(scope) };
+    let own = named(SettingsScope::User).render(DraftTrust::NotGiven);
+    assert!(own.contains("\nmodel = \"groq:a,ollama:b\"\n"), "{own}");
+    let settings = read_back(&named(SettingsScope::User));
+    assert_eq!((settings.model.map(|model| model.value.0).as_deref(), settings.fallbacks.len()), (Some("a"), 1));
+    let project = named(SettingsScope::Project).render(DraftTrust::NotGiven);
+    assert!(project.contains("`windlass trust`.\n# model = \"groq:a,ollama:b\"\n"), "{project}");
+    assert_eq!(read_back(&named(SettingsScope::Project)).model, None);
+}
+
 #[test]
 fn a_server_and_commands_stand_only_in_ones_own_file() {
     let full = |scope| SettingsDraft {

@@ -1,15 +1,16 @@
-//! The models that can be used: those of the chain and of the roles, of their servers and of servers on this machine.
+//! The models that can be used: those of the chain and of the roles, those with names of their own, and those of servers
+//! that are used, for which there is a key, or that run on this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use windlass::door::{LIST_LIMIT, ModelFigures, ResolvedModel, is_chat_model};
+use windlass::door::{LIST_LIMIT, ModelFigures, ModelProvider, PROVIDERS, ResolvedModel, is_chat_model};
 use windlass_provider::known_models::TABLE_DATE;
 use windlass_provider::{DeclaredModel, ListingError};
 use windlass_setup::models::memory::RememberedModel;
 use windlass_setup::models::{LocalServer, models_of};
-use windlass_setup::settings::ModelEndpoint;
+use windlass_setup::settings::{ModelEndpoint, SettingOrigin};
 use windlass_vocab::ModelRole;
 
 use super::row::{ModelRow, chain_rows};
@@ -19,48 +20,95 @@ use crate::output::harmless_line;
 /// A server on this machine answers in a millisecond or two, or is not there.
 const LOCAL_LIMIT: Duration = Duration::from_millis(300);
 
+/// How many models of a server are listed for people if none of them is used.
+const OF_OTHERS: usize = 20;
+
+/// What is listed.
+pub(crate) struct ListedModels<'a> {
+    /// The chain, with what is remembered of its models; or why there is none.
+    pub(crate) chain: Result<(&'a [ResolvedModel], &'a [RememberedModel]), String>,
+    /// The chains of other roles than the turn's.
+    pub(crate) roles: BTreeMap<ModelRole, Vec<ResolvedModel>>,
+    /// The models with names of their own, or why they can't be used.
+    pub(crate) own: BTreeMap<String, Result<ResolvedModel, String>>,
+    /// The servers of the chain and of the roles.
+    pub(crate) used: Vec<ModelEndpoint>,
+    /// Servers that could be used.
+    pub(crate) usable: Vec<ModelEndpoint>,
+    /// Servers that may run on this machine.
+    pub(crate) locals: Vec<LocalServer>,
+    /// Providers that are named with what they need, unless a server of theirs is among the others.
+    pub(crate) providers: &'static [&'static ModelProvider],
+}
+
 /// The models that can be used.
 #[derive(Debug)]
 pub(crate) struct ModelListing {
     /// Why there is no chain, or its models.
     pub(crate) chain: Result<Vec<ModelRow>, String>,
-    /// The chains of other roles than the turn's.
     roles: Vec<(ModelRole, Vec<ModelRow>)>,
+    own: Vec<(String, Result<ModelRow, String>)>,
     servers: Vec<ServerModels>,
+    /// Providers that are not set up.
+    others: Vec<&'static ModelProvider>,
 }
 
 /// The models of a server, or why it does not list them.
 #[derive(Debug)]
 struct ServerModels {
     base_url: String,
+    provider: Option<&'static ModelProvider>,
     models: Result<Vec<ModelRow>, String>,
+    /// Whether it is a server of the chain or of a role.
+    is_used: bool,
 }
 
-/// Asks the servers of the chain, and those on this machine, for their models.
-pub(crate) async fn list(
-    chain: Result<(&[ResolvedModel], &[RememberedModel]), String>,
-    roles: &BTreeMap<ModelRole, Vec<ResolvedModel>>,
-    endpoints: &[ModelEndpoint],
-    locals: &[LocalServer],
-) -> ModelListing {
-    let mut servers = Vec::<ServerModels>::new();
-    for endpoint in endpoints {
-        if servers.iter().all(|known| known.base_url != endpoint.base_url.value) {
-            let models = ask(endpoint, LIST_LIMIT).await;
-            servers.push(ServerModels { base_url: endpoint.base_url.value.clone(), models });
-        }
-    }
-    for local in locals {
-        let endpoint = ModelEndpoint::found(&local.base_url);
-        if servers.iter().all(|known| known.base_url != local.base_url)
-            && let Ok(models) = ask(&endpoint, LOCAL_LIMIT).await
-        {
-            servers.push(ServerModels { base_url: local.base_url.clone(), models: Ok(models) });
-        }
-    }
+/// Asks the servers for their models, all at the same time.
+pub(crate) async fn list(listed: ListedModels<'_>) -> ModelListing {
+    let ListedModels { chain, roles, own, used, usable, locals, providers } = listed;
     let learned = chain.as_ref().map_or(&[][..], |(_, learned)| *learned);
-    let roles = roles.iter().map(|(role, chain)| (*role, chain_rows(chain, learned))).collect();
-    ModelListing { chain: chain.map(|(chain, learned)| chain_rows(chain, learned)), roles, servers }
+    let rows = |models: &[ResolvedModel]| chain_rows(models, learned);
+    let roles: Vec<_> = roles.into_iter().map(|(role, chain)| (role, rows(&chain))).collect();
+    let of_own = |model: ResolvedModel| rows(&[model]).pop().ok_or_else(String::new);
+    let mut own: Vec<_> = own.into_iter().map(|(name, model)| (name, model.and_then(of_own))).collect();
+    let chain = chain.map(|(chain, _)| rows(chain));
+    let mut servers = ask_all(used, usable, &locals).await;
+    for row in chain.iter().flatten().chain(roles.iter().flat_map(|(_, rows)| rows)) {
+        let listed = servers.iter_mut().filter_map(|server| server.models.as_mut().ok()).flatten();
+        for other in listed.chain(own.iter_mut().filter_map(|(_, own)| own.as_mut().ok())) {
+            other.in_use |= (&other.server, &other.id) == (&row.server, &row.id);
+        }
+    }
+    let is_there = |provider: &ModelProvider| {
+        let is_same = |server: &ServerModels| server.provider == Some(provider) || server.base_url == provider.base_url;
+        servers.iter().any(is_same)
+    };
+    let others = providers.iter().copied().filter(|provider| !is_there(provider)).collect();
+    ModelListing { chain, roles, own, servers, others }
+}
+
+/// Asks each server once. One on this machine that nobody named is left out if it does not answer.
+async fn ask_all(used: Vec<ModelEndpoint>, usable: Vec<ModelEndpoint>, locals: &[LocalServer]) -> Vec<ServerModels> {
+    let found = locals.iter().map(|local| (ModelEndpoint::found(&local.base_url), LOCAL_LIMIT, false));
+    let named = used.into_iter().map(|endpoint| (endpoint, LIST_LIMIT, true));
+    let named = named.chain(usable.into_iter().map(|endpoint| (endpoint, LIST_LIMIT, false)));
+    let mut asked = Vec::new();
+    let mut addresses = BTreeSet::new();
+    for (endpoint, limit, is_used) in named.chain(found) {
+        if addresses.insert(endpoint.base_url.value.clone()) {
+            let provider = endpoint.provider;
+            let answer = tokio::spawn(async move { (ask(&endpoint, limit).await, endpoint.base_url) });
+            asked.push((answer, provider, is_used));
+        }
+    }
+    let mut servers = Vec::new();
+    for (answer, provider, is_used) in asked {
+        let Ok((models, address)) = answer.await else { continue };
+        if models.is_ok() || address.origin != SettingOrigin::Found || is_used {
+            servers.push(ServerModels { base_url: address.value, provider, models, is_used });
+        }
+    }
+    servers
 }
 
 async fn ask(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ModelRow>, String> {
@@ -70,7 +118,11 @@ async fn ask(endpoint: &ModelEndpoint, limit: Duration) -> Result<Vec<ModelRow>,
     })?;
     let base_url = &endpoint.base_url.value;
     // A provider's name is shorter than its address.
-    let provider = endpoint.provider.filter(|provider| provider.base_url == base_url);
+    let is_given = |provider: &ModelProvider| match (&endpoint.base_url.origin, provider.address_variable) {
+        (SettingOrigin::Variable(name), Some(variable)) => name == variable.name,
+        (_, Some(_) | None) => false,
+    };
+    let provider = endpoint.provider.filter(|provider| provider.base_url == base_url || is_given(provider));
     let row = |id: &str| {
         let row = ModelRow::of(endpoint.kind(), base_url, id, ModelFigures::default(), &DeclaredModel::default());
         let name = provider.map_or_else(|| row.name.clone(), |provider| format!("{}:{id}", provider.prefix));
@@ -89,25 +141,23 @@ impl ModelListing {
                 let title = if chain.len() == 1 { "the model" } else { "the chain, in the order it is tried" };
                 push_block(&mut text, title, chain);
             }
-            Err(problem) => text += &format!("no model is configured: {}\n", harmless_line(problem)),
+            Err(problem) => text += &format!("{}\n", harmless_line(problem)),
         }
         for (role, chain) in &self.roles {
             text.push('\n');
             push_block(&mut text, &format!("in the role {}", role.name()), chain);
         }
-        for ServerModels { base_url, models } in &self.servers {
-            match models {
-                Ok(models) if models.is_empty() => text += &format!("\n{base_url} lists no model for conversation\n"),
-                Ok(models) => {
-                    text.push('\n');
-                    push_block(&mut text, &harmless_line(base_url), models);
-                }
-                Err(problem) => text += &format!("\n{}\n", harmless_line(problem)),
-            }
+        if !self.own.is_empty() {
+            text += "\nyour own names\n";
+            push_own(&mut text, &self.own);
         }
+        for server in &self.servers {
+            push_server(&mut text, server);
+        }
+        push_others(&mut text, &self.others);
         text + &format!(
-            "\nWindows in tokens, prices for a million tokens; as of {TABLE_DATE}, unless the server or your settings say \
-             otherwise.\n"
+            "\n* is in use. Windows in tokens, prices for a million tokens;\nas of {TABLE_DATE}, unless the server or your \
+             settings say otherwise.\n"
         )
     }
 
@@ -125,14 +175,78 @@ impl ModelListing {
         };
         let roles: Map<String, Value> =
             self.roles.iter().map(|(role, chain)| (role.name().to_owned(), rows(chain).into())).collect();
-        json!({ "table_date": TABLE_DATE, "chain": chain, "roles": roles, "problem": problem, "servers": servers })
+        let own = self.own.iter().map(|(name, row)| match row {
+            Ok(row) => row.as_json(),
+            Err(problem) => json!({ "name": name, "problem": problem }),
+        });
+        let own: Vec<Value> = own.collect();
+        let other = |provider: &&ModelProvider| {
+            let key = provider.key_variable.or(provider.shared_key_variable);
+            json!({ "provider": provider.name, "prefix": provider.prefix, "key": key })
+        };
+        let others: Vec<Value> = self.others.iter().map(other).collect();
+        json!({
+            "table_date": TABLE_DATE, "chain": chain, "roles": roles, "own": own, "problem": problem, "servers": servers,
+            "not_set_up": others,
+        })
     }
 }
 
 fn push_block(text: &mut String, title: &str, rows: &[ModelRow]) {
-    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or_default().min(48);
     *text += &format!("{title}\n");
-    for row in rows {
-        *text += &format!("  {:<width$}  {}\n", harmless_line(&row.name), row.details());
+    let names: Vec<String> = rows.iter().map(|row| harmless_line(&row.name)).collect();
+    let width = width(names.iter());
+    for (name, row) in names.iter().zip(rows) {
+        *text += &format!("{} {name:<width$}  {}\n", row.mark(), row.details());
+    }
+}
+
+/// The width of the longest name, within limits.
+fn width<'n>(names: impl Iterator<Item = &'n String>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or_default().min(48)
+}
+
+fn push_own(text: &mut String, own: &[(String, Result<ModelRow, String>)]) {
+    let width = width(own.iter().map(|(name, _)| name));
+    for (name, row) in own {
+        let (mark, details) = match row {
+            Ok(row) => (row.mark(), format!("{}; {}", stands_for(row), row.details())),
+            Err(problem) => (" ", problem.clone()),
+        };
+        *text += &format!("{mark} {:<width$}  {}\n", harmless_line(name), harmless_line(&details));
+    }
+}
+
+/// The model and the server that an own name stands for.
+fn stands_for(row: &ModelRow) -> String {
+    let provider = PROVIDERS.into_iter().find(|provider| provider.base_url == row.server);
+    provider.map_or_else(|| format!("{}#{}", row.server, row.id), |provider| format!("{}:{}", provider.prefix, row.id))
+}
+
+fn push_server(text: &mut String, server: &ServerModels) {
+    let base_url = harmless_line(&server.base_url);
+    match &server.models {
+        Ok(models) if models.is_empty() => *text += &format!("\n{base_url} lists no model for conversation\n"),
+        Ok(models) => {
+            let most = if server.is_used { models.len() } else { OF_OTHERS.min(models.len()) };
+            text.push('\n');
+            push_block(text, &base_url, &models[..most]);
+            if most < models.len() {
+                *text += &format!("  and {} more; `windlass models --json` lists them\n", models.len() - most);
+            }
+        }
+        Err(problem) => *text += &format!("\n{}\n", harmless_line(problem)),
+    }
+}
+
+/// Lists the providers that are not set up, with what each needs.
+fn push_others(text: &mut String, others: &[&ModelProvider]) {
+    let need = |provider: &ModelProvider| match provider.key_variable.or(provider.shared_key_variable) {
+        Some(variable) => format!("set {variable}"),
+        None => format!("start {} on this machine", provider.name),
+    };
+    for (at, provider) in others.iter().enumerate() {
+        let title = if at == 0 { "\nnot set up\n" } else { "" };
+        *text += &format!("{title}  {:<14}  {}\n", format!("{}:ID", provider.prefix), need(provider));
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use windlass::door::{ModelFigures, ResolvedModel};
 use windlass_provider::DeclaredModel;
 use windlass_provider::abilities::{Abilities, Ability};
-use windlass_provider::known_models::{known_model, list_prices};
+use windlass_provider::known_models::{KnownModel, known_model, list_prices};
 use windlass_provider::server_kind::ServerKind;
 use windlass_setup::models::memory::RememberedModel;
 use windlass_vocab::{ListPrices, NanoMoney, Timestamp};
@@ -22,6 +22,8 @@ pub(crate) struct ModelRow {
     pub(super) abilities: Vec<&'static str>,
     /// The day of the last probe.
     pub(super) probed: Option<String>,
+    /// Whether it is listed as one of the chain or of a role elsewhere.
+    pub(super) in_use: bool,
 }
 
 /// Returns a row for each model of a chain.
@@ -51,30 +53,36 @@ impl ModelRow {
         declared: &DeclaredModel,
     ) -> Self {
         let known = known_model(kind, id);
-        let can = Abilities::of(kind, id).overridden(&declared.overrides());
+        let can = figures.applied_to(Abilities::of(kind, id).overridden(&declared.overrides()));
         let lacks_calls = if can.native_calls == Ability::No { Ability::Yes } else { Ability::No };
-        let images = figures.images.map_or(can.images, |sees| if sees { Ability::Yes } else { Ability::No });
         let abilities = [
             (can.native_calls, "tools"),
             (lacks_calls, "no tools"),
-            (images, "images"),
+            (can.parallel_calls, "parallel calls"),
+            (can.images, "images"),
             (can.json_schema, "JSON schema"),
         ];
         Self {
             name: format!("{base_url}#{id}"),
             id: id.to_owned(),
             server: base_url.to_owned(),
-            window: figures.window.or(declared.window).or(known.and_then(|row| row.window)),
+            window: figures.window.or(declared.window).or(known.and_then(KnownModel::usable_window)),
             max_output: figures.max_output.or(known.and_then(|row| row.max_output)),
             prices: figures.prices.or_else(|| list_prices(kind, id)),
             abilities: abilities.into_iter().filter(|(can, _)| can.is_certain()).map(|(_, name)| name).collect(),
             probed: None,
+            in_use: false,
         }
     }
 
     /// Returns the row with the window that the server says it has.
     pub(crate) fn with_window(self, window: Option<u64>) -> Self {
         Self { window: window.or(self.window), ..self }
+    }
+
+    /// What stands before it in a list.
+    pub(super) fn mark(&self) -> &'static str {
+        if self.in_use { "*" } else { " " }
     }
 
     /// What is known of it, in a few words.
@@ -109,6 +117,7 @@ impl ModelRow {
             "prices": prices,
             "abilities": self.abilities,
             "probed": self.probed,
+            "in_use": self.in_use,
         })
     }
 }
@@ -155,7 +164,11 @@ mod tests {
             )
         };
         let usual = row(ModelFigures::default());
-        assert!(usual.details().contains("; $0.40 in, $1.60 out; tools, images"), "{}", usual.details());
+        assert!(
+            usual.details().contains("; $0.40 in, $1.60 out; tools, parallel calls, images"),
+            "{}",
+            usual.details()
+        );
         let own = row(ModelFigures { window: Some(7), ..ModelFigures::default() });
         assert!(own.details().starts_with("window 7; $0.40"), "{}", own.details());
         assert_eq!(own.with_window(Some(9)).as_json()["window"], 9);

@@ -7,7 +7,6 @@ use windlass::door::ResolvedModel;
 use windlass_narrate::duration;
 use windlass_provider::known_models::list_prices;
 use windlass_provider::{Delivery, HttpClient, HttpConfig, HttpModel, Model as _, ModelConfig, ModelRequest, Segments};
-use windlass_setup::models::questions::config_of;
 use windlass_vocab::{
     Failure, FailureClass, MaxTokens, Message, NanoMoney, OutputSpec, PinnedContext, Reasoning, Reply, StreamIdle,
     TurnMode, Usage,
@@ -19,8 +18,8 @@ use crate::output::harmless_line;
 
 /// How long a model may take; a local one may have to be loaded first.
 const LIMIT: Duration = Duration::from_secs(120);
-/// Enough for a word, and for a model that reasons a little before it.
-const LONGEST_REPLY: u32 = 256;
+/// Enough for a word or a call, and for a model that reasons before it.
+const LONGEST_REPLY: u32 = 2_048;
 
 /// What a call to one model led to.
 #[derive(Debug)]
@@ -58,7 +57,7 @@ async fn call(model: &ResolvedModel) -> Result<Reply, Failure> {
         output: None,
         limit: LIMIT,
     };
-    small.make(model, config_of(model)).await
+    small.make(model, model.config()).await
 }
 
 /// One call with a short reply.

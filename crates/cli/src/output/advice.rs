@@ -3,12 +3,15 @@
 
 use std::borrow::Cow;
 
-use windlass::door::PROVIDERS;
+use windlass::door::{KEY_VARIABLE, ModelProvider, PROVIDERS};
 use windlass_mcp::{Notice, NoticeKind};
 use windlass_narrate::{NarratedLine, RunEndWords, Tone, harmless_line};
 use windlass_runtime::UndoError;
+use windlass_setup::settings::PlaceSettings;
 use windlass_tools::{SandboxUntried, WorkspaceError};
-use windlass_vocab::{EndReason, Failure, FailureCause, FailureClass, ModelSoftware, Remedy, RunEnded};
+use windlass_vocab::{EndReason, Failure, FailureCause, FailureClass, ModelSoftware, Remedy, RunEnded, SpendingLimit};
+
+use super::wording::command_for;
 
 /// Returns the lines, each followed by the change that would let its call run.
 pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
@@ -25,7 +28,11 @@ pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
 
 /// Returns why a run has no answer, or only a partial one, and a remedy.
 pub(crate) fn end_words(words: &RunEndWords<'_>, ended: &RunEnded) -> String {
-    let text = words.advised(end_advice(ended.reason));
+    with_failure_remedy(words.advised(end_advice(ended.reason)), ended)
+}
+
+/// Returns the text, and what mends the failure the run ended with.
+pub(crate) fn with_failure_remedy(text: String, ended: &RunEnded) -> String {
     match ended.failure.as_ref().and_then(for_failure) {
         Some(advice) => format!("{text} {advice}"),
         None => text,
@@ -36,9 +43,7 @@ pub(crate) fn end_words(words: &RunEndWords<'_>, ended: &RunEnded) -> String {
 pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
     match reason {
         EndReason::TurnCap => " (--max-turns raises it)",
-        EndReason::BudgetSpent => {
-            " (`windlass retry` goes on with a higher limit: --max-cost, --max-run-tokens, or the row under [policy])"
-        }
+        EndReason::BudgetSpent => " (--max-cost, --max-run-tokens or the row under [policy] raises it)",
         EndReason::Completed
         | EndReason::Asked
         | EndReason::Conversed
@@ -46,6 +51,33 @@ pub(crate) const fn end_advice(reason: EndReason) -> &'static str {
         | EndReason::Cancelled
         | EndReason::Failed => "",
     }
+}
+
+/// What a person in the chat can do after a run that failed or reached a limit.
+pub(crate) const RETRY_IN_CHAT: &str = "/retry tries it again";
+
+/// Returns the command that goes on with a run without a whole answer, in the session with this key; none for a run that
+/// ended well.
+pub(crate) fn next_command(ended: &RunEnded, key: &str, place: &PlaceSettings) -> Option<String> {
+    let retry = |flags: &str| format!("`{}`", command_for("retry", key, flags, place));
+    Some(match ended.reason {
+        EndReason::Failed => format!("{} tries it again", retry("")),
+        EndReason::Unfinished | EndReason::Cancelled => format!("{} goes on with it", retry("")),
+        EndReason::TurnCap => format!("{} goes on with it", retry(" --max-turns N")),
+        EndReason::BudgetSpent => {
+            // The record names the limit in its text only.
+            let reached = SpendingLimit::ALL.into_iter().find(|limit| ended.answer.contains(limit.row()));
+            match reached {
+                Some(SpendingLimit::RunCost) => format!("{} goes on with it", retry(" --max-cost AMOUNT")),
+                Some(SpendingLimit::RunTokens) => format!("{} goes on with it", retry(" --max-run-tokens N")),
+                Some(limit) => {
+                    format!("raise {} under [policy] in windlass.toml, then {} goes on with it", limit.row(), retry(""))
+                }
+                None => format!("{} goes on with it", retry("")),
+            }
+        }
+        EndReason::Completed | EndReason::Asked | EndReason::Conversed => return None,
+    })
 }
 
 /// Returns the changes that would let a refused call run, one per line.
@@ -127,19 +159,42 @@ pub(crate) fn for_failure(failure: &Failure) -> Option<Cow<'static, str>> {
         // No version has written advice into the message of a failure with a cause.
         return Some(for_cause(cause, failure.status).into());
     } else if failure.class == FailureClass::Auth {
-        let variable = key_variable(&failure.message);
-        let advice = || format!("Set {variable} to a key that is valid there.").into();
-        return (!failure.message.contains(variable)).then(advice);
+        let variable = key_variable(&failure.message, |name| std::env::var(name).ok());
+        let advice = || key_advice(variable).into();
+        let has_advice = [variable, OPENAI_KEY].into_iter().any(|name| failure.message.contains(name));
+        return (!has_advice).then(advice);
     } else {
         for_class(failure.class)?
     };
     (!failure.message.contains(mark)).then_some(advice.into())
 }
 
-/// Returns the variable for the key of the provider whose server the message names.
-fn key_variable(message: &str) -> &'static str {
-    let named = PROVIDERS.into_iter().find(|provider| message.contains(provider.base_url));
-    named.and_then(|provider| provider.key_variable.or(provider.shared_key_variable)).unwrap_or("OPENAI_API_KEY")
+/// The variable that older versions named for every server.
+const OPENAI_KEY: &str = "OPENAI_API_KEY";
+
+/// Returns how a server gets a valid key. The variable for whichever server is called is for the first model's.
+fn key_advice(variable: &str) -> String {
+    let of_table = if variable == KEY_VARIABLE {
+        "; a later model of a chain needs `api_key_env` under [models.NAME]"
+    } else {
+        ""
+    };
+    format!("Set {variable} to a key that is valid there{of_table}.")
+}
+
+/// Returns the variable for the key of the server that the message names: that of the provider whose address it is, or for
+/// which the environment gives this address; any other server gets the key for whichever server is called.
+fn key_variable(message: &str, environment: impl Fn(&str) -> Option<String>) -> &'static str {
+    let has = |provider: &&'static ModelProvider| {
+        let elsewhere = || {
+            let variable = provider.address_variable?;
+            variable.form.base_url(&environment(variable.name)?).ok()
+        };
+        let is_named = |address: &str| !address.is_empty() && message.contains(address.trim_end_matches('/'));
+        is_named(provider.base_url) || elsewhere().is_some_and(|address| is_named(&address))
+    };
+    let named = PROVIDERS.into_iter().find(has);
+    named.and_then(|provider| provider.key_variable.or(provider.shared_key_variable)).unwrap_or(KEY_VARIABLE)
 }
 
 /// Returns the remedy for a cause.
@@ -151,6 +206,7 @@ fn for_cause(cause: FailureCause, status: Option<u16>) -> &'static str {
         FailureCause::WrongAddress => "Check the base URL (often it ends in /v1; is the port right?).",
         FailureCause::Unreachable => "Check the base URL and the network.",
         FailureCause::UntrustedCertificate => "Add its authority to the system's store, or check the base URL.",
+        FailureCause::ImageRefused => "Leave the image out, or choose another model with --model.",
         FailureCause::NotCalled => "Try again in a minute, or choose another with --model.",
     }
 }
@@ -227,7 +283,7 @@ fn in_toml(text: &str) -> String {
 mod tests {
     use windlass_vocab::{Failure, FailureCause, FailureClass, ModelSoftware, Remedy};
 
-    use super::{for_call, for_failure};
+    use super::{for_call, for_failure, key_variable};
 
     // proves T8: denied at once, with the rule that would allow the call
     #[test]
@@ -292,7 +348,7 @@ mod tests {
     #[test]
     fn a_failure_of_an_older_version_says_itself_what_mends_it() {
         let failure = |message: &str| Failure::new(FailureClass::Auth, message);
-        assert!(for_failure(&failure("It refused the key.")).is_some_and(|said| said.contains("OPENAI_API_KEY")));
+        assert!(for_failure(&failure("It refused the key.")).is_some_and(|said| said.contains("WINDLASS_API_KEY")));
         assert_eq!(for_failure(&failure("It refused the key. Set OPENAI_API_KEY.")), None);
         let no_tools = Failure { no_tools: true, ..Failure::new(FailureClass::BadRequest, "It takes no tools.") };
         assert!(for_failure(&no_tools).is_some_and(|said| said.contains("--dialect tool_block")));
@@ -312,11 +368,26 @@ mod tests {
             ("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
             ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
             ("https://router.huggingface.co/v1", "HF_TOKEN"),
-            ("https://llm.example/v1", "OPENAI_API_KEY"),
+            ("https://llm.example/v1", "WINDLASS_API_KEY"),
         ] {
             let failure = Failure::new(FailureClass::Auth, format!("The server at {server} refused the key (401)."));
-            let advice = format!("Set {variable} to a key that is valid there.");
-            assert_eq!(for_failure(&failure).as_deref(), Some(advice.as_str()), "{server}");
+            let advice = format!("Set {variable} to a key that is valid there");
+            let given = for_failure(&failure).expect("advice");
+            assert!(given.starts_with(&advice), "{server}: {given}");
+            assert_eq!(given.contains("`api_key_env` under [models.NAME]"), variable == "WINDLASS_API_KEY", "{given}");
+        }
+        // Behind another address, the variable is that of the provider for which the address is given.
+        let proxies = |name: &str| match name {
+            "ANTHROPIC_BASE_URL" => Some("https://proxy.example/".to_owned()),
+            "OPENAI_BASE_URL" => Some("https://llm.example/v1".to_owned()),
+            _ => None,
+        };
+        for (server, variable) in [
+            ("https://proxy.example/v1", "ANTHROPIC_API_KEY"),
+            ("https://llm.example/v1", "OPENAI_API_KEY"),
+            ("https://other.example/v1", "WINDLASS_API_KEY"),
+        ] {
+            assert_eq!(key_variable(&format!("The server at {server} refused the key (401)."), proxies), variable);
         }
     }
 

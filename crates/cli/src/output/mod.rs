@@ -10,14 +10,15 @@ mod editable_text;
 mod live;
 mod progress;
 pub(crate) mod setting_words;
+mod spent;
 pub(crate) mod undone;
 mod waiting;
 pub(crate) mod wording;
 
 use std::io::{self, Write};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use windlass_narrate::{RunEndWords, answer_of};
+use windlass_narrate::{RunEndWords, answer_of, duration};
 pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 use windlass_vocab::{Event, Record, RunEnded};
 
@@ -25,6 +26,7 @@ pub(crate) use self::broken_json::broken_json;
 pub(crate) use self::editable_text::{EditableText, without_stand_ins};
 pub(crate) use self::live::{StatusLines, ThrottledProgress};
 pub use self::progress::RunProgress;
+pub(crate) use self::spent::spent;
 pub(crate) use self::wording::{command_for, quoted, same_folders};
 
 /// What a stream is connected to.
@@ -117,11 +119,28 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
     /// Shows how the run ended.
     pub fn ended(&mut self, ended: &RunEnded) -> io::Result<()> {
         if let Some(words) = RunEndWords::of(ended) {
-            self.notice(&advice::end_words(&words, ended));
+            // Below the notice stands the command that goes on, with the flag that helps.
+            let text = match self {
+                Self::Answer { .. } => advice::with_failure_remedy(words.advised(""), ended),
+                Self::Json { .. } => advice::end_words(&words, ended),
+            };
+            self.notice(&text);
         }
         match (self, answer_of(ended)) {
             (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text)),
             (Self::Answer { .. }, None) | (Self::Json { .. }, _) => Ok(()),
+        }
+    }
+}
+
+impl<Out: Write, Err: Write> RunView<Out, Err> {
+    /// Tells a person at a terminal what a run used and cost, and how long they waited for it.
+    pub fn spent(&mut self, ended: &RunEnded, took: Duration) {
+        if let Self::Answer { progress, .. } = self
+            && ended.usage.calls > 0
+        {
+            let took = duration(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+            progress.footer(&format!("windlass: {}, {took}", spent(&ended.usage, ended.cost)));
         }
     }
 }

@@ -4,9 +4,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use windlass_narrate::{
-    Activity, Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, problem_of_attempt, short_line,
-};
+use windlass_narrate::{Activity, Detail, LineSpeaker, NarratedLine, Narrator, Tone, harmless_line, short_line};
 use windlass_vocab::{Delta, DeltaBody, Envelope, Event, ModelRole, NextAttempt, Record};
 
 use super::StreamTarget;
@@ -105,6 +103,13 @@ impl<W: Write> RunProgress<W> {
         self.print(LineWeight::Plain, text);
     }
 
+    /// Prints a quiet line below the answer, on a terminal only: what is piped stays as it was.
+    pub fn footer(&mut self, text: &str) {
+        if self.lines.stream() == StreamTarget::Terminal {
+            self.print(LineWeight::Dim, text);
+        }
+    }
+
     /// Clears the live line when the reply ends; a question begins on an empty line.
     fn make_room(&mut self, record: &Record) {
         if matches!(record, Record::ModelReplied(_) | Record::QuestionAsked(_) | Record::RunEnded(_)) {
@@ -132,7 +137,7 @@ impl<W: Write> RunProgress<W> {
             && let NextAttempt::Retry { at } = failed.next
         {
             let wait = Duration::from_millis(at.ms_since(envelope.at));
-            self.waits.begin_retry(wait, problem_of_attempt(failed), now);
+            self.waits.begin_retry(wait, self.narrator.retry_problem().to_owned(), now);
         }
         if matches!(envelope.record, Record::QuestionAsked(_)) && self.audience == Audience::LooksOn {
             self.waits.begin(&Activity::Person.to_string(), now);

@@ -9,6 +9,8 @@ use windlass_setup::settings::{
     FormerTrust, OwnershipProblem, SettingOrigin, SettingsError, SettingsNotice, UntrustedFolder,
 };
 
+use super::advice::with_failure;
+
 /// Returns the flag that a value came from.
 pub(crate) fn flag_of(origin: &SettingOrigin) -> Option<String> {
     match origin {
@@ -60,6 +62,8 @@ pub(crate) fn settings_error(error: &SettingsError) -> String {
              llama.cpp server, or name a server with --base-url or OPENAI_BASE_URL (e.g. http://127.0.0.1:11434/v1). \
              `windlass init` writes it down; `windlass demo` shows a job without a model"
         ),
+        SettingsError::NoProvider { origin, prefix, near } => no_provider(origin, prefix, *near),
+        SettingsError::NoKey { variable, .. } => format!("{error}: set {variable}, or choose another with --model"),
         SettingsError::OtherServer { .. } => format!("{error}: say which with --base-url or OPENAI_BASE_URL"),
         SettingsError::NotUsedUnasked { base_url, .. } => format!("{error}. {}", how_to_name(base_url)),
         SettingsError::NoModelHere { software } => format!(
@@ -85,8 +89,29 @@ pub(crate) fn settings_error(error: &SettingsError) -> String {
                 (KnownModels::None | KnownModels::Several(_) | KnownModels::NotListed(_), _) => String::new(),
             }
         ),
+        SettingsError::KeyRefused(failure) => with_failure(failure),
         SettingsError::NoDataDir => "it is not known where to keep sessions: set HOME, or give --data-dir".to_owned(),
-        SettingsError::Unreadable { .. } | SettingsError::Servers { .. } => error.to_string(),
+        SettingsError::Unreadable { .. } | SettingsError::Servers { .. } | SettingsError::NotListed { .. } => {
+            error.to_string()
+        }
+    }
+}
+
+/// Returns how a model is named whose provider is unknown.
+fn no_provider(origin: &SettingOrigin, prefix: &str, near: Option<&str>) -> String {
+    let example = match prefix {
+        _ if prefix.starts_with("azure") => "https://RESOURCE.openai.azure.com/openai/v1#DEPLOYMENT",
+        "bedrock" | "aws" => "https://bedrock-runtime.REGION.amazonaws.com/openai/v1#ID",
+        _ if prefix.contains("vertex") => "gemini:ID (with GEMINI_API_KEY)",
+        _ => "https://llm.example/v1#ID",
+    };
+    let what = format!("{}: there is no provider {prefix:?}", origin_text(origin));
+    match near {
+        Some(near) => format!("{what}; did you mean {near:?}?"),
+        None => format!(
+            "{what}: write {example}, or another server's address with the model's id, and give its key as {KEY_VARIABLE}; \
+             `windlass models` lists the providers"
+        ),
     }
 }
 
@@ -222,6 +247,12 @@ mod tests {
         });
         assert!(text.starts_with("--model: ") && text.contains("Ollama on this machine has a, b. "), "{text}");
         assert!(text.contains("ollama:m"), "{text}");
+        let no_key = SettingsError::NoKey { model: "m".into(), provider: "Groq", variable: "GROQ_API_KEY" };
+        let text = settings_error(&no_key);
+        assert_eq!(
+            text,
+            "there is no key for Groq, whose model m is named: set GROQ_API_KEY, or choose another with --model"
+        );
         let not_used = SettingsError::NotUsedUnasked { doubt: "a server".into(), base_url: "http://l/v1".into() };
         let text = settings_error(&not_used);
         for way in ["--base-url http://l/v1", "OPENAI_BASE_URL=http://l/v1", r#"base_url = "http://l/v1""#] {

@@ -86,7 +86,7 @@ fn a_retry_says_why_and_how_long_it_waits() {
     );
     assert_eq!(
         lines,
-        "trying again in 3 s: rate limited\n\
+        "trying again in 3 s: m is rate limited\n\
          trying again in 500 ms: the connection was reset\n\
          overloaded; trying small instead\n\
          the stream broke; asking for the whole reply at once\n"
@@ -102,7 +102,7 @@ fn retries_for_the_same_reason_are_one_live_line_on_a_terminal_and_one_line_in_a
     assert_eq!(
         rendered(StreamTarget::Piped, &retries),
         "trying again in 1 s: Nothing listens there\n\
-         trying again in 1 ms: rate limited\n\
+         trying again in 1 ms: m is rate limited\n\
          trying again in 3 s: Nothing listens there\n"
     );
     let live = rendered(StreamTarget::Terminal, &retries);
@@ -292,8 +292,8 @@ fn the_answer_alone_goes_to_standard_output() {
     assert!(out == "half\n" && err.contains("not finished"));
     for (reason, word) in [
         (EndReason::Cancelled, "stopped"),
-        (EndReason::TurnCap, "--max-turns"),
-        (EndReason::BudgetSpent, "budget"),
+        (EndReason::TurnCap, "turn cap"),
+        (EndReason::BudgetSpent, "spending limit"),
         (EndReason::Failed, "failed"),
     ] {
         let (out, err) = both(reason, "why");
@@ -415,12 +415,14 @@ fn the_live_line_shows_the_seconds() {
     assert!(!live.contains('\n'), "{live:?}");
     let retry = failed(Some(429), "x", NextAttempt::Retry { at: Timestamp(9_000) });
     let live = ticked(StreamTarget::Terminal, &[retry], &[2, 5, 11]);
-    for text in ["trying again in 7 s: rate limited", "trying again in 4 s: rate", "waiting for the model, 2 s"] {
+    for text in
+        ["trying again in 7 s: m is rate limited", "trying again in 4 s: m is rate", "waiting for the model, 2 s"]
+    {
         assert!(live.contains(text), "{text}: {live:?}");
     }
     let retry = failed(Some(429), "x", NextAttempt::Retry { at: Timestamp(9_000) });
     let piped = ticked(StreamTarget::Piped, &[retry], &[5]);
-    assert_eq!(piped, "trying again in 9 s: rate limited\nstill waiting, 4 s left: rate limited\n");
+    assert_eq!(piped, "trying again in 9 s: m is rate limited\nstill waiting, 4 s left: m is rate limited\n");
 }
 
 // proves W2: the live line shows no raw arguments and no thoughts, only that they are written

@@ -48,7 +48,7 @@ const LOWEST: usize = 4;
 
 impl TerminalLook {
     /// Returns the columns available for the layout.
-    pub(super) fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         self.width.max(NARROWEST)
     }
 

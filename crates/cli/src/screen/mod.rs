@@ -36,7 +36,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use windlass_narrate::{Detail, Narrator, RunEndWords, answer_of};
+use windlass_narrate::{Detail, Narrator, RunEndWords, Tone, answer_of};
 use windlass_vocab::{DeltaBody, Event, Record, RunEnded};
 
 use self::answer::{DisplayedAnswer, StreamedAnswer};
@@ -54,6 +54,7 @@ pub(crate) use self::diff::painted;
 pub(crate) use self::live::NEXT_LINE;
 pub use self::look::{Colour, Glyphs, TerminalLook, ThinkingFold};
 pub(crate) use self::style::text_width;
+pub(crate) use self::wrap::wrapped_lines;
 
 /// Shortest time between two repaints, however fast text arrives.
 pub const REPAINT_MS: u64 = 33;
@@ -204,6 +205,9 @@ impl<W: Write> Screen<W> {
                 words.detail = "";
             }
             self.put_styled(style_of(words.tone), &advice::end_words(&words, ended));
+            if words.tone == Tone::Failure {
+                self.put_styled(Style::DIM, advice::RETRY_IN_CHAT);
+            }
         }
         self.paint()
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use windlass_narrate::{LineSpeaker, NarratedLine, problem_of_attempt};
+use windlass_narrate::{LineSpeaker, NarratedLine};
 use windlass_vocab::{AttemptFailed, Envelope, ModelReplied, ModelRole, NextAttempt, Part, Record, StopBy};
 
 use super::awaited::WaitStatus;
@@ -91,7 +91,7 @@ impl<W: Write> Screen<W> {
         self.awaited = match &failed.next {
             NextAttempt::Retry { at } => {
                 let until = self.now.saturating_add(at.ms_since(envelope.at));
-                WaitStatus::Retry { until, why: problem_of_attempt(failed) }
+                WaitStatus::Retry { until, why: self.narrator.retry_problem().to_owned() }
             }
             NextAttempt::Model { .. }
             | NextAttempt::Whole

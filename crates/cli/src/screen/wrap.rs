@@ -1,7 +1,7 @@
 //! Wrapping: spans in, rows of at most `width` columns out. Breaks at blanks, between wide
 //! characters, and inside a word only when the word alone is too long for a row.
 
-use super::style::{Span, Style, char_width, push};
+use super::style::{Span, Style, char_width, push, text_width};
 
 /// Wraps into rows of at most `width` columns. A line break in a span begins a new row.
 pub(super) fn wrap(spans: &[Span], width: usize) -> Vec<Vec<Span>> {
@@ -11,6 +11,27 @@ pub(super) fn wrap(spans: &[Span], width: usize) -> Vec<Vec<Span>> {
     }
     wrapper.end_row();
     wrapper.rows
+}
+
+/// Wraps the lines of a plain text that are too long for a row. The rows that go on stand deeper than the first.
+pub(crate) fn wrapped_lines(text: &str, width: usize) -> String {
+    let mut wrapped = String::new();
+    for line in text.lines() {
+        if text_width(line) <= width {
+            wrapped = wrapped + line + "\n";
+            continue;
+        }
+        let words = line.trim_start_matches(' ');
+        let depth = line.len() - words.len();
+        let deeper = (depth + 2).min(width / 2);
+        for (row, spans) in wrap(&[Span::new(Style::PLAIN, words)], width - deeper).iter().enumerate() {
+            let before = if row == 0 { depth.min(deeper) } else { deeper };
+            wrapped.push_str(&" ".repeat(before));
+            spans.iter().for_each(|span| wrapped.push_str(&span.text));
+            wrapped.push('\n');
+        }
+    }
+    wrapped
 }
 
 /// Splits into rows exactly at the width, without changing the text.
@@ -126,13 +147,23 @@ const fn closes(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fold_at, wrap};
+    use super::{fold_at, wrap, wrapped_lines};
     use crate::screen::style::{Span, Style, text_width};
 
     fn rows(text: &str, width: usize) -> Vec<String> {
         let span = Span { style: Style::PLAIN, text: text.into() };
         let text_of = |row: &Vec<Span>| row.iter().map(|span| span.text.as_str()).collect::<String>();
         wrap(&[span], width).iter().map(text_of).collect()
+    }
+
+    // proves W2: a narrow terminal breaks no word
+    #[test]
+    fn lines_that_are_too_long_go_on_deeper() {
+        let text = "  /cost  tokens, and money where prices are known\n\nshort\n";
+        assert_eq!(wrapped_lines(text, 80), text);
+        let narrow = "  /cost  tokens, and\n    money where prices\n    are known\n\nshort\n";
+        assert_eq!(wrapped_lines(text, 24), narrow);
+        assert!(wrapped_lines(&"x".repeat(50), 20).lines().all(|row| text_width(row) <= 20));
     }
 
     #[test]

@@ -132,7 +132,9 @@ impl ServerContext {
         if purpose == Purpose::GoOn && model.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
-        let model = prepared_run.choose(ModelPreference::new(model, ModelFallback::Refuse)).await?;
+        let preference = ModelPreference::new(model, ModelFallback::Refuse);
+        let is_open = purpose == Purpose::GoOn && known.is_some_and(session::is_open);
+        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
         let agent = agent::build(&prepared_run.setup, Arc::clone(&self.store), &model)?;
         Ok(BuiltAgent { agent, settings: prepared_run.setup.settings, env: prepared_run.setup.env })
     }

@@ -3,6 +3,7 @@
 
 mod data_folder;
 mod lost_data;
+mod models;
 mod prompts;
 mod servers;
 #[cfg(target_os = "linux")]

@@ -33,6 +33,7 @@ mod resumed;
 mod retrieval;
 mod sandbox;
 mod secrets;
+mod seen_images;
 mod servers;
 mod sessions;
 mod settings;

@@ -79,6 +79,7 @@ fn shell(bench: &Bench, line: &str, input: &str) -> Ran {
 fn every_command_of_the_readme_works_as_written() {
     // proves W2, J3, J8
     let bench = bench();
+    fs::write(bench.workspace().join("README.md"), README).expect("written");
     let commands = lines("sh");
     assert!(commands.len() > 15, "{commands:?}");
     for line in commands {

@@ -106,11 +106,16 @@ fn a_real_model_is_found_and_answers_streamed_and_whole() {
     let asked: Vec<_> = bodies.iter().map(|body| (body["stream"] == true, body["tools"].is_array())).collect();
     assert_eq!(asked, [(true, false), (false, false)], "a stream that was cut off, then the whole reply");
 
-    let long = "heave away ".repeat(6_000);
+    // By the estimate it may fit, so the server is asked.
+    let long = "heave away ".repeat(4_000);
     let over = run(command(&bench, &["run", &long, "--base-url", &url, "--model", LocalModel::ID]));
     assert_eq!(over.code, 1, "{}", over.stderr);
     let said = "longer than the window of `smollm2` (400): request (";
     assert!(over.stderr.contains(said) && over.stderr.contains(&format!("({window})")), "{}", over.stderr);
+    let longer = "heave away ".repeat(9_000);
+    let never = run(command(&bench, &["run", &longer, "--base-url", &url, "--model", LocalModel::ID]));
+    let said = format!("its window is {}. The model was not called.", LocalModel::WINDOW);
+    assert!(never.code == 1 && never.stderr.contains(&said), "{} {}", never.code, never.stderr);
     bench.assert_whole("a real model");
 }
 

@@ -111,10 +111,7 @@ fn killed_in_flight(expected: &[(String, String)]) -> usize {
     let bench = bench(&[&writer]);
     let line = line(&message(EARLIER));
     let mut child = bench.spawn(&line.iter().map(String::as_str).collect::<Vec<_>>());
-    while writer.count() == 0 {
-        assert!(child.try_wait().expect("a child").is_none(), "it ended before it asked for a summary");
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
+    assert!(writer.wait_for_requests(1), "it asks for a summary");
     child.kill().expect("killed");
     assert_eq!(child.wait().expect("waited").signal(), Some(9), "it ended before it was killed");
     assert_eq!(count(&bench.journal("s"), "Compacted"), 0, "the summary was not there yet");

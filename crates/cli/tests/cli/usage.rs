@@ -94,6 +94,8 @@ fn no_configured_model_ends_with_2_and_says_what_to_set() {
     }
     let (code, text) = refusal(&script.run(&["run", "hello", "--model", "qwen3"], b""));
     assert!(code == Some(2) && text.contains("no server is configured for the model \"qwen3\""), "{text}");
+    let (code, text) = refusal(&script.run(&["run", "hello", "--model", "claude-sonnet-4-5"], b""));
+    assert!(code == Some(2) && text.contains("there is no key for Anthropic"), "{text}");
     let mut command = script.command(&["run", "hello"]);
     command.env("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let (code, text) = refusal(&finish(command, b""));

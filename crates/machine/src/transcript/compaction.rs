@@ -1,6 +1,6 @@
 //! Applies compactions to the history. What the last one left out is kept until the next, so that it can be undone.
 
-use windlass_vocab::{Compacted, CompactionMethod, Message};
+use windlass_vocab::{Compacted, CompactionMethod, ImageRef, Message};
 
 use super::Transcript;
 use crate::texts;
@@ -13,7 +13,7 @@ pub(super) struct LeftOut {
     /// How many messages stand in their place.
     after: usize,
     /// The values of the transcript's fields of the same name before.
-    front: usize,
+    replacements: usize,
     dropped: u64,
     summary: Option<String>,
     goal: Option<usize>,
@@ -33,12 +33,12 @@ impl Transcript {
     #[must_use]
     pub fn place_of(&self, message: u64) -> usize {
         let behind = usize::try_from(message.saturating_sub(self.dropped)).unwrap_or(usize::MAX);
-        behind.saturating_add(self.front).min(self.history.len())
+        behind.saturating_add(self.replacements).min(self.history.len())
     }
 
     /// Returns the number of a message in the session, given its index in the history.
     pub(crate) fn number_of(&self, place: usize) -> u64 {
-        self.dropped + u64::try_from(place.saturating_sub(self.front)).unwrap_or(0)
+        self.dropped + u64::try_from(place.saturating_sub(self.replacements)).unwrap_or(0)
     }
 
     pub(super) fn compact(&mut self, compacted: &Compacted) {
@@ -46,15 +46,12 @@ impl Transcript {
         self.compactions += 1;
         match compacted.method {
             CompactionMethod::Restored => self.restore(),
-            CompactionMethod::Pruned
-            | CompactionMethod::Shrunk
-            | CompactionMethod::Summarised
-            | CompactionMethod::Plain => {
+            CompactionMethod::Pruned | CompactionMethod::Summarised | CompactionMethod::Plain => {
                 self.leave_out(compacted);
-                if let Some(chars) = compacted.result_chars {
-                    let whole_from = compacted.whole_from.map_or(self.history.len(), |whole| self.place_of(whole));
-                    self.shrink_results(chars, whole_from);
-                }
+            }
+            CompactionMethod::Shrunk => {
+                self.leave_out(compacted);
+                self.shrink_results(compacted);
             }
         }
         self.measure_again();
@@ -62,18 +59,18 @@ impl Transcript {
 
     fn leave_out(&mut self, compacted: &Compacted) {
         let end = self.place_of(compacted.through);
-        let notes = texts::front(compacted.notes.as_deref(), compacted.summary.as_deref());
-        if end == self.front && notes.is_none() {
+        let notes = texts::replacement(compacted.notes.as_deref(), compacted.summary.as_deref());
+        if end == self.replacements && notes.is_none() {
             return;
         }
         // The message that started the open run stays, whatever its age: the rest makes no sense without it.
         let kept_goal = self.goal.filter(|goal| *goal < end).and_then(|goal| self.history.get(goal).cloned());
-        let mut front: Vec<Message> = notes.map(Message::user).into_iter().collect();
-        let goal_at = kept_goal.is_some().then_some(front.len());
-        front.extend(kept_goal);
-        let after = front.len();
+        let mut replacements: Vec<Message> = notes.map(Message::user).into_iter().collect();
+        let goal_at = kept_goal.is_some().then_some(replacements.len());
+        replacements.extend(kept_goal);
+        let after = replacements.len();
         let left_out = self.left_out(end, after);
-        self.history.splice(..end, front);
+        self.history.splice(..end, replacements);
         let moved = |place: usize| place.checked_sub(end).map(|behind| behind + after);
         self.goal = goal_at.or(self.goal.and_then(moved));
         self.last_words = self.last_words.and_then(moved).or(goal_at);
@@ -82,7 +79,7 @@ impl Transcript {
             moved(unsent.place).map(|place| unsent.place = place).is_some()
         });
         self.dropped = self.dropped.max(compacted.through);
-        self.front = after;
+        self.replacements = after;
         self.summary.clone_from(&compacted.summary);
         self.left_out = Some(left_out);
     }
@@ -90,12 +87,12 @@ impl Transcript {
     /// Returns what is needed to undo the replacement of the first `end` messages by `after` others. What an earlier
     /// compaction of the same turn replaced is undone with it.
     fn left_out(&mut self, end: usize, after: usize) -> LeftOut {
-        let (front, dropped, summary) = (self.front, self.dropped, self.summary.clone());
+        let (replacements, dropped, summary) = (self.replacements, self.dropped, self.summary.clone());
         let (goal, last_words) = (self.goal, self.last_words);
         match self.left_out.take().filter(|earlier| !earlier.answered) {
             None => {
                 let before = self.history.get(..end).unwrap_or_default().to_vec();
-                LeftOut { before, after, front, dropped, summary, goal, last_words, answered: false }
+                LeftOut { before, after, replacements, dropped, summary, goal, last_words, answered: false }
             }
             Some(mut earlier) => {
                 let more = self.history.get(earlier.after..end).unwrap_or_default();
@@ -108,17 +105,20 @@ impl Transcript {
 
     fn restore(&mut self) {
         let Some(left_out) = self.left_out.take() else { return };
-        let LeftOut { before, after, front, dropped, summary, goal, last_words, answered: _ } = left_out;
+        let LeftOut { before, after, replacements, dropped, summary, goal, last_words, answered: _ } = left_out;
         let (end, count) = (after.min(self.history.len()), before.len());
         self.history.splice(..end, before);
         let moved = |place: usize| place.checked_sub(end).map(|behind| behind + count);
         let back = |now: Option<usize>, then: Option<usize>| now.and_then(|place| moved(place).or(then));
         (self.goal, self.last_words) = (back(self.goal, goal), back(self.last_words, last_words));
-        (self.front, self.dropped, self.summary) = (front, dropped, summary);
+        (self.replacements, self.dropped, self.summary) = (replacements, dropped, summary);
     }
 
-    fn shrink_results(&mut self, chars: u32, whole_from: usize) {
-        let limit = usize::try_from(chars).unwrap_or(usize::MAX);
+    fn shrink_results(&mut self, compacted: &Compacted) {
+        let whole_from = compacted.whole_from.map_or(self.history.len(), |whole| self.place_of(whole));
+        let limit = compacted.result_chars.and_then(|chars| usize::try_from(chars).ok()).unwrap_or(usize::MAX);
+        let line: ImageLine =
+            if compacted.result_chars.is_some() { texts::image_left_out } else { texts::image_refused };
         let is_long = |message: &Message| match message {
             Message::Tool { text, images, .. } => !images.is_empty() || text.char_indices().nth(limit).is_some(),
             Message::User { images, .. } => !images.is_empty(),
@@ -134,17 +134,20 @@ impl Transcript {
                 text.truncate(cut);
                 text.push_str(texts::SHRUNK);
             }
-            leave_out_images(message);
+            leave_out_images(message, line);
         }
     }
 }
 
+/// Writes the line in the place of an image.
+type ImageLine = fn(&ImageRef) -> String;
+
 /// Puts a line in the place of each image of a message.
-fn leave_out_images(message: &mut Message) {
+fn leave_out_images(message: &mut Message, line: ImageLine) {
     match message {
         Message::User { text, images } | Message::Tool { text, images, .. } => {
             for image in std::mem::take(images) {
-                text.push_str(&texts::image_left_out(&image));
+                text.push_str(&line(&image));
             }
         }
         Message::Assistant { .. } => {}

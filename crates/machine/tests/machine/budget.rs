@@ -1,9 +1,12 @@
 //! What a turn sends is measured when it starts, and corrected by what the provider reports.
 
+use std::collections::BTreeSet;
+
 use crate::support::{Ask, Move, World, call, policy};
 use windlass_machine::{Effect, Fact, State};
 use windlass_vocab::{
-    ContextBudget, EffectClass, MaxTokens, Message, OutcomeKind, Part, Policy, Record, Retrieve, RunModel, Sampling,
+    ContextBudget, EffectClass, FailureClass, HistoryKeeping, MaxTokens, Message, OutcomeKind, Part, Policy, Record,
+    Retrieve, RunModel, Sampling,
 };
 
 fn read(arguments: &str) -> Ask {
@@ -87,6 +90,46 @@ fn what_the_provider_reports_is_believed_and_only_what_was_added_is_estimated() 
     go(&mut world, second);
     world.finish();
     assert_eq!(world.fold(), world.state);
+}
+
+#[test]
+fn a_report_is_compared_with_the_request_as_it_was_sent_in_the_end() {
+    // proves C4: an overflow error shortens the conversation in the middle of a turn, and the offer may grow there
+    let second = |overflows: u32| {
+        let read = Move::Calls(vec![read("a")]);
+        let first = Move::Fails(overflows, FailureClass::Overflow, Box::new(read));
+        let mut world = world(64_000, Policy { history: HistoryKeeping::Pruned, ..policy("default") }, vec![]);
+        world.script = vec![Move::Text("an answer")];
+        for _ in 0..6 {
+            world.say(&"x".repeat(8_000));
+            world.finish();
+        }
+        let before = budgets(&world).len();
+        world.script = vec![first, Move::Text("done")];
+        world.reported = 6_000;
+        world.say("go");
+        while budgets(&world).len() < before + 1 {
+            go(&mut world, 0);
+        }
+        if overflows == 0 {
+            let mut context = world.state.transcript.context.as_deref().cloned().expect("a context");
+            context.prefix = "x".repeat(8_000);
+            world.put(Fact::OfferChanged { context, joined: BTreeSet::from(["late".to_owned()]) });
+        }
+        let sent = |world: &World| world.state.transcript.history.iter().map(bytes_of).sum::<usize>() as u64 / 4;
+        while budgets(&world).len() < before + 2 {
+            let prefix = if overflows == 0 { 2_000 } else { 0 };
+            let true_count = sent(&world) + prefix;
+            go(&mut world, true_count);
+        }
+        assert_eq!(world.fold(), world.state);
+        // The estimates are right, so the second turn has what was sent and the call with its result.
+        let (used, sent) = (budgets(&world).last().expect("a turn").used(), sent(&world));
+        let all = sent + if overflows == 0 { 2_000 } else { 0 };
+        assert!(used.abs_diff(all) < all / 10, "{used} tokens are counted, and {all} are sent");
+    };
+    second(1);
+    second(0);
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! A conversation that gets too long: what is left out, what takes its place, and that nothing of it depends on where a
 //! crash comes.
 
-use crate::support::{Ask, Move, World, call, policy};
-use windlass_machine::{CallResult, Effect, Fact, ReplayOutcome, State, legal, outstanding, replay};
+use crate::support::{Ask, KEEPS, Move, World, call, policy};
+use windlass_machine::{
+    CallResult, CheckedUndo, Effect, Fact, ReplayOutcome, SUMMARY_REQUEST, State, legal, outstanding, replay,
+};
 use windlass_vocab::{
-    Compacted, CompactionMethod, EffectClass, EndReason, FailureClass, HistoryKeeping, Message, ModelRole, NextAttempt,
-    NudgeCause, OutcomeKind, Policy, Record, RunModel, StopBy, TurnMode, TurnStarted,
+    CallId, Change, Compacted, CompactionMethod, EffectClass, EndReason, FailureClass, FileState, HistoryKeeping,
+    Message, ModelRole, NextAttempt, NudgeCause, OutcomeKind, Policy, Record, RunId, RunModel, StopBy, TurnId,
+    TurnMode, TurnStarted, Undoable,
 };
 
 const WINDOW: u64 = 8_000;
@@ -214,6 +217,40 @@ fn a_plain_summary_takes_its_place_when_no_model_writes_one() {
 }
 
 #[test]
+fn what_is_too_long_for_the_run_s_model_is_summarised_by_the_role_s() {
+    // proves C5, M9
+    for (window, method) in [(None, CompactionMethod::Summarised), (Some(100), CompactionMethod::Plain)] {
+        let mut world = world(HistoryKeeping::Summarised, vec![Move::Text("done"); 4]);
+        world.run_settings.role_chains = [(ModelRole::Summary, vec!["large".into()])].into();
+        world.run_settings.models.push(RunModel { window, ..RunModel::named("large") });
+        for number in 1..=4 {
+            world.put(Fact::Message {
+                message_id: format!("m{number}").as_str().into(),
+                text: "x".repeat(WINDOW as usize),
+                attachments: Vec::new(),
+                run_settings: Box::new(world.run_settings.clone()),
+            });
+            world.finish();
+        }
+        assert!(methods(&world).contains(&method), "{window:?}: {:?}", methods(&world));
+    }
+}
+
+#[test]
+fn a_summary_that_is_too_long_keeps_its_beginning_where_the_open_work_is_asked_for() {
+    // proves C5
+    let place = |words: &str| SUMMARY_REQUEST.find(words).unwrap_or_else(|| panic!("{words:?} is not asked for"));
+    assert!(place("what is still to be done") < place("what was decided"));
+    let long: &'static str = Box::leak(format!("To do: the mast. {}", "And so on. ".repeat(2_000)).into_boxed_str());
+    let mut world = world(HistoryKeeping::Summarised, long_work(30, 300));
+    world.summary = Move::Text(long);
+    world.say("go");
+    world.finish();
+    let summary = compactions(&world)[0].summary.clone().expect("a summary");
+    assert!(summary.starts_with("To do: the mast.") && summary.len() < WINDOW as usize, "{summary}");
+}
+
+#[test]
 fn a_summary_is_retried_and_goes_down_its_own_chain() {
     // proves M9, M2
     let mut world = world(HistoryKeeping::Summarised, long_work(30, 300));
@@ -239,17 +276,52 @@ fn a_window_that_is_full_without_anything_to_leave_out_wraps_the_run_up() {
     world.say(&"x".repeat(4 * WINDOW as usize * 9 / 10));
     let ended = world.finish();
     assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Unfinished, "This is done, that is not."));
-    assert_eq!(world.nudges().iter().map(|nudged| nudged.why).collect::<Vec<_>>(), [NudgeCause::ContextFull]);
+    let nudges = world.nudges();
+    assert_eq!(nudges.iter().map(|nudged| nudged.why).collect::<Vec<_>>(), [NudgeCause::ContextFull]);
+    let evidence = &nudges[0].evidence;
+    let beginning = format!("the model's window of {WINDOW} tokens is full: instructions take ");
+    assert!(evidence.starts_with(&beginning) && evidence.contains(", the conversation "), "{evidence}");
 }
 
 #[test]
-fn a_message_longer_than_the_window_is_left_to_the_server_to_refuse() {
-    // proves C3: no report can be asked for, and the server's own count says by how much it is too long
-    let refusals = Move::Fails(9, FailureClass::Overflow, Box::new(Move::Text("done")));
-    let mut world = world(HistoryKeeping::Summarised, vec![refusals]);
+fn a_message_that_can_never_fit_ends_the_run_before_a_call_with_its_size_and_the_window() {
+    // proves C3
+    let mut world = world(HistoryKeeping::Summarised, vec![Move::Text("done")]);
+    for number in 0..8 {
+        world.say(&format!("question {number}: {}", "x".repeat(1_000)));
+        world.finish();
+    }
+    let before = turns(&world).len();
     world.say(&"x".repeat(8 * WINDOW as usize));
     let ended = world.finish();
+    assert_eq!(
+        (ended.reason, turns(&world).len()),
+        (EndReason::Failed, before),
+        "no model is called, not even for a summary"
+    );
+    let failure = ended.failure.expect("a failure");
+    assert_eq!(failure.class, FailureClass::Overflow);
+    for part in ["too long for `first`", "about 18", "its window is 8000", "was not called"] {
+        assert!(failure.message.contains(part), "{part:?} is not in {}", failure.message);
+    }
+    assert_eq!(ended.answer, failure.message);
+    // The session is not stuck: with the next message it is left out.
+    world.say("something short");
+    assert_eq!(world.finish().answer, "done");
+    assert_eq!(methods(&world), [CompactionMethod::Plain]);
+    let batches = world.journal.len() as u64;
+    assert_eq!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { batches });
+}
+
+#[test]
+fn a_message_that_may_fit_is_left_to_the_server_to_refuse() {
+    // proves C3: an estimate may be twice the truth, and the server's own count says by how much it is too long
+    let refusals = Move::Fails(9, FailureClass::Overflow, Box::new(Move::Text("done")));
+    let mut world = world(HistoryKeeping::Summarised, vec![refusals]);
+    world.say(&"x".repeat(6 * WINDOW as usize));
+    let ended = world.finish();
     assert_eq!((ended.reason, world.nudges().len()), (EndReason::Failed, 0));
+    assert_eq!(ended.failure.map(|failure| failure.message).as_deref(), Some("it failed"));
 }
 
 #[test]
@@ -372,6 +444,32 @@ fn what_a_person_asks_for_is_done_before_the_first_turn() {
     assert!(compacted.notes.as_deref().is_some_and(|notes| notes.contains("question 5")));
 }
 
+/// Takes the last compaction back, as a person does between two runs.
+fn undo(world: &mut World) -> Vec<Record> {
+    let next_run = Box::new(world.run_settings.clone());
+    world.put(Fact::CompactionUndone(Some(next_run)))
+}
+
+#[test]
+fn a_compaction_is_not_undone_where_the_next_run_would_leave_the_same_out_again() {
+    // proves C5: the model's summary stays, and nothing is paid for another
+    for history in [HistoryKeeping::Summarised, HistoryKeeping::Pruned, HistoryKeeping::Consolidated { messages: 8 }] {
+        let mut world = world(history, vec![Move::Text("an answer")]);
+        while compactions(&world).is_empty() {
+            world.say(&"x".repeat(2_000));
+            world.finish();
+        }
+        let before = world.state.clone();
+        assert!(before.transcript.can_restore(), "{history:?}");
+        assert_eq!(undo(&mut world), [], "{history:?}");
+        assert_eq!(world.state, before, "{history:?}");
+        // A model with a larger window has room for it, and a policy without a limit on messages as well.
+        world.run_settings.models.iter_mut().for_each(|model| model.window = Some(64_000));
+        world.run_settings.policy.history = HistoryKeeping::Summarised;
+        assert_eq!(undo(&mut world).len(), 1, "{history:?}");
+    }
+}
+
 #[test]
 fn a_compaction_can_be_undone_until_the_next_one() {
     // proves C5
@@ -387,18 +485,18 @@ fn a_compaction_can_be_undone_until_the_next_one() {
             world.finish();
         }
         let before = world.state.transcript.history.clone();
-        assert!(world.put(Fact::CompactionUndone).is_empty(), "there is nothing to undo yet");
+        assert!(undo(&mut world).is_empty(), "there is nothing to undo yet");
         world.run_settings.compact = true;
         world.say("the last question");
         world.finish();
         world.run_settings.compact = false;
         assert!(world.state.transcript.history.len() < before.len());
-        assert_eq!(world.put(Fact::CompactionUndone).len(), 1);
+        assert_eq!(undo(&mut world).len(), 1);
         let restored = &world.state.transcript.history;
         assert_eq!(restored[..before.len()], before);
         assert_eq!(restored.len(), before.len() + 2, "with the last question and its answer");
         assert_eq!(world.fold(), world.state);
-        assert!(world.put(Fact::CompactionUndone).is_empty(), "once");
+        assert!(undo(&mut world).is_empty(), "once");
         world.say("one more");
         assert_eq!(world.finish().answer, "an answer");
         let batches = world.journal.len() as u64;
@@ -418,9 +516,48 @@ fn results_that_were_shortened_are_whole_again_when_that_is_undone() {
     finish_call(&mut world, 9_000);
     world.finish();
     assert_eq!(methods(&world), [CompactionMethod::Shrunk]);
-    world.put(Fact::CompactionUndone);
+    world.put(Fact::CompactionUndone(None));
     assert_eq!(world.results()[0].1.len(), 9_000);
     assert_eq!(world.fold(), world.state);
+}
+
+#[test]
+fn an_undo_and_a_dropped_message_are_in_the_notes() {
+    // proves C5, T9, L8
+    let script = vec![Move::Calls(vec![call(KEEPS, EffectClass::Once)]), Move::Text("done")];
+    let mut world = world(HistoryKeeping::Summarised, script);
+    world.run_settings.policy = Policy { history: HistoryKeeping::Summarised, ..policy("default") };
+    world.say("change the file");
+    world.finish();
+    let changed = Change { was: FileState::Absent, now: FileState::Absent };
+    let undo = CheckedUndo {
+        of: Undoable::Call(CallId { run: RunId(1), turn: TurnId(1), index: 0 }),
+        tool: None,
+        changes: [("f".to_owned(), changed)].into(),
+        unable: [].into(),
+    };
+    world.put(Fact::Undo(Box::new(undo)));
+    go(&mut world);
+    world.script = vec![Move::Text("an answer")];
+    world.say("the second request");
+    world.say("never mind this one");
+    world.put(Fact::Stopped(StopBy::Person));
+    assert_eq!(world.finish().dropped.len(), 1);
+    for number in 0..4 {
+        world.say(&format!("question {number}"));
+        world.finish();
+    }
+    world.run_settings.compact = true;
+    world.say("the last question");
+    world.finish();
+    let notes = compactions(&world)[0].notes.clone().expect("notes");
+    let place = |part: &str| notes.find(part).unwrap_or_else(|| panic!("{part:?} is not in {notes}"));
+    assert!(place("The person undid what call 1.1.0 did to files.") < place("1.1.0 t1 {}: done"), "{notes}");
+    assert!(
+        notes.contains("- question 3\n- question 2\n- question 1\n- question 0\n- the second request\n"),
+        "{notes}"
+    );
+    assert!(!notes.contains("never mind this one"), "no model has seen it: {notes}");
 }
 
 /// The bytes of a message, as a server would count them at least.
@@ -438,18 +575,22 @@ fn bytes_of(message: &Message) -> usize {
 fn two_thousand_turns_fit_a_small_window_and_keep_the_goal_and_the_effects() {
     // proves C3, C5, J10
     const TURNS: u32 = 2_000;
-    for (history, budget_of_effects) in [
-        (HistoryKeeping::Summarised, "newest first:"),
-        (HistoryKeeping::Pruned, "newest first:"),
-        (HistoryKeeping::AllThatFits, "newest first:"),
-        (HistoryKeeping::Consolidated { messages: 60 }, "newest first:"),
+    for history in [
+        HistoryKeeping::Summarised,
+        HistoryKeeping::Pruned,
+        HistoryKeeping::AllThatFits,
+        HistoryKeeping::Consolidated { messages: 60 },
     ] {
         let mut world = world(history, long_work(TURNS as usize, 400));
         world.run_settings.models.iter_mut().for_each(|model| model.window = Some(32_000));
         world.say("the goal of it all");
-        let (mut last, mut largest) = (0, 0);
+        // Each turn writes one file: `written` is how many there were at the last compaction.
+        let (mut last, mut compactions_so_far, mut written) = (0, 0, 0);
         while let Some(run) = &world.state.control.run {
             let turn = run.turn.0;
+            if world.state.transcript.compactions > compactions_so_far {
+                (compactions_so_far, written) = (world.state.transcript.compactions, world.executed.len() / 2);
+            }
             let compacted = !compacted_front(&world.state).is_empty();
             if let Some(sent) = sent(&world.state).filter(|_| turn > last) {
                 last = turn;
@@ -459,10 +600,14 @@ fn two_thousand_turns_fit_a_small_window_and_keep_the_goal_and_the_effects() {
                 assert!(bytes / 3 < 32_000 - 4_096, "turn {turn} sends {bytes} bytes");
                 assert!(sent.iter().any(|message| text_of(message) == "the goal of it all"), "turn {turn}");
                 if compacted {
-                    let front = text_of(&sent[0]);
-                    assert!(front.contains("Calls that changed something, ") && front.contains(budget_of_effects));
+                    let effects = text_of(&sent[0]).split("Calls that changed something, newest first:\n- ").nth(1);
+                    let effects = effects.expect("the effects are there");
+                    let number =
+                        |from: &str, to: char| effects.split_once(from)?.1.split_once(to)?.0.parse::<usize>().ok();
+                    assert_eq!(number("file-", '.').map(|newest| newest + 1), Some(written), "turn {turn}: {effects}");
+                    let listed = effects.matches(": done").count();
+                    assert_eq!(listed + number("- and ", ' ').unwrap_or(0), written, "turn {turn}: {effects}");
                 }
-                largest = largest.max(bytes);
             }
             if turn % 500 == 0 && turn > 0 && turn == last {
                 let kept = format!("{:?}", world.state.transcript).len();

@@ -1,10 +1,10 @@
 //! Attachments and images in the conversation: what is sent of them, what they count, and what is left out of them (C9).
 
 use crate::support::{Move, World, call, policy};
-use windlass_machine::{Fact, ReplayOutcome, replay};
+use windlass_machine::{AttemptKey, Fact, ReplayOutcome, replay};
 use windlass_vocab::{
-    AttachedText, Attachment, CompactionMethod, ContextBudget, EffectClass, Hash, HistoryKeeping, ImageRef, Message,
-    OutcomeKind, Policy, Record, RunModel,
+    AttachedText, Attachment, CompactionMethod, ContextBudget, EffectClass, EndReason, Failure, FailureCause,
+    FailureClass, Hash, HistoryKeeping, ImageRef, Message, NextAttempt, OutcomeKind, Policy, Record, RunModel,
 };
 
 fn image(number: u8) -> ImageRef {
@@ -138,4 +138,46 @@ fn older_images_are_left_out_with_a_line_before_anything_is_summarised() {
     assert_eq!(text, "Look.\n[older image 1.png, 1500 × 600, 120 kB: no longer sent, to save room]");
     assert!(budgets(&world).iter().all(|budget| budget.used() < 16_000), "a request exceeds the window");
     assert_replayed(&world);
+}
+
+/// Pins the context of the run; returns the attempt that is then owed.
+fn first_attempt(world: &mut World) -> AttemptKey {
+    let effect = world.owed().remove(0);
+    let fact = world.perform(&effect);
+    world.put(fact);
+    world.state.control.run.as_ref().and_then(|run| run.attempt_key()).expect("an attempt")
+}
+
+#[test]
+fn images_are_left_out_once_a_server_refuses_one_and_the_turn_is_tried_again() {
+    // proves C9, J10
+    let mut world = world(Sees::Images, vec![Move::Text("done"); 3]);
+    say(&mut world, "m1", vec![Attachment::Image(image(1))]);
+    let attempt = first_attempt(&mut world);
+    let refused = Failure::new(FailureClass::BadRequest, "Could not process image");
+    let failure = Failure { cause: Some(FailureCause::ImageRefused), ..refused };
+    world.put(Fact::Failed { attempt, failure: failure.clone(), usage: None });
+    assert_eq!(world.nexts().pop(), Some(NextAttempt::Shorter));
+    let line =
+        "[image 1.png, 1500 × 600, 120 kB: not sent, because the model's server refused an image of this conversation]";
+    assert_eq!(world.state.transcript.history, [Message::user(format!("Look.\n{line}"))]);
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    // Where no image is sent, the same words are about something else.
+    say(&mut world, "m2", Vec::new());
+    let attempt = first_attempt(&mut world);
+    world.put(Fact::Failed { attempt, failure, usage: None });
+    assert_eq!(world.nexts().pop(), Some(NextAttempt::End));
+    assert_replayed(&world);
+}
+
+#[test]
+fn images_are_what_a_request_of_too_many_bytes_leaves_out_first() {
+    // proves C9, J10
+    let mut world = world(Sees::Images, vec![Move::Text("done")]);
+    say(&mut world, "m1", vec![Attachment::Image(image(1))]);
+    let attempt = first_attempt(&mut world);
+    let failure = Failure { status: Some(413), ..Failure::new(FailureClass::Overflow, "Payload Too Large") };
+    world.put(Fact::Failed { attempt, failure, usage: None });
+    assert_eq!((world.nexts().pop(), images(&world).len()), (Some(NextAttempt::Shorter), 0));
+    assert_eq!(world.finish().reason, EndReason::Completed);
 }

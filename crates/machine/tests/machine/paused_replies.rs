@@ -61,12 +61,13 @@ fn opaque_parts_survive_the_journal() {
     assert!(matches!(replay(world.state.session, &journal), ReplayOutcome::Same { .. }));
 }
 
+// proves L3: an answer that its provider did not finish is not complete
 #[test]
-fn the_sixth_pause_in_a_row_is_the_end_of_the_reply() {
+fn the_sixth_pause_in_a_row_ends_the_run_unfinished() {
     let mut world = World::new("default", vec![Move::Paused(vec![text("a")])]);
     world.say("look it up");
     let ended = world.finish();
-    assert_eq!((ended.reason, ended.turns, ended.answer.as_str()), (EndReason::Completed, 6, "aaaaaa"));
+    assert_eq!((ended.reason, ended.turns, ended.answer.as_str()), (EndReason::Unfinished, 6, "aaaaaa"));
 }
 
 #[test]

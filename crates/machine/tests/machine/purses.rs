@@ -7,9 +7,9 @@ use crate::support::{Move, World, call};
 use proptest::prelude::*;
 use windlass_machine::{Effect, Fact, ReplayOutcome, replay, shared_room};
 use windlass_vocab::{
-    Answer, AnsweredBy, Attendance, Dollars, EffectClass, EndReason, Failure, FailureClass, ListPrices, NanoMoney,
-    NextAttempt, Policy, Prices, QuestionAsked, QuestionKind, QuestionOption, Record, RunEnded, RunModel, Spending,
-    SpendingLimit, SpentElsewhere, TurnMode, Usage,
+    Answer, AnsweredBy, Attendance, Dollars, EffectClass, EndReason, Failure, FailureClass, HistoryKeeping, Json,
+    ListPrices, NanoMoney, NextAttempt, Policy, Prices, QuestionAsked, QuestionKind, QuestionOption, Record, RunEnded,
+    RunModel, Spending, SpendingLimit, SpentElsewhere, TurnMode, Usage,
 };
 
 /// Sets a limit of a policy.
@@ -150,6 +150,59 @@ fn a_person_is_asked_whether_to_raise_the_limit_and_the_run_goes_on_or_ends() {
     }
 }
 
+// proves M7, T8: a person may name the amount; too little is asked about again
+#[test]
+fn a_person_may_name_what_the_limit_is_raised_to() {
+    for (typed, raised_to, asks_again) in
+        [("9999", Some(9_999), false), ("1251", Some(1_251), true), ("\"much\"", None, true)]
+    {
+        let mut world = working(|policy| policy.run_token_limit = count(1_250)).attended();
+        world.say("go");
+        let question = until_asked(&mut world);
+        let given = Answer::with(QuestionOption::Once, Json::parse(typed).expect("JSON"));
+        world.put(Fact::Answered { question: question.question, answer: given, by: AnsweredBy::Person });
+        assert_eq!(asked(&world).is_some(), asks_again, "{typed}");
+        let raised = world.state.control.raised_limits.get(&SpendingLimit::RunTokens).copied();
+        assert_eq!(raised, raised_to, "{typed}");
+        assert_eq!(world.fold(), world.state);
+    }
+}
+
+// proves M7: the question says how long the higher limit holds
+#[test]
+fn the_question_says_for_how_long_a_limit_is_raised() {
+    let limits: [(SetLimit, &str); 4] = [
+        (|policy| policy.run_token_limit = count(1_250), "Raise it to 2500 tokens for this run and go on?"),
+        (|policy| policy.session_token_limit = count(1_250), "Raise it to 2500 tokens for this session and go on?"),
+        (|policy| policy.day_token_limit = count(1_250), "Raise it to 2500 tokens for this run only and go on?"),
+        (|policy| policy.agent_cost_limit = dollars("0.00125"), "Raise it to $0.0025 for this run only and go on?"),
+    ];
+    for (change, ending) in limits {
+        let mut world = working(change).attended();
+        world.say("go");
+        let title = until_asked(&mut world).preview.expect("a preview").title;
+        assert!(title.ends_with(ending), "{title}");
+    }
+}
+
+// proves M7, L3: the end says what the run cost, where that is known
+#[test]
+fn the_end_of_a_run_has_its_cost_where_a_price_is_known() {
+    for (prices, cost) in [(Some(A_DOLLAR), Some(NanoMoney(15_000))), (None, None)] {
+        let mut world = World::new("default", vec![Move::Text("done")]);
+        world.run_settings.models = vec![RunModel { prices, ..RunModel::named("first") }];
+        assert_eq!(run(&mut world).cost, cost);
+        let mut older = world.envelopes();
+        let Some(Record::RunEnded(ended)) = older.last_mut().map(|envelope| &mut envelope.record) else {
+            panic!("the end of the run")
+        };
+        ended.cost = None;
+        let batches = world.journal.len() as u64;
+        let of_older = replay(world.state.session, &older);
+        assert_eq!(of_older, ReplayOutcome::Same { batches }, "an older version did not record it");
+    }
+}
+
 // proves T8: at once where nobody can answer
 #[test]
 fn a_question_about_a_limit_is_taken_as_no_when_the_run_is_resumed_without_a_person() {
@@ -229,6 +282,7 @@ fn tokens(tokens: u64) -> Spending {
 #[test]
 fn the_room_for_others_shrinks_with_what_the_run_spends() {
     let mut world = working(|policy| policy.day_token_limit = count(10_000));
+    world.reported = 100;
     let mut room = 10_000;
     world.say("go");
     for _ in 0..30 {
@@ -322,6 +376,23 @@ fn no_further_attempt_is_made_when_the_failed_ones_have_spent_the_limit() {
             assert_eq!(world.state.control.last.clone().expect("it ended").1.reason, EndReason::BudgetSpent);
         }
     }
+}
+
+// proves M7, C5: what is left out is not paid for, so it counts against no limit
+#[test]
+fn a_limit_is_about_the_request_as_it_is_sent() {
+    let mut world = World::new("default", vec![Move::Text("done")]);
+    world.run_settings.policy.history = HistoryKeeping::Pruned;
+    world.run_settings.models = vec![RunModel { window: Some(64_000), ..RunModel::named("first") }];
+    for _ in 0..10 {
+        world.say(&"x".repeat(8_000));
+        world.finish();
+    }
+    // Some 20,000 tokens were said; no more than half of the smaller window are sent.
+    world.run_settings.models = vec![RunModel { window: Some(8_000), ..RunModel::named("first") }];
+    world.run_settings.policy.run_token_limit = count(10_000);
+    assert_eq!(run(&mut world).reason, EndReason::Completed);
+    assert!(world.kinds().contains(&"Compacted".to_owned()));
 }
 
 /// Checks that a model call that is owed was within the limits when it was decided.

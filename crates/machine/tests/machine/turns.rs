@@ -4,7 +4,7 @@ use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact, PRESETS, outstanding};
 use windlass_vocab::{
     Answer, AnsweredBy, EffectClass, EndReason, Ending, FailureClass, Message, NextAttempt, Nudge, OutcomeKind,
-    Parallel, QuestionId, QuestionOption, Record, StopBy, UnfinishedCall, Verdict,
+    Parallel, QuestionId, QuestionOption, Record, StopBy, UnfinishedCall, Usage, Verdict,
 };
 
 use EffectClass::{Idempotent, Once, ReadOnly};
@@ -183,6 +183,28 @@ fn a_stop_during_a_model_call_keeps_what_was_streamed() {
     assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Cancelled, "so far"));
     let partial = world.journal.iter().flatten().any(|r| matches!(r, Record::ModelReplied(reply) if reply.partial));
     assert!(partial);
+}
+
+#[test]
+fn a_call_that_is_stopped_before_its_first_word_is_charged_and_adds_nothing_to_the_conversation() {
+    // proves M4, L8
+    for (usage, replies) in
+        [(Usage { input: 900, calls: 1, estimated: true, ..Usage::default() }, 1), (Usage::default(), 0)]
+    {
+        let mut world = World::new("default", vec![Move::Text("never")]);
+        world.say("go");
+        let pin = world.owed().remove(0);
+        let fact = world.perform(&pin);
+        world.put(fact);
+        world.put(Fact::Stopped(StopBy::Person));
+        let [Effect::HandBack(attempt)] = world.owed()[..] else { panic!("{:?}", world.owed()) };
+        world.put(Fact::HandedBack { attempt, text: String::new(), usage });
+        let ended = world.finish();
+        assert_eq!((ended.reason, ended.answer.as_str(), ended.usage), (EndReason::Cancelled, "", usage));
+        assert_eq!(world.state.control.spending.tokens, usage.input);
+        assert_eq!(world.kinds().iter().filter(|kind| *kind == "ModelReplied").count(), replies);
+        assert_eq!(world.state.transcript.history.len(), 1, "the request alone");
+    }
 }
 
 #[test]

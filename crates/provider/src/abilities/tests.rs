@@ -1,8 +1,8 @@
 use windlass_vocab::Reasoning;
 
 use super::{
-    Abilities, Ability, AbilityOverrides, EffortLevel, LengthField, ReasoningControl, ReasoningReturn, ResponseFormat,
-    WireKind,
+    Abilities, Ability, AbilityOverrides, CallIdForm, EffortLevel, LengthField, ReasoningControl, ReasoningReturn,
+    ResponseFormat, WireKind,
 };
 use crate::server_kind::ServerKind;
 
@@ -53,19 +53,25 @@ fn a_models_row_overrides_the_servers_and_the_configuration_overrides_both() {
     let unknown = Abilities::of(ServerKind::OpenAi, "of-tomorrow");
     assert_eq!((unknown.temperature, unknown.images), (Ability::Unknown, Ability::Unknown));
     let known = Abilities::of(ServerKind::OpenAi, "o3-2025-04-16");
-    assert_eq!((known.temperature, known.images), (Ability::No, Ability::Yes));
-    assert_eq!((known.parallel_calls, known.parallel_calls_field), (Ability::No, Ability::No));
+    assert_eq!((known.temperature, known.images, known.parallel_calls), (Ability::No, Ability::Yes, Ability::No));
     assert_eq!(known.length_field, LengthField::MaxCompletionTokens);
-    let by = AbilityOverrides {
-        temperature: Some(Ability::Yes),
-        wire: Some(WireKind::Chat),
-        length_field: Some(LengthField::MaxTokens),
-        ..AbilityOverrides::default()
-    };
-    let overridden = known.overridden(&by);
-    assert_eq!((overridden.temperature, overridden.images), (Ability::Yes, Ability::Yes));
-    assert_eq!((overridden.wires, overridden.length_field), (&[WireKind::Chat][..], LengthField::MaxTokens));
+    let by = AbilityOverrides { images: Some(Ability::No), ..AbilityOverrides::default() };
+    assert_eq!(known.overridden(&by), Abilities { images: Ability::No, ..known });
     assert_eq!(known.overridden(&AbilityOverrides::default()), known);
+}
+
+// proves J10: the maker's models are served by others, who are as strict
+#[test]
+fn the_form_of_a_conversation_is_the_models_where_its_maker_is_strict() {
+    for (server, model, user_after_results, call_ids) in [
+        (ServerKind::Mistral, "of-tomorrow", Ability::No, CallIdForm::NineCharacters),
+        (ServerKind::OpenRouter, "mistralai/mistral-large-2512", Ability::No, CallIdForm::NineCharacters),
+        (ServerKind::OpenRouter, "openai/gpt-4.1", Ability::Unknown, CallIdForm::Any),
+        (ServerKind::OpenAi, "gpt-4.1", Ability::Unknown, CallIdForm::UpTo40),
+    ] {
+        let known = Abilities::of(server, model);
+        assert_eq!((known.user_after_results, known.call_ids), (user_after_results, call_ids), "{server:?} {model}");
+    }
 }
 
 #[test]

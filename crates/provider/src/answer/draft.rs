@@ -42,7 +42,7 @@ pub trait WireDraft: Default + Send + 'static {
     /// Whether anything went to the sink.
     fn any_piece(&self) -> bool;
 
-    /// Whether only reasoning has arrived.
+    /// Whether the model is still reasoning: a longer silence is then normal.
     fn is_thinking(&self) -> bool;
 
     /// Whether events have arrived, and all were of another wire.

@@ -117,7 +117,7 @@ impl<D: WireDraft> AnswerStream<D> {
         self.draft.any_piece()
     }
 
-    /// Whether only reasoning has arrived so far.
+    /// Whether the model is still reasoning: a longer silence is then normal.
     #[must_use]
     pub fn is_thinking(&self) -> bool {
         self.draft.is_thinking()

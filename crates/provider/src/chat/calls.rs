@@ -97,17 +97,9 @@ impl CallAssembler {
         latest(&same_index).filter(|place| !fragment.begins_another_than(&self.open[*place].call))
     }
 
-    /// Returns the calls in the order they began. A duplicate id is removed from the later call: a history in which
-    /// two calls share an id is not valid.
+    /// Returns the calls in the order they began.
     pub(super) fn finish(self) -> Vec<ReplyCall> {
-        let mut calls: Vec<ReplyCall> = Vec::with_capacity(self.open.len());
-        for OpenCall { mut call, .. } in self.open {
-            if calls.iter().any(|earlier| earlier.provider_id == call.provider_id) {
-                call.provider_id = None;
-            }
-            calls.push(call);
-        }
-        calls
+        self.open.into_iter().map(|open| open.call).collect()
     }
 }
 

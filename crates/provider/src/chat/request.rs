@@ -6,17 +6,17 @@
 //! twice.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use windlass_vocab::{Failure, FailureClass, Message};
+use windlass_vocab::Failure;
 
-use super::message::{ChatWriter, PromptRole, has_nothing_for_chat, write_words};
+use super::message::{ChatWriter, PromptRole, write_words};
 use super::wire::{Parameters, WireTool};
 use crate::config::ModelConfig;
 use crate::images::ImageSource;
 use crate::model::ModelRequest;
 use crate::output_tool::{AskedOutput, any_schema};
-use crate::request_body::RequestBody;
+use crate::request_body::{RequestBody, end_body, reminder, unwritable};
 use crate::segments::Segments;
-use crate::write_json::{write, write_string};
+use crate::write_json::{ends_with_object, write, write_string};
 
 /// Encodes `request`, reusing what `segments` already holds.
 pub fn encode(
@@ -24,27 +24,19 @@ pub fn encode(
     request: &ModelRequest<'_>,
     segments: &mut Segments,
 ) -> Result<RequestBody, Failure> {
-    let prefix = request.context.prefix.as_str();
     let images = ImageSource::take(config, segments);
-    let writer = ChatWriter::new(config, &images);
+    let writer = ChatWriter { reader: request.model, abilities: &config.abilities, images: &images };
     let stable = segments.extend(
         request.epoch,
         request.history,
         &mut |out| write_prefix(out, config, request),
-        &mut |out, place, message| {
-            if has_nothing_for_chat(message) {
-                return;
-            }
-            if place > 0 || !prefix.is_empty() {
-                write(out, ",");
-            }
-            writer.write(out, request.history, place);
-        },
+        &mut |out, place, _, ids| writer.write(out, request.history, place, ids),
     );
-    let whole = stable.and_then(|stable| Ok(RequestBody::new(stable, closing(config, request)?)));
-    whole.map_err(|error| {
-        Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
-    })
+    let whole = stable.and_then(|stable| {
+        let closing = closing(config, request, &writer, &stable)?;
+        Ok(RequestBody::new(stable, closing))
+    });
+    whole.map_err(|error| unwritable(&error))
 }
 
 fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<()> {
@@ -65,22 +57,19 @@ fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest
 }
 
 /// Encodes the part after the history: the tail, and the parameters.
-fn closing(config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
+fn closing(
+    config: &ModelConfig,
+    request: &ModelRequest<'_>,
+    writer: &ChatWriter<'_>,
+    stable: &[u8],
+) -> serde_json::Result<Bytes> {
     let mut out = Vec::with_capacity(256 + request.tail.len());
-    let after_results = matches!(request.history.last(), Some(Message::Tool { .. }));
-    let may_remind = !after_results || config.abilities.words_after_results.is_not_excluded();
-    if may_remind && !request.tail.is_empty() {
-        if !(request.history.is_empty() && request.context.prefix.is_empty()) {
+    if !request.tail.is_empty() {
+        if ends_with_object(stable) {
             out.push(b',');
         }
-        let reminder = format!("<reminder>\n{}\n</reminder>", request.tail);
-        write_words(&mut out, PromptRole::User, &reminder);
+        writer.write_before_user(&mut out, request.history);
+        write_words(&mut out, PromptRole::User, &reminder(request.tail));
     }
-    out.push(b']');
-    let brace = out.len();
-    serde_json::to_writer(&mut out, &Parameters::of(config, request))?;
-    // The parameters are serialized as an object of their own; replacing its brace by a comma merges it into the
-    // body.
-    out[brace] = b',';
-    Ok(out.into())
+    end_body(out, &Parameters::of(config, request))
 }

@@ -72,8 +72,17 @@ pub fn list_prices(server: ServerKind, id: &str) -> Option<ListPrices> {
     if row.seller == server || forwards { row.prices } else { None }
 }
 
+/// Returns who sells a model under this id, the makers of models first. An id with a vendor's prefix tells nobody: several
+/// sellers write ids so.
+pub fn sellers(id: &str) -> impl Iterator<Item = ServerKind> {
+    let asked = (!id.contains('/')).then(|| id_match::AskedId::new(ServerKind::Other, id));
+    let rows = known_models().filter(|row| !row.id.contains('/'));
+    rows.filter(move |row| asked.as_ref().is_some_and(|asked| asked.matches(row))).map(|row| row.seller)
+}
+
 /// Whether nobody but this maker, and those who pay it, sell its models.
-fn is_sold_by_maker_only(seller: ServerKind) -> bool {
+#[must_use]
+pub fn is_sold_by_maker_only(seller: ServerKind) -> bool {
     matches!(seller, ServerKind::OpenAi | ServerKind::Anthropic | ServerKind::Gemini | ServerKind::Xai)
 }
 

@@ -52,6 +52,13 @@ pub enum IdScope {
 }
 
 impl KnownModel {
+    /// Returns how many tokens of its window a conversation may fill. Some models have a part of their window for replies
+    /// alone, and refuse a request that is longer than the rest.
+    #[must_use]
+    pub fn usable_window(&self) -> Option<u64> {
+        self.window.map(|window| self.max_input.map_or(window, |most| window.min(most)))
+    }
+
     /// Whether it reasons for long without sending anything. A model whose reasoning can only be switched sends it as
     /// it comes, and Claude reasons only when it is asked to.
     pub(crate) fn silent_reasoning(&self) -> Ability {

@@ -10,11 +10,22 @@ use bytes::{BufMut, BytesMut};
 use windlass_vocab::{CallInHistory, Message, ModelName, Part};
 
 use super::kept_item::KeptItem;
+use crate::ability::CallIdForm;
+use crate::call_ids::CallIds;
 use crate::images::{ImagePlace, ImageSource, SentImage};
-use crate::write_json::{wire_id, wire_name, write, write_string};
+use crate::write_json::{separate, wire_name, write, write_string};
+
+/// The ids of calls that the protocol accepts.
+const CALL_IDS: CallIdForm = CallIdForm::Plain;
 
 /// Writes a message of the history for `model`.
-pub(super) fn write_message(out: &mut BytesMut, message: &Message, model: &ModelName, images: &ImageSource) {
+pub(super) fn write_message(
+    out: &mut BytesMut,
+    message: &Message,
+    model: &ModelName,
+    images: &ImageSource,
+    ids: &mut CallIds,
+) {
     match message {
         Message::User { text, images: refs } => {
             separate(out);
@@ -27,11 +38,12 @@ pub(super) fn write_message(out: &mut BytesMut, message: &Message, model: &Model
             write(out, "}");
         }
         Message::Assistant { parts, calls, model: author } => {
-            write_parts(out, parts, calls, if author == model { Author::Same } else { Author::Other });
+            write_parts(out, parts, calls, if author == model { Author::Same } else { Author::Other }, ids);
         }
         Message::Tool { call, provider_id, text, images: refs, name: _, outcome: _ } => {
             separate(out);
-            write_string(out, r#"{"type":"function_call_output","call_id":"#, &wire_id(*call, provider_id.as_deref()));
+            let id = ids.id(CALL_IDS, *call, provider_id.as_deref());
+            write_string(out, r#"{"type":"function_call_output","call_id":"#, &id);
             let text = images.text_with(text, refs, ImagePlace::Result);
             let mut sent = images.sent(refs, ImagePlace::Result).peekable();
             if sent.peek().is_none() {
@@ -63,17 +75,6 @@ pub(super) fn write_user(out: &mut impl BufMut, text: &str) {
     write(out, "}]}");
 }
 
-/// Whether an item stands at the end of `written`, so that the next one needs a comma: a reply may have written none.
-pub(super) fn ends_with_item(written: &[u8]) -> bool {
-    written.last() == Some(&b'}')
-}
-
-fn separate(out: &mut BytesMut) {
-    if ends_with_item(out) {
-        write(out, ",");
-    }
-}
-
 /// Whether a reply was made by the model it is sent to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Author {
@@ -83,7 +84,7 @@ enum Author {
 
 /// Writes a reply. Texts that stand together are one message. A call that no part names follows the parts: its result
 /// stands in the history, and a result without its call is refused.
-fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], author: Author) {
+fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], author: Author, ids: &mut CallIds) {
     let mut message = PendingMessage::default();
     let mut unwritten: Vec<Option<&CallInHistory>> = calls.iter().map(Some).collect();
     for (place, part) in parts.iter().enumerate() {
@@ -93,7 +94,7 @@ fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], auth
             Part::Call { index } => {
                 message.write(out);
                 if let Some(call) = unwritten.get_mut(*index as usize).and_then(Option::take) {
-                    write_call(out, call);
+                    write_call(out, call, ids);
                 }
             }
             Part::Opaque { item } if author == Author::Same => match KeptItem::read(item) {
@@ -114,7 +115,7 @@ fn write_parts(out: &mut BytesMut, parts: &[Part], calls: &[CallInHistory], auth
     }
     message.write(out);
     for call in unwritten.into_iter().flatten() {
-        write_call(out, call);
+        write_call(out, call, ids);
     }
 }
 
@@ -147,9 +148,10 @@ impl PendingMessage<'_> {
     }
 }
 
-fn write_call(out: &mut BytesMut, call: &CallInHistory) {
+fn write_call(out: &mut BytesMut, call: &CallInHistory, ids: &mut CallIds) {
     separate(out);
-    write_string(out, r#"{"type":"function_call","call_id":"#, &wire_id(call.call, call.provider_id.as_deref()));
+    let id = ids.id(CALL_IDS, call.call, call.provider_id.as_deref());
+    write_string(out, r#"{"type":"function_call","call_id":"#, &id);
     write_string(out, r#","name":"#, &wire_name(&call.name));
     write_string(out, r#","arguments":"#, call.arguments.as_str());
     write(out, "}");

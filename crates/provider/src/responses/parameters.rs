@@ -6,7 +6,7 @@ use serde::Serialize;
 use windlass_vocab::{Json, MaxTokens, ToolSpec};
 
 use crate::ability::EffortLevel;
-use crate::config::{ModelConfig, ReasoningSummary};
+use crate::config::ModelConfig;
 use crate::model::{Delivery, ModelRequest};
 use crate::output_tool::{AskedOutput, OutputTool, ToolChoice, any_schema};
 
@@ -60,6 +60,15 @@ impl From<ToolChoice> for ResponseChoice {
     }
 }
 
+/// Whether a summary of the reasoning is asked for: it is all that a person can see of hidden reasoning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReasoningSummary {
+    /// It is.
+    Auto,
+    /// It is not: OpenAI gives it only to organizations that it has verified, and refuses the request of others.
+    Absent,
+}
+
 /// The parameters at the end of the body. Stop sequences are not among them: this protocol has none.
 #[derive(Serialize)]
 pub(super) struct ResponseParameters<'a> {
@@ -98,7 +107,7 @@ struct WireTextFormat<'a> {
 }
 
 impl<'a> ResponseParameters<'a> {
-    pub(super) fn of(config: &ModelConfig, request: &ModelRequest<'a>) -> Self {
+    pub(super) fn of(config: &ModelConfig, request: &ModelRequest<'a>, summary: ReasoningSummary) -> Self {
         let reasons = config.reasons();
         let asked = AskedOutput::of(config, request, any_schema);
         Self {
@@ -116,7 +125,7 @@ impl<'a> ResponseParameters<'a> {
                 MaxTokens::Fixed(tokens) => Some(tokens),
                 MaxTokens::ModelOwn | MaxTokens::Budget => None,
             },
-            reasoning: reasons.then(|| ResponseReasoning::of(config, request)).flatten(),
+            reasoning: reasons.then(|| ResponseReasoning::of(config, request, summary)).flatten(),
             text: asked.schema(config, request).map(|spec| WireText {
                 format: WireTextFormat { r#type: "json_schema", name: &spec.name, schema: &spec.schema },
             }),
@@ -125,10 +134,10 @@ impl<'a> ResponseParameters<'a> {
 }
 
 impl ResponseReasoning {
-    fn of(config: &ModelConfig, request: &ModelRequest<'_>) -> Option<Self> {
-        let summary = match config.reasoning_summary {
+    fn of(config: &ModelConfig, request: &ModelRequest<'_>, summary: ReasoningSummary) -> Option<Self> {
+        let summary = match summary {
             ReasoningSummary::Auto => Some("auto"),
-            ReasoningSummary::Never => None,
+            ReasoningSummary::Absent => None,
         };
         let effort = config.abilities.reasoning.level(request.reasoning).map(EffortLevel::wire_name);
         (effort.is_some() || summary.is_some()).then_some(Self { effort, summary })

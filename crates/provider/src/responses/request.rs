@@ -5,17 +5,17 @@
 //! same; the volatile tail and the parameters of the turn close the body.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use windlass_vocab::{Failure, FailureClass};
+use windlass_vocab::Failure;
 
-use super::input::{ends_with_item, write_message, write_user};
-use super::parameters::{ResponseParameters, ResponseTool};
+use super::input::{write_message, write_user};
+use super::parameters::{ReasoningSummary, ResponseParameters, ResponseTool};
 use crate::config::ModelConfig;
 use crate::images::ImageSource;
 use crate::model::ModelRequest;
 use crate::output_tool::{AskedOutput, any_schema};
-use crate::request_body::RequestBody;
+use crate::request_body::{RequestBody, end_body, reminder, unwritable};
 use crate::segments::Segments;
-use crate::write_json::{write, write_string};
+use crate::write_json::{ends_with_object, write, write_string};
 
 /// Encodes `request`, reusing what `segments` already holds.
 pub fn encode(
@@ -28,15 +28,15 @@ pub fn encode(
         request.epoch,
         request.history,
         &mut |out| write_prefix(out, config, request),
-        &mut |out, _, message| write_message(out, message, request.model, &images),
+        &mut |out, _, message, ids| write_message(out, message, request.model, &images, ids),
     );
     let whole = stable.and_then(|stable| {
-        let closing = closing(config, request, &stable)?;
-        Ok(RequestBody::new(stable, closing))
+        let with_summary = closing(config, request, &stable, ReasoningSummary::Auto)?;
+        let without = || closing(config, request, &stable, ReasoningSummary::Absent);
+        let closing_without_summary = config.reasons().then(without).transpose()?;
+        Ok(RequestBody { closing_without_summary, ..RequestBody::new(stable, with_summary) })
     });
-    whole.map_err(|error| {
-        Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
-    })
+    whole.map_err(|error| unwritable(&error))
 }
 
 /// Nothing is stored at the server; so a reasoning model is asked for its reasoning in a form that can be sent back.
@@ -64,19 +64,18 @@ fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest
 }
 
 /// Encodes the part after the history: the tail, and the parameters.
-fn closing(config: &ModelConfig, request: &ModelRequest<'_>, stable: &[u8]) -> serde_json::Result<Bytes> {
+fn closing(
+    config: &ModelConfig,
+    request: &ModelRequest<'_>,
+    stable: &[u8],
+    summary: ReasoningSummary,
+) -> serde_json::Result<Bytes> {
     let mut out = Vec::with_capacity(256 + request.tail.len());
     if !request.tail.is_empty() {
-        if ends_with_item(stable) {
+        if ends_with_object(stable) {
             out.push(b',');
         }
-        write_user(&mut out, &format!("<reminder>\n{}\n</reminder>", request.tail));
+        write_user(&mut out, &reminder(request.tail));
     }
-    out.push(b']');
-    let brace = out.len();
-    serde_json::to_writer(&mut out, &ResponseParameters::of(config, request))?;
-    // The parameters are serialized as an object of their own; replacing its brace by a comma merges it into the
-    // body.
-    out[brace] = b',';
-    Ok(out.into())
+    end_body(out, &ResponseParameters::of(config, request, summary))
 }

@@ -55,6 +55,12 @@ pub fn classify(endpoint: &Endpoint, rejection: &Rejection<'_>) -> Failure {
     }
 }
 
+/// Whether a server refuses a request because it asks for a summary of the reasoning.
+pub(crate) fn refuses_reasoning_summary(rejection: &Rejection<'_>) -> bool {
+    let report = ErrorReport::read(rejection.body);
+    rejection.status == 400 && report.is_some_and(|report| NormalizedWords::of(&report).mentions_reasoning_summary())
+}
+
 /// Classifies an error object inside a successful answer.
 pub(crate) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Failure {
     let words = NormalizedWords::of(report);
@@ -73,9 +79,13 @@ pub(crate) fn classify_report(endpoint: &Endpoint, report: &ErrorReport) -> Fail
     }
 }
 
-/// Whether the answer suggests that another address is meant: no answer of this API, a redirect, or nothing there.
+/// Returns what is known of the cause: an image in the request, or that another address is meant, because this is no answer
+/// of the API, a redirect, or nothing is there.
 fn cause(class: FailureClass, status: Option<u16>, words: &NormalizedWords) -> Option<FailureCause> {
     let is_named = words.mentions_no_tools() || words.mentions_unknown_model();
+    if class == FailureClass::BadRequest && !is_named && words.mentions_refused_image() {
+        return Some(FailureCause::ImageRefused);
+    }
     let is_elsewhere = match class {
         FailureClass::Protocol => true,
         FailureClass::BadRequest => status == Some(404) && !is_named,

@@ -63,7 +63,6 @@ impl DeclaredModel {
             images: known(self.images),
             json_schema: known(self.json_schema),
             response_format: (self.json_schema == Ability::No).then_some(ResponseFormat::Never),
-            ..AbilityOverrides::default()
         }
     }
 }

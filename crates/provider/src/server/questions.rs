@@ -29,8 +29,10 @@ struct ServerAnswer {
 /// Asks the server in `config`, which is of this kind as far as that is known, about its model. `limit` applies to all
 /// questions together.
 ///
+/// A server that has no such interface (404, 405, 501) says nothing of its model.
+///
 /// # Errors
-/// If the server can't be reached in time, or does not even list its models.
+/// If the server can't be reached in time, or fails: it may say more the next time.
 pub async fn ask_about_model(
     config: &ModelConfig,
     kind: ServerKind,
@@ -41,12 +43,25 @@ pub async fn ask_about_model(
     let client = ServerClient::open(config, row.access, http)?;
     let questions = ServerQuestions { client: &client, list: client.path_to(row.models_path)?, model: &config.model };
     match timeout(limit, questions.ask(kind)).await {
+        Ok(Err(failure)) if is_unknown_path(&failure) => Ok(DeclaredModel::nothing(kind.software())),
         Ok(declared) => Ok(declared?),
         Err(_) => {
             let said = format!("did not say within {} s what its model can do.", limit.as_secs_f64());
             Err(client.endpoint.failure(FailureClass::Transient, &said).into())
         }
     }
+}
+
+/// Whether the server has nothing at the path it was asked at.
+fn is_unknown_path(failure: &Failure) -> bool {
+    matches!(failure.status, Some(404 | 405 | 501))
+}
+
+/// Whether a server that lists its models will not answer this question a minute later either.
+fn is_closed_to_us(failure: &Failure) -> bool {
+    let passes = matches!(failure.status, Some(408 | 425 | 429));
+    let is_refused = failure.status.is_some_and(|status| (400..500).contains(&status)) && !passes;
+    is_refused || is_unknown_path(failure) || failure.class == FailureClass::Protocol
 }
 
 struct ServerQuestions<'a> {
@@ -74,10 +89,12 @@ impl ServerQuestions<'_> {
         let listed = decode_models(&body).unwrap_or_default().into_iter().find(|listed| listed.id == self.model);
         let window = listed.and_then(|listed| listed.window);
         let known = match software {
-            Some(software) => self.software(software).await.ok(),
-            None => None,
+            Some(asked) => match self.software(asked).await {
+                Err(failure) if !is_closed_to_us(&failure) => return Err(failure),
+                answer => answer.unwrap_or(DeclaredModel::nothing(software)),
+            },
+            None => DeclaredModel::nothing(None),
         };
-        let known = known.unwrap_or(DeclaredModel::nothing(software));
         Ok(DeclaredModel { window: known.window.or(window), ..known })
     }
 

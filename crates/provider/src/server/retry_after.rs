@@ -16,6 +16,31 @@ pub struct RetryHeaders<'a> {
     pub reset: Option<&'a str>,
 }
 
+impl<'a> RetryHeaders<'a> {
+    /// Picks them from an answer's headers.
+    pub(crate) fn of(header: impl Fn(&str) -> Option<&'a str>) -> Self {
+        Self {
+            retry_after_ms: header("retry-after-ms"),
+            retry_after: header("retry-after"),
+            date: header("date"),
+            reset: restored_at(header),
+        }
+    }
+}
+
+/// Returns when the limit that is used up is restored, the latest one if there are several.
+fn restored_at<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<&'a str> {
+    const LIMITS: [[&str; 2]; 4] = [
+        ["anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"],
+        ["anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"],
+        ["anthropic-ratelimit-input-tokens-remaining", "anthropic-ratelimit-input-tokens-reset"],
+        ["anthropic-ratelimit-output-tokens-remaining", "anthropic-ratelimit-output-tokens-reset"],
+    ];
+    let used_up = LIMITS.iter().filter(|[remaining, _]| header(remaining) == Some("0"));
+    // In RFC 3339, which sorts by time.
+    used_up.filter_map(|[_, reset]| header(reset)).max()
+}
+
 /// Returns the requested wait in milliseconds; `None` if there is none or it is not valid.
 pub(crate) fn retry_after_ms(headers: &RetryHeaders<'_>) -> Option<u64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);

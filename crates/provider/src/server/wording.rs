@@ -54,9 +54,19 @@ impl NormalizedWords {
         self.any(NO_MEDIA)
     }
 
+    /// An image is what is wrong with the request. A message that only lists what may be sent mentions images, too.
+    pub(crate) fn mentions_refused_image(&self) -> bool {
+        self.any(&["image", "images"]) && (self.any(IMAGE_PROBLEMS) || self.mentions_no_media())
+    }
+
     /// The server does not accept how an output was asked for: by a schema, or by a tool that must be called.
     pub(crate) fn mentions_output_refused(&self) -> bool {
         self.any(OUTPUT_FIELDS)
+    }
+
+    /// The server gives no summary of the reasoning.
+    pub(crate) fn mentions_reasoning_summary(&self) -> bool {
+        self.any(&["reasoning summary", "reasoning summaries"])
     }
 
     /// A rate limit or an overloaded server; transient.
@@ -174,6 +184,27 @@ const NO_TOOLS: &[&str] = &[
     "tool calling is not supported",
     "function calling is not supported",
     "function calling is not enabled",
+];
+
+const IMAGE_PROBLEMS: &[&str] = &[
+    "could not process",
+    "unable to process",
+    "cannot process",
+    "could not load",
+    "failed to load",
+    "cannot identify",
+    "invalid image",
+    "image is invalid",
+    "not a valid image",
+    "valid image",
+    "unsupported image",
+    "image url url",
+    "support image input",
+    "exceed",
+    "exceeds",
+    "too large",
+    "corrupt",
+    "corrupted",
 ];
 
 const NO_MEDIA: &[&str] =

@@ -4,7 +4,7 @@ use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use proptest::strategy::BoxedStrategy;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
-use windlass_provider::anthropic::MessagesDraft;
+use windlass_provider::messages::MessagesDraft;
 use windlass_provider::responses::ResponseDraft;
 use windlass_provider::{WireDraft, decode_whole};
 

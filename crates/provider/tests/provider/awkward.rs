@@ -182,7 +182,7 @@ fn names_may_be_repeated_or_come_in_parts_and_ids_may_come_late_or_twice() {
         r#"{"index":1,"id":"x","function":{"name":"list","arguments":"{}"}}"#,
         r#"{"index":2,"id":"","function":{"name":"list"}}"#,
     ]);
-    assert_eq!(twice, [call("x", "read", "{}"), call("", "list", "{}"), call("", "list", "")]);
+    assert_eq!(twice, [call("x", "read", "{}"), call("x", "list", "{}"), call("", "list", "")]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use windlass_provider::{
     Abilities, Ability, ModelConfig, ModelRequest, RequestBody, Segments, WireKind, largest_image,
 };
-use windlass_provider::{anthropic, chat, responses};
+use windlass_provider::{chat, messages, responses};
 use windlass_vocab::{CallInHistory, Hash, ImageRef, Json, Message, ModelName, OutcomeKind, Part};
 
 use super::requests::{call_id, context, request};
@@ -14,7 +14,7 @@ use super::requests::{call_id, context, request};
 /// The contents of the images, by hash; in base64 they are `b25l` and `dHdv`.
 const CONTENTS: [(Hash, &[u8]); 2] = [(Hash([1; 32]), b"one"), (Hash([2; 32]), b"two")];
 
-const WIRES: [WireKind; 3] = [WireKind::Chat, WireKind::Messages, WireKind::Responses];
+pub(crate) const WIRES: [WireKind; 3] = [WireKind::Chat, WireKind::Messages, WireKind::Responses];
 
 fn image(number: u8, name: &str) -> ImageRef {
     ImageRef {
@@ -27,7 +27,7 @@ fn image(number: u8, name: &str) -> ImageRef {
     }
 }
 
-fn config(wire: WireKind, images: Ability) -> ModelConfig {
+pub(crate) fn config(wire: WireKind, images: Ability) -> ModelConfig {
     let usual = match wire {
         WireKind::Chat => ModelConfig::chat("http://models.test/v1", "m"),
         WireKind::Messages => ModelConfig::messages("http://models.test/v1", "m"),
@@ -44,14 +44,14 @@ fn encode(config: &ModelConfig, request: &ModelRequest<'_>, segments: &mut Segme
     }
     let encode = match config.wire {
         WireKind::Chat => chat::encode,
-        WireKind::Messages => anthropic::encode,
+        WireKind::Messages => messages::encode,
         WireKind::Responses => responses::encode,
     };
     encode(config, request, segments).unwrap()
 }
 
 /// The conversation of a request, as it is sent.
-fn sent(config: &ModelConfig, history: &[Message]) -> Value {
+pub(crate) fn sent(config: &ModelConfig, history: &[Message]) -> Value {
     let context = context(vec![]);
     let body = encode(config, &request(&context, history), &mut Segments::default());
     let body: Value = serde_json::from_slice(&body.to_vec()).unwrap();
@@ -181,7 +181,7 @@ fn an_image_that_can_not_be_sent_is_a_sentence() {
     }
 }
 
-// proves C9: an error's content must be text on the Messages wire; a server that takes no words after results gets none
+// proves C9: an error's content must be text on the Messages wire
 #[test]
 fn images_of_results_become_sentences_where_the_wire_takes_none() {
     let mut history = history();
@@ -190,11 +190,22 @@ fn images_of_results_become_sentences_where_the_wire_takes_none() {
     let expected = "A chart.\n[image, 640 × 480, 120 kB: it can't be shown with this result]";
     let is_error = json!({"type": "tool_result", "tool_use_id": "p0", "is_error": true, "content": expected});
     assert_eq!(messages[2]["content"][0], is_error);
-    let strict = config(WireKind::Chat, Ability::Yes);
-    let abilities = Abilities { words_after_results: Ability::No, ..strict.abilities };
-    let chat = sent(&ModelConfig { abilities, ..strict }, &history);
-    assert_eq!(chat[2]["content"], expected);
-    assert_eq!(chat.as_array().unwrap().len(), 5);
+}
+
+// proves C9, J10: the message with the images is one of the user, which some servers refuse directly behind results
+#[test]
+fn images_of_results_follow_a_reply_where_the_server_requires_one() {
+    let usual = config(WireKind::Chat, Ability::Yes);
+    let abilities = Abilities { user_after_results: Ability::No, ..usual.abilities };
+    let mut history = history();
+    history.push(Message::user("And now?"));
+    let roles = |config: &ModelConfig| -> Vec<Value> {
+        sent(config, &history).as_array().unwrap().iter().map(|message| message["role"].clone()).collect()
+    };
+    let results = ["user", "assistant", "tool", "tool", "tool"];
+    assert_eq!(roles(&usual), [&results[..], &["user", "user"]].concat());
+    let strict = ModelConfig { abilities, ..usual };
+    assert_eq!(roles(&strict), [&results[..], &["assistant", "user", "assistant", "user"]].concat());
 }
 
 // proves M6, C9: each message is written once, and the same after a restart

@@ -1,7 +1,7 @@
 //! Answers on the Messages wire, streamed and whole.
 
 use serde_json::{Value, json};
-use windlass_provider::anthropic::MessagesDraft;
+use windlass_provider::messages::MessagesDraft;
 use windlass_provider::{Rejection, RetryHeaders, classify, decode_whole};
 use windlass_vocab::{Failure, FailureClass, Json, Part, Reply, StopReason, Usage};
 

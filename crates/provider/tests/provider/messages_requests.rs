@@ -1,7 +1,7 @@
 //! The request body of the Messages wire, byte by byte.
 
 use serde_json::{Value, json};
-use windlass_provider::anthropic::encode;
+use windlass_provider::messages::encode;
 use windlass_provider::{
     Abilities, Ability, Delivery, HttpClient, HttpConfig, ModelConfig, ModelRequest, ReasoningControl, RequestBody,
     ResponseFormat, Segments, list_models,
@@ -202,11 +202,12 @@ fn thinking_and_opaque_items_go_back_to_the_model_that_made_them_and_to_no_other
 #[test]
 fn what_servers_refuse_is_not_sent() {
     let (own, context) = (own(), context(vec![]));
-    let messages = |history: &[Message], tail| {
-        let mut body = json_of(&config(), &ModelRequest { tail, ..request(&own, &context, history) });
+    let messages_in = |mode, history: &[Message], tail| {
+        let mut body = json_of(&config(), &ModelRequest { tail, mode, ..request(&own, &context, history) });
         remove_marks(&mut body);
         body["messages"].take()
     };
+    let messages = |history: &[Message], tail| messages_in(TurnMode::Tools, history, tail);
     let block = |text: &str| json!({"type": "text", "text": text});
     // Blank text, and a reply of which nothing is left, between two messages that then are neighbours.
     let history = [user("a"), reply(&own, vec![text(" \n"), thinking("x", None)], vec![]), user(""), user("b")];
@@ -220,6 +221,8 @@ fn what_servers_refuse_is_not_sent() {
     let last = messages(&paused, "t")[1].take();
     assert_eq!(last["content"][1]["type"], "server_tool_use");
     assert_eq!(messages(&paused, "t").as_array().unwrap().len(), 2);
+    // Unless something else is asked for: without its instruction, a summary would be the rest of the reply.
+    assert_eq!(messages_in(TurnMode::Summary, &paused, "t")[2], reminder[0]);
 }
 
 // proves L5, M9

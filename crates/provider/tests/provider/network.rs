@@ -122,6 +122,44 @@ async fn a_stream_arrives_in_pieces_and_its_connection_is_used_again() {
     }
 }
 
+// proves M1: OpenAI gives summaries of the reasoning only to organizations that it has verified
+#[tokio::test]
+async fn a_refused_summary_of_the_reasoning_is_not_asked_for_again() {
+    let refusal = r#"{"error":{"message":"Your organization must be verified to generate reasoning summaries.",
+        "type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}"#;
+    let whole = r#"{"object":"response","status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"Hi"}]}]}"#;
+    let say = |status: &str, body: &str| Act::Say(vec![answer(status, "content-type: application/json\r\n", body)]);
+    let acts = vec![say("400 Bad Request", refusal), say("200 OK", whole), say("200 OK", whole)];
+    let mut server = Server::start(acts).await;
+    let config = ModelConfig::responses(server.base_url(), "gpt-5");
+    let model = HttpModel::new(config, &http()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap().text(), "Hi");
+    }
+    let mut asked = Vec::new();
+    for _ in 0..3 {
+        let request = server.requests.recv().await.unwrap();
+        let body: serde_json::Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
+        assert_eq!(body["input"].as_array().unwrap().len(), 2);
+        asked.push(body["reasoning"]["summary"].as_str().map(str::to_owned));
+    }
+    assert_eq!(asked, [Some("auto".to_owned()), None, None]);
+}
+
+// proves M3: another refusal is a failure at once, and the summary is asked for again
+#[tokio::test]
+async fn a_request_is_sent_once_where_something_else_is_refused() {
+    let refusal = r#"{"error":{"message":"Invalid value: 'x'.","type":"invalid_request_error","param":"input"}}"#;
+    let refused = || Act::Say(vec![answer("400 Bad Request", "content-type: application/json\r\n", refusal)]);
+    let mut server = Server::start(vec![refused(), refused()]).await;
+    let model = HttpModel::new(ModelConfig::responses(server.base_url(), "gpt-5"), &http()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(call(&model, &STREAMED, ignore()).await.unwrap_err().class, FailureClass::BadRequest);
+        let request = server.requests.recv().await.unwrap();
+        assert!(request.contains(r#""summary":"auto""#), "{request}");
+    }
+}
+
 #[tokio::test]
 async fn a_connection_the_server_closed_while_nobody_used_it_costs_nothing() {
     let body = r#"{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}"#;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
-use windlass_provider::anthropic::MessagesDraft;
 use windlass_provider::chat::ChatDraft;
+use windlass_provider::messages::MessagesDraft;
 use windlass_provider::responses::ResponseDraft;
 use windlass_provider::{
     AnswerLimits, AnswerStream, Endpoint, Rejection, RetryHeaders, WireDraft, classify, decode_whole,
@@ -106,6 +106,21 @@ impl Recording {
     }
 }
 
+/// Numbers the calls of a history by their places, and makes each result that of the call with its provider's id.
+pub(crate) fn join_results_to_calls(history: &mut [Message]) {
+    let mut calls = std::collections::HashMap::new();
+    for (turn, message) in (1..).zip(history) {
+        match message {
+            Message::Assistant { calls: made, .. } => {
+                made.iter_mut().for_each(|call| call.call.turn = TurnId(turn));
+                calls.extend(made.iter().map(|call| (call.provider_id.clone(), call.call)));
+            }
+            Message::Tool { call, provider_id, .. } => *call = calls.get(provider_id).copied().unwrap_or(*call),
+            Message::User { .. } => {}
+        }
+    }
+}
+
 /// Returns each exchange with the one after it in the same file, where both were answered.
 pub(crate) fn consecutive(recordings: &[Recording]) -> impl Iterator<Item = (&Recording, &Recording)> {
     let pairs = recordings.windows(2).map(|pair| (&pair[0], &pair[1]));
@@ -121,6 +136,11 @@ fn yaml_files(folder: &Path, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// Returns all recorded exchanges of the Chat Completions wire; none, with a notice, if the recordings are absent.
+pub(crate) fn chat_recordings() -> Vec<Recording> {
+    recordings(&CHAT)
 }
 
 /// Returns all recorded exchanges of the Messages wire; none, with a notice, if the recordings are absent.
@@ -142,6 +162,7 @@ fn recordings(wire: &RecordedWire) -> Vec<Recording> {
     }
     files.sort();
     if files.is_empty() {
+        assert!(!streams.exists(), "the recorded streams of {:?} are gone", wire.folders);
         println!("skipped: no recorded streams beside the project");
     }
     files.iter().flat_map(|file| read(wire, file)).collect()

@@ -57,6 +57,40 @@ fn a_server_that_takes_no_tools_is_understood_whatever_its_status() {
     assert!(!rejected(400, r#"{"error":{"message":"the tools are wrong"}}"#).no_tools);
 }
 
+// proves C9, J10
+#[test]
+fn a_refused_image_is_known_as_the_cause() {
+    for (status, body) in [
+        (400, r#"{"type":"error","error":{"type":"invalid_request_error","message":"Could not process image"}}"#),
+        (
+            400,
+            r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 8000 pixels"}}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"message":"You uploaded an unsupported image. Please make sure your image is valid.","code":"invalid_image"}}"#,
+        ),
+        (400, r#"{"error":{"message":"Invalid 'messages[0].content[1].image_url.url'","code":"invalid_value"}}"#),
+        (
+            500,
+            r#"{"error":{"message":"image input is not supported - hint: provide the mmproj","type":"server_error"}}"#,
+        ),
+        (404, r#"{"error":{"message":"No endpoints found that support image input","code":404}}"#),
+    ] {
+        let failure = rejected(status, body);
+        let found = (failure.class, failure.cause);
+        assert_eq!(found, (FailureClass::BadRequest, Some(FailureCause::ImageRefused)), "{body}");
+    }
+    for about_else in [
+        r#"{"error":{"message":"content: Input should be 'text', 'image' or 'tool_use'"}}"#,
+        r#"{"error":{"message":"The model gemini-image is not found"}}"#,
+    ] {
+        assert_ne!(rejected(400, about_else).cause, Some(FailureCause::ImageRefused), "{about_else}");
+    }
+    let imagined = rejected(400, r#"{"error":{"message":"imagine a field"}}"#);
+    assert_eq!(imagined.cause, None);
+}
+
 // proves M3
 #[test]
 fn words_count_not_substrings() {

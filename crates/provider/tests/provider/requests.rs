@@ -215,37 +215,75 @@ fn parameters_are_sent_only_where_set() {
     assert_eq!(parameters(&openai).get("max_tokens"), None);
 }
 
-// proves M1: some servers refuse words of the user between results and the reply to them
+/// The roles of the messages that are sent, without the system's.
+fn roles(config: &ModelConfig, request: &ModelRequest<'_>) -> String {
+    let body = json_of(config, request);
+    let messages = body["messages"].as_array().unwrap().iter();
+    messages.skip(1).map(|message| message["role"].as_str().unwrap()).collect::<Vec<_>>().join(" ")
+}
+
+// proves J10, M1: some servers refuse a message of the user directly behind results
 #[test]
-fn reminders_are_left_out_after_results_where_the_server_refuses_them() {
-    let (context, mut history) = (context(vec![]), history());
-    let reminded = |config: &ModelConfig, history: &[Message]| {
-        let body = json_of(config, &ModelRequest { tail: "It is late.", ..request(&context, history) });
-        body["messages"].to_string().contains("It is late.")
-    };
+fn a_reply_stands_between_results_and_the_user_where_the_server_requires_it() {
+    let context = context(vec![]);
+    let results = history()[..4].to_vec();
+    let (words, silent) =
+        (Message::user("Stop."), |parts| Message::Assistant { parts, calls: vec![], model: MODEL.clone() });
+    let thought = silent(vec![Part::Thinking { text: "hm".into(), signature: None }]);
+    let with = |more: Vec<Message>| [results.clone(), more].concat();
     let mistral = ModelConfig::chat("https://api.mistral.ai/v1", "m");
-    let results = history.iter().rposition(|message| matches!(message, Message::Tool { .. })).expect("a result") + 1;
-    history.truncate(results);
-    assert!(reminded(&config(), &history) && !reminded(&mistral, &history));
-    history.push(Message::user("Go on."));
-    assert!(reminded(&mistral, &history));
+    let (plain, strict) = ("user assistant tool tool", "user assistant tool tool assistant");
+    for (history, tail, mode, plain, strict) in [
+        (with(vec![]), "", TurnMode::Tools, plain.to_owned(), plain.to_owned()),
+        (with(vec![]), "t", TurnMode::Tools, format!("{plain} user"), format!("{strict} user")),
+        (with(vec![]), "Summarise.", TurnMode::Summary, format!("{plain} user"), format!("{strict} user")),
+        (with(vec![words.clone()]), "", TurnMode::Tools, format!("{plain} user"), format!("{strict} user")),
+        (with(vec![words.clone()]), "t", TurnMode::Tools, format!("{plain} user user"), format!("{strict} user user")),
+        (with(vec![thought.clone(), words]), "", TurnMode::Tools, format!("{plain} user"), format!("{strict} user")),
+        (with(vec![thought]), "t", TurnMode::Tools, format!("{plain} user"), format!("{strict} user")),
+    ] {
+        let request = ModelRequest { tail, mode, ..request(&context, &history) };
+        assert_eq!(roles(&config(), &request), plain, "{mode:?} {tail}");
+        assert_eq!(roles(&mistral, &request), strict, "{mode:?} {tail}");
+        let body = json_of(&mistral, &request).to_string();
+        assert!(body.contains(tail) && !body.contains(r#""content":"""#), "{body}");
+    }
+}
+
+// proves J10, M1: a conversation that began elsewhere goes on where ids have a form of their own
+#[test]
+fn calls_have_ids_that_the_server_accepts() {
+    let (context, history) = (context(vec![]), history());
+    let ids = |base_url: &str| {
+        let body = json_of(&ModelConfig::chat(base_url, "m"), &request(&context, &history));
+        let [reply, first, second] = [2, 3, 4].map(|place| body["messages"][place].clone());
+        let asked = [0, 1].map(|index| reply["tool_calls"][index]["id"].as_str().unwrap().to_owned());
+        assert_eq!(asked, [first, second].map(|result| result["tool_call_id"].as_str().unwrap().to_owned()));
+        asked
+    };
+    assert_eq!(ids("http://models.test/v1"), ["p1", "call_1_2_1"]);
+    let mistral = ids("https://api.mistral.ai/v1");
+    assert!(
+        mistral.iter().all(|id| id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())),
+        "{mistral:?}"
+    );
+    assert_ne!(mistral[0], mistral[1]);
 }
 
 // proves M5
 #[test]
-fn reasoning_is_returned_only_where_the_configuration_says_so() {
-    let (context, history) = (context(vec![]), history());
-    let reasoning = |config: &ModelConfig| {
-        json_of(config, &request(&context, &history))["messages"][2]["reasoning_content"].clone()
+fn reasoning_is_returned_only_to_its_model_and_where_the_configuration_says_so() {
+    let (context, history, other) = (context(vec![]), history(), ModelName::from("other"));
+    let reasoning = |config: &ModelConfig, model: &ModelName| {
+        let body = json_of(config, &ModelRequest { model, ..request(&context, &history) });
+        [2, 5].map(|place| body["messages"][place]["reasoning_content"].clone())
     };
-    assert_eq!(reasoning(&config()), Value::Null);
-    assert_eq!(
-        reasoning(&ModelConfig {
-            abilities: Abilities { reasoning_return: ReasoningReturn::Field, ..config().abilities },
-            ..config()
-        }),
-        json!("hm")
-    );
+    let abilities = Abilities { reasoning_return: ReasoningReturn::Field, ..config().abilities };
+    let returning = ModelConfig { abilities, ..config() };
+    assert_eq!(reasoning(&config(), &MODEL), [Value::Null, Value::Null]);
+    assert_eq!(reasoning(&returning, &MODEL), [json!("hm"), json!("")]);
+    // Such a server refuses a reply without the field.
+    assert_eq!(reasoning(&returning, &other), [json!(""), json!("")]);
     // As in the recorded requests of its reasoning models.
     assert_eq!(ModelConfig::chat("https://api.deepseek.com", "m").abilities.reasoning_return, ReasoningReturn::Field);
 }
@@ -268,13 +306,21 @@ fn a_reply_of_which_this_wire_has_no_form_is_left_out() {
 #[test]
 fn a_body_without_system_text_or_history_is_still_json() {
     let empty = PinnedContext::default();
-    let silent = vec![Message::Assistant { parts: vec![], calls: vec![], model: MODEL.clone() }];
+    let reply = |parts| Message::Assistant { parts, calls: vec![], model: MODEL.clone() };
+    let (silent, thought) = (reply(vec![]), reply(vec![Part::Thinking { text: "hm".into(), signature: None }]));
+    let (go, reminder) =
+        (json!({"role": "user", "content": "Go."}), json!({"role": "user", "content": "<reminder>\nt\n</reminder>"}));
     for (history, tail, messages) in [
-        (&[][..], "", json!([])),
-        (&[], "t", json!([{"role": "user", "content": "<reminder>\nt\n</reminder>"}])),
-        (&silent, "", json!([{"role": "assistant", "content": ""}])),
+        (vec![], "", json!([])),
+        (vec![], "t", json!([reminder])),
+        (vec![silent], "", json!([{"role": "assistant", "content": ""}])),
+        // A message of which nothing is sent leaves no comma behind.
+        (vec![thought.clone()], "", json!([])),
+        (vec![thought.clone()], "t", json!([reminder])),
+        (vec![thought.clone(), Message::user("Go.")], "t", json!([go, reminder])),
+        (vec![Message::user("Go."), thought], "t", json!([go, reminder])),
     ] {
-        assert_eq!(json_of(&config(), &ModelRequest { tail, ..request(&empty, history) })["messages"], messages);
+        assert_eq!(json_of(&config(), &ModelRequest { tail, ..request(&empty, &history) })["messages"], messages);
     }
 }
 

@@ -35,6 +35,7 @@ fn instructions() -> Instructions {
     let files = vec![file("/srv/AGENTS.md", "Speak plainly.\n"), file("AGENTS.md", "Run the tests.\n")];
     Instructions {
         system: None,
+        session_system: None,
         user: Some(file("/home/me/.config/windlass/AGENTS.md", "Answer in English.\n")),
         project: ProjectInstructions { files, nested: vec!["docs/AGENTS.md".into()] },
         skills: skills(),
@@ -59,6 +60,7 @@ fn run(policy: Policy) -> RunStarted {
         began: None,
         spent_today: None,
         spent_by_agent: None,
+        system: None,
     }
 }
 

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use windlass_store::{IndexedFile, IndexedStamp, PassageIndex, PassagePlace, SearchWords, StoreError};
 use windlass_tools::{ContentStamp, FileRules, Workspace, readable_files, shown_path};
 
+use super::key_files::is_key_file;
 use super::line_ranges::{lines_of, passages};
 use super::source::{Passage, SourceError};
 
@@ -26,8 +27,9 @@ const FILES: usize = 20_000;
 const LARGEST: u64 = 512 << 10;
 /// Bytes of text that are indexed at most.
 const BYTES: u64 = 128 << 20;
-/// How long a refresh takes at most; the next one goes on.
-const LONGEST_REFRESH: Duration = Duration::from_secs(60);
+/// How long a refresh walks the folders at most, and how long it reads what has changed; the next one goes on.
+const LONGEST_WALK: Duration = Duration::from_secs(30);
+const LONGEST_READING: Duration = Duration::from_secs(30);
 /// A refresh is due when this many times as long as the last one took has passed: it takes a twentieth of the time.
 const REFRESH_SHARE: u32 = 20;
 /// Files and bytes of text that are written in one transaction.
@@ -72,6 +74,14 @@ pub(super) struct Indexer<'r> {
     waiting: Vec<FindRequest>,
     /// When the next refresh is due.
     due: Option<Instant>,
+}
+
+/// Whether a walk came to its end, or to its bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WalkExtent {
+    Whole,
+    /// Its time was over before.
+    Cut,
 }
 
 /// Why a refresh stops before its end.
@@ -128,17 +138,26 @@ impl<'r> Indexer<'r> {
         if self.due.is_some_and(|due| began < due) {
             return Ok(());
         }
-        let refreshed = self.refresh(began + LONGEST_REFRESH);
+        let refreshed = self.refresh(began + LONGEST_WALK);
         self.due = Some(Instant::now() + began.elapsed() * REFRESH_SHARE);
         refreshed
     }
 
-    /// Brings the index up to date with the folders.
-    fn refresh(&mut self, deadline: Instant) -> Result<(), RefreshStop> {
-        self.listing = self.walked(deadline)?;
+    /// Brings the index up to date with the folders. The walk ends at `walk_end`.
+    fn refresh(&mut self, walk_end: Instant) -> Result<(), RefreshStop> {
+        let (listing, extent) = self.walked(walk_end)?;
+        self.listing = listing;
+        let deadline = Instant::now() + LONGEST_READING;
         let known = self.index.files()?;
-        let gone: Vec<String> = known.keys().filter(|path| !self.listing.contains_key(*path)).cloned().collect();
-        self.index.remove(&gone)?;
+        match extent {
+            WalkExtent::Whole => {
+                let gone: Vec<String> =
+                    known.keys().filter(|path| !self.listing.contains_key(*path)).cloned().collect();
+                self.index.remove(&gone)?;
+            }
+            // A file that the walk did not come to may still be there.
+            WalkExtent::Cut => {}
+        }
         let has_changed = |(path, file): &(&String, &ListedFile)| known.get(*path) != Some(&indexed(file.stamp));
         let mut changed: Vec<(String, ListedFile)> =
             self.listing.iter().filter(has_changed).map(|(path, file)| (path.clone(), *file)).collect();
@@ -161,16 +180,19 @@ impl<'r> Indexer<'r> {
     }
 
     /// Lists the files, within the bounds.
-    fn walked(&mut self, deadline: Instant) -> Result<HashMap<String, ListedFile>, RefreshStop> {
-        let mut listing = HashMap::new();
+    fn walked(&mut self, end: Instant) -> Result<(HashMap<String, ListedFile>, WalkExtent), RefreshStop> {
+        let (mut listing, mut extent) = (HashMap::new(), WalkExtent::Whole);
         let (mut bytes, mut stopped) = (0, Ok(()));
         for (place, IndexedFolder { folder, rules, prefix }) in self.folders.clone().into_iter().enumerate() {
             readable_files(&folder, &rules, &mut |path, stamp| {
                 stopped = self.pause();
-                if stopped.is_err() || Instant::now() >= deadline || listing.len() >= FILES || bytes >= BYTES {
+                if Instant::now() >= end {
+                    extent = WalkExtent::Cut;
+                }
+                if stopped.is_err() || extent == WalkExtent::Cut || listing.len() >= FILES || bytes >= BYTES {
                     return ControlFlow::Break(());
                 }
-                if stamp.size <= LARGEST {
+                if stamp.size <= LARGEST && !is_key_file(path) {
                     bytes += stamp.size;
                     listing.insert(format!("{prefix}{path}"), ListedFile { folder: place, stamp });
                 }
@@ -178,7 +200,7 @@ impl<'r> Indexer<'r> {
             });
             std::mem::replace(&mut stopped, Ok(()))?;
         }
-        Ok(listing)
+        Ok((listing, extent))
     }
 
     /// Returns the text of a file with its secrets replaced; `None` where it is no text, or must not be read.

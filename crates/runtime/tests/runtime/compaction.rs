@@ -4,11 +4,13 @@ use std::sync::atomic::Ordering;
 
 use serde_json::json;
 use windlass_machine::preset;
+use windlass_runtime::CompactionUndo;
 use windlass_testkit::{
     AfterSteps, FaultKind, KillTarget, Scene, Script, ScriptStep, ScriptedModel, count_ways_to_die,
 };
 use windlass_vocab::{
-    Attendance, CompactionMethod, DeltaBody, EndReason, Event, HistoryKeeping, ModelRole, Policy, Record, TurnMode,
+    Attendance, CompactionMethod, DeltaBody, Dialect, EndReason, Event, HistoryKeeping, MaxTokens, ModelRole, Policy,
+    Record, Sampling, TurnMode,
 };
 
 use crate::support::{Bomb, End, Point, Side, World};
@@ -120,15 +122,38 @@ async fn what_was_left_out_is_found_through_recall_by_another_process() {
         send(format!("Tell: {}", "nothing ".repeat(400))).await;
     }
     assert!(!compactions(&world).is_empty(), "the facts are no longer sent");
-    for (word, fact) in facts {
+    for (word, fact) in facts.into_iter().chain(facts) {
         send(format!("Question: {word}?")).await;
         let found = world.records().into_iter().rev().find_map(|record| match record {
             Record::CallFinished(finished) => Some(finished.text),
             _ => None,
         });
-        assert!(found.as_deref().is_some_and(|found| found.contains(fact)), "{word}: {found:?}");
+        let found = found.expect("a result");
+        assert!(found.contains(fact), "{word}: {found}");
+        // What is still sent is not found again, and neither is what an earlier call of the tool had found.
+        assert!(!found.contains("Question: ") && found.matches(fact).count() == 1, "{word}: {found}");
     }
     assert_eq!(world.model.refused(), Vec::<String>::new());
+}
+
+// proves T4, M3: a limit that the budget set is as good as one of the policy
+#[tokio::test]
+async fn a_call_in_text_that_reaches_the_limit_of_the_budget_is_not_run() {
+    // Only the closing tag is missing, as where it is a stop sequence.
+    let open =
+        "<tool>\n<server_name>scripted</server_name>\n<tool_name>read</tool_name>\n<arguments>{\"n\": 1}</arguments>";
+    let script = Script::of([ScriptStep::say(open).usage(9, 50_000), ScriptStep::say("Read.")]);
+    let sampling = Sampling { max_tokens: MaxTokens::Budget, ..Sampling::default() };
+    let policy = Policy { dialects: vec![Dialect::ToolBlock], sampling, ..preset("default").expect("a preset") };
+    for (window, runs) in [(Some(40_000), false), (None, true)] {
+        let mut world = World::new(policy.clone(), ScriptedModel::new(script.clone()), Attendance::Unattended);
+        world.window = window;
+        let session = world.open(&Bomb::at(None)).await.expect("opened");
+        session.send("m".into(), "go").await.expect("sent");
+        session.settled().await;
+        let ran = world.records().iter().any(|record| matches!(record, Record::CallStarted(_)));
+        assert_eq!(ran, runs, "{window:?}");
+    }
 }
 
 /// Runs processes until one of them gets to the end; the first dies at `death`.
@@ -162,4 +187,37 @@ async fn the_kill_matrix_of_a_summary_in_process_ends_as_if_undisturbed() {
         }
     }
     count_ways_to_die(KillTarget::InProcess, "a summary", checked).expect("as stated");
+}
+
+// proves C5, W6
+#[tokio::test]
+async fn a_compaction_that_was_only_asked_for_is_withdrawn_and_one_that_no_longer_fits_stays() {
+    let talk = Scene::when("Tell", [ScriptStep::say("Noted.")]);
+    let summary = Scene::without_tools([ScriptStep::say("THE SUMMARY")]).then(AfterSteps::RepeatLast);
+    let policy = Policy { history: HistoryKeeping::Summarised, ..preset("default").expect("a preset") };
+    let model = ScriptedModel::new(Script::default().scene(summary).scene(talk));
+    let mut world = World::new(policy, model, Attendance::Unattended);
+    world.window = Some(4_700);
+    let session = world.open(&Bomb::at(None)).await.expect("opened");
+    let mut number = 0;
+    let mut tell = async |words: &str| {
+        number += 1;
+        session.send(format!("m{number}").into(), format!("Tell: {words}")).await.expect("sent");
+        session.settled().await;
+    };
+    tell("first").await;
+    assert_eq!(session.undo_compaction().await, Ok(CompactionUndo::Nothing));
+    session.compact().await.expect("taken");
+    assert_eq!(session.undo_compaction().await, Ok(CompactionUndo::Withdrawn));
+    tell("second").await;
+    assert_eq!(compactions(&world), [], "it was withdrawn");
+    session.compact().await.expect("taken");
+    tell("third").await;
+    assert_eq!(compactions(&world).len(), 1);
+    assert_eq!(session.undo_compaction().await, Ok(CompactionUndo::Restored));
+    while compactions(&world).len() < 3 {
+        tell(&"nothing ".repeat(300)).await;
+    }
+    assert_eq!(session.undo_compaction().await, Ok(CompactionUndo::TooLong));
+    assert_eq!(compactions(&world).len(), 3, "the summary stays");
 }

@@ -97,6 +97,29 @@ async fn a_stop_in_a_model_call_acts_at_once_and_keeps_what_was_streamed() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_stopped_while_the_model_thinks_is_charged_by_estimate() {
+    // proves M4, L8
+    let policy = Policy {
+        stream_idle: windlass_vocab::StreamIdle { first_ms: 3_600_000, next_ms: 3_600_000 },
+        ..policy("default")
+    };
+    let thinks = stalls("an answer that never comes").thinking("So they want to know how long it takes, and then why");
+    let world = world(policy, Script::of([thinks]));
+    let session = open(&world).await;
+    let mut events = session.events();
+    session.send("m".into(), "x".repeat(4_000)).await.expect("sent");
+    until(
+        &mut events,
+        |event| matches!(event, Event::Delta(delta) if matches!(delta.body, DeltaBody::ThinkingDelta { .. })),
+    )
+    .await;
+    session.stop(StopBy::Person).await.expect("stopped");
+    let end = ended(&mut events).await;
+    assert_eq!((end.reason, end.answer.as_str()), (EndReason::Cancelled, ""));
+    assert!(end.usage.estimated && end.usage.input >= 1_000 && end.usage.calls == 1, "{:?}", end.usage);
+}
+
+#[tokio::test]
 async fn a_stop_in_a_tool_reaches_it() {
     // proves L8
     let world = world(policy("default"), Script::of([ScriptStep::call("scripted__stuck", json!({}))]));

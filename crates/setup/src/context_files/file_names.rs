@@ -1,4 +1,4 @@
 //! The names of the files in which projects instruct agents.
 
 /// The names, the preferred one first: the second counts where there is none of the first beside it.
-pub(super) const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+pub(crate) const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];

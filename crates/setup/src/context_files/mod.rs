@@ -3,7 +3,7 @@
 //!
 //! They are text for the model. They permit nothing, and nothing in them runs without the usual permission (X2).
 
-mod file_names;
+pub(crate) mod file_names;
 mod front_matter;
 mod instructions;
 mod nested;

@@ -13,6 +13,8 @@ use windlass_vocab::{ModelSoftware, Timestamp};
 const FRESH_MS: u64 = 30 * DAY_MS;
 /// An answer that has not changed is written again after a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+/// How long a server that did not answer is not asked again, in milliseconds: 5 minutes.
+const SILENCE_MS: u64 = 5 * 60 * 1000;
 
 /// What is remembered of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,6 +29,9 @@ pub struct RememberedModel {
     /// What real calls showed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probed: Option<DatedAnswers>,
+    /// When its server was asked last and did not answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent: Option<Timestamp>,
 }
 
 /// Answers about a model; absent ones are not known.
@@ -116,6 +121,11 @@ impl RememberedModel {
     #[must_use]
     pub fn nothing(server: &str, model: &str) -> Self {
         Self { server: server.to_owned(), model: model.to_owned(), ..Self::default() }
+    }
+
+    /// Whether its server did not answer a short time ago.
+    pub(super) fn was_just_silent(&self, now: Timestamp) -> bool {
+        self.silent.is_some_and(|silent| now.ms_since(silent) < SILENCE_MS)
     }
 
     /// Returns what is known of it: what calls showed, else what the server declared. The window is the server's: it may

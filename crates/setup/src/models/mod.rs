@@ -10,11 +10,13 @@
 
 mod demo_name;
 pub(crate) mod known_models;
+pub(crate) mod listed;
 mod local;
 pub mod memory;
 mod notice;
 mod owner;
 pub mod questions;
+mod recorded_chain;
 pub(crate) mod software;
 #[cfg(test)]
 mod tests;
@@ -22,9 +24,11 @@ mod tests;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use windlass::door::{LIST_LIMIT, ListedChoice, ListedRule, UnnamedModel, choose_listed, is_chat_model};
+use windlass::door::{
+    LIST_LIMIT, ListedChoice, ListedRule, OPENAI, UnnamedModel, choose_listed, is_chat_model, provider_of_id,
+};
 use windlass_provider::{HttpClient, HttpConfig, ListedModel, ListingError, ModelConfig, Secret, list_models};
-use windlass_vocab::{ModelName, RunStarted};
+use windlass_vocab::{FailureClass, ModelName, RunStarted};
 
 pub use self::demo_name::DEMO;
 pub use self::known_models::{KnownModels, list_some};
@@ -40,6 +44,8 @@ pub struct SessionModel {
     pub model: ModelName,
     /// The server of that model.
     pub server: Option<String>,
+    /// The models that follow in its chain.
+    pub others: Vec<ModelName>,
     /// The servers of all models of its chain and of its roles: each may have been sent the conversation.
     pub servers: BTreeSet<String>,
 }
@@ -51,7 +57,8 @@ impl SessionModel {
         let model = run.chain.first()?.clone();
         let called = run.chain.iter().chain(run.role_chains.values().flatten());
         let servers = called.filter_map(|model| run.server_of(model)).map(str::to_owned).collect();
-        Some(Self { server: run.server_of(&model).map(str::to_owned), model, servers })
+        let others = run.chain.iter().skip(1).cloned().collect();
+        Some(Self { server: run.server_of(&model).map(str::to_owned), model, others, servers })
     }
 }
 
@@ -60,13 +67,34 @@ impl SessionModel {
 pub struct ModelPreference {
     session: Option<SessionModel>,
     fallback: ModelFallback,
+    run: SessionRun,
+}
+
+/// Whether the session has an open run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SessionRun {
+    /// It goes on with the models it began with.
+    Open,
+    /// The next one uses the models of the settings.
+    Ended,
 }
 
 impl ModelPreference {
     /// `session` is the model the session was begun with; it takes precedence over one that is merely found. The demo
     /// model is ignored here: the person may have connected a real model since.
     pub fn new(session: Option<SessionModel>, fallback: ModelFallback) -> Self {
-        Self { session: session.filter(|begun| begun.model.as_str() != DEMO), fallback }
+        Self { session: session.filter(|begun| begun.model.as_str() != DEMO), fallback, run: SessionRun::Ended }
+    }
+
+    /// Returns the preference for a session with an open run.
+    #[must_use]
+    pub fn continuing(self) -> Self {
+        Self { run: SessionRun::Open, ..self }
+    }
+
+    /// The model of the open run.
+    pub(crate) fn continued(&self) -> Option<&SessionModel> {
+        self.session.as_ref().filter(|_| self.run == SessionRun::Open)
     }
 
     /// Returns the preference to use after the person refused a found server.
@@ -224,7 +252,11 @@ fn choose_of_server(
 ) -> Result<ChosenModel, SettingsError> {
     let (base_url, provider) = (endpoint.base_url.value.clone(), endpoint.provider);
     let no_model = |known| SettingsError::NoModel { base_url: base_url.clone(), provider, known };
-    let listed = listed.map_err(|error| no_model(KnownModels::NotListed(error.to_string())))?;
+    let listed = listed.map_err(|error| match error {
+        // Whatever model were named, the server would not answer.
+        ListingError::Failed(failure) if failure.class == FailureClass::Auth => SettingsError::KeyRefused(failure),
+        error => no_model(KnownModels::NotListed(error.to_string())),
+    })?;
     let ids: Vec<String> = listed.into_iter().map(|model| model.id).collect();
     match choose_listed(&ids, &base_url, rule) {
         ListedChoice::Model(id) => {
@@ -262,6 +294,11 @@ fn choose_found_named(
     }
     if let Some((server, seen)) = seen.iter().find(|(_, seen)| has(seen)) {
         return Err(not_used_unasked(server, seen));
+    }
+    // Nothing is set up, so a well-known id is its maker's, whose key is missing.
+    let maker = provider_of_id(wanted.value.as_str(), &OPENAI, |_| false);
+    if let Some(variable) = maker.key_variable.filter(|_| *maker != OPENAI) {
+        return Err(SettingsError::NoKey { model: wanted.value.0, provider: maker.name, variable });
     }
     let here = seen.iter().filter(|(_, seen)| !seen.ids().is_empty()).map(|(_, seen)| {
         let ids: Vec<&str> = seen.ids().iter().map(String::as_str).collect();

@@ -1,6 +1,6 @@
 //! Asks the servers of a chain what they know of their models, without a model call (M8). A server on this machine answers
 //! in a millisecond, and may have been started anew with other settings: it is asked for every run. Others are asked when
-//! nothing is remembered of the model, or only what is old.
+//! nothing is remembered of the model, or only what is old; one that did not answer delays no other run for some minutes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -41,38 +41,44 @@ pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp, ask
     let mut learned = LearnedModels::default();
     let mut asked = Vec::new();
     for model in chain {
-        let remembered = memory.load(&model.base_url, &model.id).unwrap_or_else(|unreadable| {
+        let mut remembered = memory.load(&model.base_url, &model.id).unwrap_or_else(|unreadable| {
             learned.notices.push(ModelNotice::UnreadableMemory(unreadable));
             RememberedModel::nothing(&model.base_url, &model.id)
         });
+        // The model behind an id may be another by now.
+        remembered.probed = remembered.probed.filter(|probed| probed.is_fresh(now));
         let limit = if is_on_this_machine(&model.base_url) { LIMIT_HERE } else { LIMIT };
         let is_known = remembered.declared.is_some_and(|declared| declared.is_fresh(now));
-        let is_due = asks == AskedServers::All || limit == LIMIT_HERE || !is_known;
-        let config = (is_due && model.server.can_be_asked()).then(|| config_of(model));
+        let is_due = asks == AskedServers::All || limit == LIMIT_HERE || !(is_known || remembered.was_just_silent(now));
+        let config = (is_due && model.server.can_be_asked()).then(|| model.config());
         let kind = model.server;
         asked.push(tokio::spawn(async move {
             let answer = match config {
                 Some(config) => Some(ask(&config, kind, limit).await),
                 None => None,
             };
-            (remembered, answer)
+            (remembered, answer, limit)
         }));
     }
     for one in asked {
-        let Ok((mut remembered, answer)) = one.await else { continue };
-        let declared = match answer {
-            Some(Ok(declared)) => Some(declared),
-            // It answered, and has no more to say: it need not be asked again soon.
-            Some(Err(ListingError::Failed(failure))) if failure.status.is_some() => Some(DeclaredModel::default()),
-            Some(Err(_)) | None => None,
-        };
-        if let Some(declared) = declared.map(|declared| DatedAnswers::new(now, &declared)) {
-            let is_new = declared.replaces(remembered.declared.as_ref());
-            remembered.declared = Some(declared);
-            if is_new {
-                // What can't be written is asked for again.
-                let _ = memory.save(&remembered);
+        let Ok((mut remembered, answer, limit)) = one.await else { continue };
+        let is_new = match answer {
+            Some(Ok(declared)) => {
+                let declared = DatedAnswers::new(now, &declared);
+                let is_new = declared.replaces(remembered.declared.as_ref()) || remembered.silent.is_some();
+                (remembered.declared, remembered.silent) = (Some(declared), None);
+                is_new
             }
+            Some(Err(ListingError::Failed(failure))) if failure.status.is_none() && limit == LIMIT => {
+                remembered.silent = Some(now);
+                true
+            }
+            // It may be loading its model, or want another key: what is remembered stays.
+            Some(Err(_)) | None => false,
+        };
+        if is_new {
+            // What can't be written is asked for again.
+            let _ = memory.save(&remembered);
         }
         learned.models.push(remembered);
     }
@@ -87,14 +93,6 @@ pub fn fill_in(chain: &mut [ResolvedModel], learned: &[RememberedModel]) {
     }
 }
 
-/// Returns the configuration for questions about a model and for calls to it.
-#[must_use]
-pub fn config_of(model: &ResolvedModel) -> ModelConfig {
-    let usual = ModelConfig::of(model.kind(), &model.base_url, &model.id);
-    let abilities = usual.abilities.overridden(&model.declared.overrides());
-    ModelConfig { api_key: model.key.clone(), abilities, ..usual }
-}
-
 async fn ask(config: &ModelConfig, kind: ServerKind, limit: Duration) -> Result<DeclaredModel, ListingError> {
     let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
     ask_about_model(config, kind, &http, limit).await
@@ -106,6 +104,8 @@ fn is_on_this_machine(base_url: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, Write as _};
+
     use serde_json::{Value, json};
     use windlass::door::{ModelFigures, ResolvedModel};
     use windlass_provider::abilities::Ability::{self, No, Unknown, Yes};
@@ -146,6 +146,100 @@ mod tests {
             entry.extend(extra);
         }
         json!({"object": "list", "data": [entry]})
+    }
+
+    /// Starts a server that answers each path with a status and a body, and all others with 404. Returns its address.
+    fn answering(answers: Vec<(&'static str, u16, Value)>) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/v1", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let mut reader = std::io::BufReader::new(&stream);
+                let mut first = String::new();
+                let _ = reader.read_line(&mut first);
+                let mut line = String::from("-");
+                while !line.trim().is_empty() {
+                    line.clear();
+                    let _ = reader.read_line(&mut line);
+                }
+                let path = first.split(' ').nth(1).unwrap_or_default();
+                let found = answers.iter().find(|(known, ..)| *known == path);
+                let (status, body) = found.map_or((404, Value::Null), |(_, status, body)| (*status, body.clone()));
+                let body = body.to_string();
+                let head =
+                    format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+                let _ = (&stream).write_all((head + &body).as_bytes());
+            }
+        });
+        url
+    }
+
+    fn remember(data_dir: &std::path::Path, server: &str) {
+        let known = DeclaredModel { window: Some(4096), native_calls: No, ..DeclaredModel::default() };
+        let declared = Some(DatedAnswers::new(NOW, &known));
+        let remembered = RememberedModel { declared, ..RememberedModel::nothing(server, "m") };
+        ModelMemory::at(data_dir).save(&remembered).unwrap();
+    }
+
+    // proves M8: a server in trouble has said nothing about its model
+    #[test]
+    fn only_a_server_without_the_question_makes_us_forget() {
+        let kept = (Some(4096), No);
+        for (status, expected) in [
+            (401, kept),
+            (429, kept),
+            (500, kept),
+            (503, kept),
+            (404, (None, Unknown)),
+            (405, (None, Unknown)),
+            (501, (None, Unknown)),
+        ] {
+            let url = answering(vec![("/v1/models", status, Value::Null)]);
+            let room = tempfile::tempdir().unwrap();
+            remember(room.path(), &url);
+            let known = learned(model(ServerKind::Other, &url), room.path()).declared;
+            assert_eq!((known.window, known.native_calls), expected, "{status}");
+        }
+        for (status, expected) in [(503, kept), (404, (Some(9000), Unknown)), (403, (Some(9000), Unknown))] {
+            let list = list("llamacpp", json!({"context_length": 9000}));
+            let url = answering(vec![("/v1/models", 200, list), ("/props", status, Value::Null)]);
+            let room = tempfile::tempdir().unwrap();
+            remember(room.path(), &url);
+            let known = learned(model(ServerKind::Other, &url), room.path()).declared;
+            assert_eq!((known.window, known.native_calls), expected, "its list, then {status}");
+        }
+    }
+
+    // proves M8: a server elsewhere that is down delays one run in some minutes, not each
+    #[test]
+    fn a_server_that_did_not_answer_is_not_asked_again_soon() {
+        let room = tempfile::tempdir().unwrap();
+        let chain = [model(ServerKind::Other, "http://llm.invalid/v1")];
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let silent_at = |minutes: u64, asks| {
+            let now = NOW.plus_ms(minutes * 60_000);
+            runtime.block_on(learn(&chain, room.path(), now, asks)).models[0].silent
+        };
+        assert_eq!(silent_at(0, AskedServers::Due), Some(NOW));
+        assert_eq!(silent_at(4, AskedServers::Due), Some(NOW), "it was not asked");
+        assert_eq!(silent_at(4, AskedServers::All), Some(NOW.plus_ms(4 * 60_000)), "a person wants to know");
+        assert_eq!(silent_at(10, AskedServers::Due), Some(NOW.plus_ms(10 * 60_000)));
+    }
+
+    // proves M8: a server may have another model under the same id
+    #[test]
+    fn an_old_probe_counts_no_more() {
+        for (days, expected) in [(29, No), (31, Unknown)] {
+            let room = tempfile::tempdir().unwrap();
+            let url = "http://127.0.0.1:1/v1";
+            let found = DeclaredModel { native_calls: No, ..DeclaredModel::default() };
+            let at = Timestamp(NOW.0 - days * 24 * 60 * 60 * 1000);
+            let probed = Some(DatedAnswers::new(at, &found));
+            let remembered = RememberedModel { probed, ..RememberedModel::nothing(url, "m") };
+            ModelMemory::at(room.path()).save(&remembered).unwrap();
+            let known = learned(model(ServerKind::Other, url), room.path()).declared;
+            assert_eq!(known.native_calls, expected, "{days} days");
+        }
     }
 
     /// Native calls, images, window.
@@ -223,11 +317,8 @@ mod tests {
     #[test]
     fn what_is_remembered_is_used_without_asking() {
         let room = tempfile::tempdir().unwrap();
-        let declared = DeclaredModel { window: Some(4096), native_calls: No, ..DeclaredModel::default() };
         for server in ["http://127.0.0.1:1/v1", "http://llm.invalid/v1"] {
-            let declared = Some(DatedAnswers::new(NOW, &declared));
-            let memory = ModelMemory::at(room.path());
-            memory.save(&RememberedModel { declared, ..RememberedModel::nothing(server, "m") }).unwrap();
+            remember(room.path(), server);
             let known = learned(model(ServerKind::Other, server), room.path()).declared;
             assert_eq!((known.window, known.native_calls), (Some(4096), No), "{server}");
         }

@@ -263,6 +263,7 @@ async fn a_resumed_session_is_sent_to_no_server_that_nobody_named() {
         let session = SessionModel {
             model: "m".into(),
             server: servers.first().map(ToString::to_string),
+            others: Vec::new(),
             servers: servers.iter().map(ToString::to_string).collect(),
         };
         let preference = ModelPreference::new(Some(session), ModelFallback::Refuse);

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use windlass::door::{MODEL_VARIABLES, NamedModel, NamedServer};
 use windlass_vocab::{ModelName, ModelRole};
 
+use super::agents;
 use super::error::SettingsError;
-use super::fallbacks::{self, FallbackModel, FirstModel};
+use super::fallbacks::{self, FallbackModel, FirstModel, check_prefix};
 use super::file::SettingsFile;
 use super::key_lookup::{KeyLookup, KeyScope};
 use super::model_endpoint::ModelEndpoint;
@@ -28,7 +29,7 @@ pub struct ModelSettings {
     pub(super) model: Option<Sourced<ModelName>>,
     /// The entry of the first model among the person's own models, if it has one.
     pub(super) table: Option<TableModel>,
-    pub(super) endpoint: Option<ModelEndpoint>,
+    pub(crate) endpoint: Option<ModelEndpoint>,
     /// The models that follow in the chain.
     pub(super) fallbacks: Vec<FallbackModel>,
     /// The models of other roles than the turn's.
@@ -41,6 +42,8 @@ pub struct ModelSettings {
 struct RequestedName {
     text: Sourced<String>,
     reading: NameReading,
+    /// The variable with the key for its server, where the model's own table names one.
+    key: Option<Sourced<String>>,
 }
 
 /// How a name is read.
@@ -86,18 +89,18 @@ pub(super) fn models_named(
     chain.value.check().map_err(|problem| SettingsError::wrong(chain.origin.clone(), problem))?;
     let first = Sourced::new(chain.value.first().to_owned(), chain.origin.clone());
     let (name, table) = match model_tables::find(sources, &first.value)? {
-        Some(FoundTable { model, stands_for }) => {
+        Some(FoundTable { model, stands_for, key }) => {
             let reading = if is_models_key(sources, &stands_for.origin, &first.value) {
                 NameReading::Parsed
             } else {
                 NameReading::ParsedWithoutFileKey
             };
-            (RequestedName { text: stands_for, reading }, Some(model))
+            (RequestedName { text: stands_for, reading, key }, Some(model))
         }
         None if current.is_none() && has_address_beside(sources, &first.origin) => {
-            (RequestedName { text: first, reading: NameReading::BesideAddress }, None)
+            (RequestedName { text: first, reading: NameReading::BesideAddress, key: None }, None)
         }
-        None => (RequestedName { text: first, reading: NameReading::Parsed }, None),
+        None => (RequestedName { text: first, reading: NameReading::Parsed, key: None }, None),
     };
     let mut resolved = first_model(sources, Some(&name), current)?;
     let id = resolved.model.as_ref().map(|model| model.value.as_str());
@@ -122,21 +125,33 @@ fn first_model(
     };
     let model = name.and_then(|name| Some(Sourced::new(id(name)?, name.text.origin.clone())));
     let model = model.map(|model| model.try_map(check_model)).transpose()?;
-    let (endpoint, notice) = match (parsed, current) {
+    let (usual, notice) = match (&parsed, current) {
         (Some((NamedModel { server: NamedServer::Unnamed, .. }, _)), Some(current)) => (Some(current.clone()), None),
         (Some((NamedModel { server: NamedServer::Unnamed, .. }, _)) | None, _) => configured_server(sources)?,
-        (Some((named, name)), _) => {
+        (Some(_), _) => (None, None),
+    };
+    let parsed = match parsed {
+        Some((NamedModel { server: NamedServer::Unnamed, id }, name)) => {
+            check_prefix(&name.text, usual.as_ref())?;
+            let server = id.and_then(|id| KeyLookup { sources }.provider_of_id(id, usual.as_ref()));
+            Some((NamedModel { server: server.map_or(NamedServer::Unnamed, NamedServer::Provider), id }, name))
+        }
+        named => named,
+    };
+    let (endpoint, notice) = match parsed {
+        Some((NamedModel { server: NamedServer::Unnamed, .. }, _)) | None => (usual, notice),
+        Some((named, name)) => {
             let mut address = address_in_name(sources, named.server, &name.text.origin)?;
             if let (KeyScope::SameFile, NameReading::ParsedWithoutFileKey) = (&address.keys, name.reading) {
                 address.keys = KeyScope::None;
+            }
+            if let Some(key) = &name.key {
+                address.keys = KeyScope::Variable(key.clone());
             }
             let (endpoint, notice) = endpoint_at(sources, address, KeyUse::First)?;
             (Some(endpoint), notice)
         }
     };
-    if let Some((NamedModel { server: NamedServer::Unnamed, .. }, name)) = parsed {
-        fallbacks::check_prefix(&name.text, endpoint.as_ref())?;
-    }
     Ok(ModelSettings { model, endpoint, notices: notice.into_iter().collect(), ..ModelSettings::default() })
 }
 
@@ -178,6 +193,9 @@ fn is_models_key(sources: &Sources, table: &SettingOrigin, name: &str) -> bool {
 fn chain(sources: &Sources) -> Result<Option<Sourced<ModelList>>, SettingsError> {
     let parse = |name: Sourced<String>| Sourced::new(ModelList::parse(&name.value), name.origin);
     let mut given = Sourced::flag("model", sources.flags.model.clone()).map(parse);
+    if given.is_none() {
+        given = agents::chosen(sources)?.model;
+    }
     for variable in MODEL_VARIABLES {
         if given.is_none() {
             given = sources.env.text(variable)?.map(parse);

@@ -19,6 +19,17 @@ impl Env {
         Self(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
     }
 
+    /// Returns the variables but this one.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        Self(
+            self.0
+                .iter()
+                .filter(|(known, _)| *known != name)
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+        )
+    }
+
     /// Returns the value as the system provides it.
     #[must_use]
     pub fn raw(&self, name: &str) -> Option<&OsStr> {

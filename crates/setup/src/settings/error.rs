@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use windlass::door::ModelProvider;
+use windlass_vocab::Failure;
 
 use super::origin::SettingOrigin;
 use super::untrusted_folder::UntrustedFolder;
@@ -87,6 +88,36 @@ pub enum SettingsError {
     /// No server is known.
     #[error("no model is configured and none of yours runs on this machine")]
     NoServer,
+    /// What stands before the colon of a model's name is no provider.
+    #[error("{origin}: there is no provider {prefix:?}{}", question(near))]
+    NoProvider {
+        /// Where the model was named.
+        origin: SettingOrigin,
+        /// What stands there.
+        prefix: String,
+        /// The provider with nearly this name.
+        near: Option<&'static str>,
+    },
+    /// A model is named whose provider wants a key, and there is none.
+    #[error("there is no key for {provider}, whose model {model} is named")]
+    NoKey {
+        /// The model's name.
+        model: String,
+        /// The provider's name.
+        provider: &'static str,
+        /// The variable that holds its key.
+        variable: &'static str,
+    },
+    /// A model is named that its server does not list.
+    #[error("{base_url} lists no model {model:?}; it has {}", near.join(", "))]
+    NotListed {
+        /// The model's id.
+        model: String,
+        /// The server.
+        base_url: String,
+        /// Similar ids of that server.
+        near: Vec<String>,
+    },
     /// The session's conversation would go to another server than before, and nobody named that server.
     #[error("this session talked to {began}, and would now talk to {now}, which nobody named")]
     OtherServer {
@@ -129,9 +160,16 @@ pub enum SettingsError {
         /// What is known of the server's models.
         known: KnownModels,
     },
+    /// The configured server was asked for its models, and refused the key.
+    #[error("{}", .0.message)]
+    KeyRefused(Failure),
     /// No data folder can be determined.
     #[error("it is not known where to keep sessions: HOME is not set")]
     NoDataDir,
+}
+
+fn question(near: &Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"))
 }
 
 fn in_sentences(sentences: &[String]) -> String {

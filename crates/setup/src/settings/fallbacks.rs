@@ -4,10 +4,11 @@
 //! A name without a server is the id of another model of the first one's server. Each server gets only its own key: the
 //! key for whichever server is called, and that of a file, belong to the first model's server.
 
-use windlass::door::{ModelFigures, NamedModel, NamedServer, PROVIDERS, UnnamedModel};
+use windlass::door::{ModelFigures, ModelProvider, NamedModel, NamedServer, PROVIDERS, UnnamedModel, unknown_prefix};
 use windlass_vocab::ModelName;
 
 use super::error::SettingsError;
+use super::key_lookup::{KeyLookup, KeyScope};
 use super::model_endpoint::ModelEndpoint;
 use super::model_list::{check_model, named_twice};
 use super::model_tables::{self, FoundTable};
@@ -74,18 +75,21 @@ pub(super) fn fallback(
     name: Sourced<&str>,
     first: &FirstModel<'_>,
 ) -> Result<(FallbackModel, Option<SettingsNotice>), SettingsError> {
-    let (text, figures) = match model_tables::find(sources, name.value)? {
-        Some(FoundTable { model, stands_for }) => (stands_for, model.figures),
-        None => (Sourced::new(name.value.to_owned(), name.origin.clone()), ModelFigures::default()),
+    let (text, figures, key) = match model_tables::find(sources, name.value)? {
+        Some(FoundTable { model, stands_for, key }) => (stands_for, model.figures, key),
+        None => (Sourced::new(name.value.to_owned(), name.origin.clone()), ModelFigures::default(), None),
     };
-    let named = NamedModel::parse(text.value.trim());
+    let mut named = NamedModel::parse(text.value.trim());
+    if named.server == NamedServer::Unnamed {
+        check_prefix(&text, first.endpoint)?;
+        let provider = named.id.and_then(|id| KeyLookup { sources }.provider_of_id(id, first.endpoint));
+        named.server = provider.map_or(NamedServer::Unnamed, NamedServer::Provider);
+    }
     let (endpoint, notice) = match named.server {
-        NamedServer::Unnamed => {
-            check_prefix(&text, first.endpoint)?;
-            (None, None)
-        }
+        NamedServer::Unnamed => (None, None),
         NamedServer::Address(_) | NamedServer::Provider(_) => {
-            let address = address_in_name(sources, named.server, &text.origin)?;
+            let mut address = address_in_name(sources, named.server, &text.origin)?;
+            address.keys = key.map_or(address.keys, KeyScope::Variable);
             let key_use = KeyUse::Fallback { first: first.endpoint };
             let (endpoint, notice) = endpoint_at(sources, address, key_use)?;
             (Some(endpoint), notice)
@@ -103,19 +107,27 @@ pub(super) fn fallback(
     Ok((FallbackModel { name, id, endpoint, figures }, notice))
 }
 
-/// Refuses an id that looks like a misspelt provider with an id, for a server whose ids are not written so. Software
-/// that people run themselves has such ids: `mixtral:8x7b`.
+/// Refuses an id that is meant for a provider which does not exist. Software that people run themselves has such ids:
+/// `mixtral:8x7b`; elsewhere than at a provider's own address they may be the server's.
 pub(super) fn check_prefix(name: &Sourced<String>, server: Option<&ModelEndpoint>) -> Result<(), SettingsError> {
-    let is_hosted = server.and_then(|server| server.provider).is_some_and(|provider| provider.has_keys());
-    let Some((prefix, _)) = name.value.split_once(':').filter(|_| is_hosted) else { return Ok(()) };
-    let prefixes: Vec<&str> = PROVIDERS.iter().map(|provider| provider.prefix).collect();
-    match near(prefix, &prefixes) {
-        Some(right) if right != prefix => {
-            let problem = format!("there is no provider {prefix:?}; did you mean {right:?}?");
-            Err(SettingsError::wrong(name.origin.clone(), problem))
+    let text = name.value.trim();
+    let hosted = server.and_then(ModelEndpoint::hosted);
+    let is_misspelt = |prefix: &str| near(prefix, &prefixes()).is_some_and(|right| right != prefix);
+    let found = match server {
+        Some(server) if hosted.is_none() => {
+            // A provider behind another address.
+            let has_keys = server.provider.is_some_and(ModelProvider::has_keys);
+            text.split_once(':').map(|(prefix, _)| prefix).filter(|prefix| has_keys && is_misspelt(prefix))
         }
-        Some(_) | None => Ok(()),
-    }
+        Some(_) | None => unknown_prefix(text, hosted),
+    };
+    let Some(prefix) = found else { return Ok(()) };
+    let near = near(prefix, &prefixes()).filter(|_| is_misspelt(prefix));
+    Err(SettingsError::NoProvider { origin: name.origin.clone(), prefix: prefix.to_owned(), near })
+}
+
+fn prefixes() -> Vec<&'static str> {
+    PROVIDERS.iter().map(|provider| provider.prefix).collect()
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use toml::Spanned;
-use windlass_vocab::VALUES_NOT_BUILT;
+use windlass_vocab::{PolicyPatch, VALUES_NOT_BUILT};
 
 use super::error::SettingsError;
-use super::file_settings::FileSettings;
+use super::file_settings::{FilePermissions, FileSandbox, FileSettings, FileTools};
 use super::model_tables;
 use super::nearest::nearest;
 use super::origin::{Position, SettingOrigin, Sourced};
@@ -144,7 +145,11 @@ fn explain(message: &str) -> String {
         None => message.to_owned(),
     };
     if message.starts_with("unknown field ") {
-        wrong("key", |_| true)
+        let elsewhere = names.first().and_then(|wrong| right_table(wrong));
+        match (names.first(), elsewhere) {
+            (Some(wrong), Some(table)) => format!("the key {wrong:?} does not stand here, but under [{table}]"),
+            (Some(_) | None, _) => wrong("key", |_| true),
+        }
     } else if message.starts_with("unknown variant ") {
         // A value that would be refused as soon as it is written is no suggestion.
         wrong("value", |name| !VALUES_NOT_BUILT.contains(&name))
@@ -152,13 +157,34 @@ fn explain(message: &str) -> String {
         format!("the key {missing:?} is missing in this table")
     } else if let Some((
         found,
-        "PolicyPatch" | "FilePermissions" | "FileTools" | "FileSandbox" | "FileHidden" | "FileMcp" | "FileModel",
+        "PolicyPatch" | "FilePermissions" | "FileTools" | "FileSandbox" | "FileHidden" | "FileMcp" | "FileModel"
+        | "FileAgent",
     )) = message.split_once(", expected struct ")
     {
         format!("{found}, expected a table")
     } else {
-        message.to_owned()
+        message
+            .replace("expected a nonzero u64", "expected a whole number of at least 1")
+            .replace("expected u32", "expected a whole number of at least 0")
+            .replace("expected u64", "expected a whole number of at least 0")
     }
+}
+
+/// Returns the table that has this key.
+fn right_table(key: &str) -> Option<&'static str> {
+    let tables = [
+        (keys_of::<PolicyPatch>(), "policy"),
+        (keys_of::<FilePermissions>(), "permissions"),
+        (keys_of::<FileTools>(), "tools"),
+        (keys_of::<FileSandbox>(), "sandbox"),
+    ];
+    let key = format!("`{key}`");
+    tables.into_iter().find(|(keys, _)| keys.contains(&key)).map(|(_, table)| table)
+}
+
+/// Returns all keys of a table: the parser names them when it is given one that no table has.
+fn keys_of<T: DeserializeOwned>() -> String {
+    toml::from_str::<T>("\"?\" = 0").err().map(|error| error.message().to_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -182,6 +208,18 @@ mod tests {
             ("[polcy]\nx = 1", "windlass.toml:1:2: unknown key \"polcy\"; did you mean \"policy\"?"),
             ("[policy]\nturn_cpa = 3", "windlass.toml:2:1: unknown key \"turn_cpa\"; did you mean \"turn_cap\"?"),
             ("[policy.retry]\ntires = 3", "windlass.toml:2:1: unknown key \"tires\"; did you mean \"tries\"?"),
+            (
+                "[policy]\nday_limit = 3",
+                "windlass.toml:2:1: unknown key \"day_limit\"; did you mean \"day_cost_limit\" or \"day_token_limit\"?",
+            ),
+            (
+                "day_cost_limit = 3",
+                "windlass.toml:1:1: the key \"day_cost_limit\" does not stand here, but under [policy]",
+            ),
+            (
+                "[policy]\nallow = []",
+                "windlass.toml:2:1: the key \"allow\" does not stand here, but under [permissions]",
+            ),
             ("[permissions]\nallowed = []", "windlass.toml:2:1: unknown key \"allowed\"; did you mean \"allow\"?"),
             (
                 "[permissions]\nzebra = 1",
@@ -206,7 +244,14 @@ mod tests {
                 "windlass.toml:2:23: unknown value \"brackets\"; did you mean \"bracket\"?",
             ),
             ("[permissions]\nmode = 'bypas'", "windlass.toml:2:8: unknown value \"bypas\"; did you mean \"bypass\"?"),
-            ("[policy]\nturn_cap = -1", "windlass.toml:2:12: invalid value: integer `-1`, expected u32"),
+            (
+                "[policy]\nturn_cap = -1",
+                "windlass.toml:2:12: invalid value: integer `-1`, expected a whole number of at least 0",
+            ),
+            (
+                "[policy]\nrun_token_limit = 0",
+                "windlass.toml:2:19: invalid value: integer `0`, expected a whole number of at least 1",
+            ),
             ("policy = 3", "windlass.toml:1:10: invalid type: integer `3`, expected a table"),
             ("[policy.retry]\ntries = 3", "windlass.toml:1:1: the key \"first_wait_ms\" is missing in this table"),
             ("model = 'a'\nmodel = 'b'", "windlass.toml:2:1: duplicate key"),

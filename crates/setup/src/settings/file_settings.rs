@@ -20,6 +20,7 @@ pub(super) struct FileSettings {
     pub(super) models: BTreeMap<String, Spanned<FileModel>>,
     /// The chains of other roles than the turn's, by the role's name.
     pub(super) roles: BTreeMap<Spanned<String>, Spanned<ModelList>>,
+    pub(super) agents: BTreeMap<String, Spanned<FileAgent>>,
     pub(super) base_url: Option<Spanned<String>>,
     pub(super) api_key_env: Option<Spanned<String>>,
     pub(super) api_key: Option<Spanned<String>>,
@@ -50,8 +51,26 @@ pub(super) struct FileModel {
     pub(super) price_input: Option<Spanned<toml::Value>>,
     pub(super) price_output: Option<Spanned<toml::Value>>,
     pub(super) price_cached: Option<Spanned<toml::Value>>,
+    /// The variable with the key for its server.
+    pub(super) api_key_env: Option<Spanned<String>>,
     /// Whether it is sent images.
     pub(super) images: Option<Spanned<bool>>,
+    /// Whether it is offered tools by the wire's own means.
+    pub(super) tools: Option<Spanned<bool>>,
+    /// Whether it is sent the schema of an answer.
+    pub(super) json_schema: Option<Spanned<bool>>,
+    /// Whether and how it reasons.
+    pub(super) reasoning: Option<Spanned<String>>,
+}
+
+/// A table `[agents.NAME]` as it is written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct FileAgent {
+    /// The models it uses, in place of the file's own `model`.
+    pub(super) model: Option<Spanned<ModelList>>,
+    /// What follows the configured system prompt.
+    pub(super) system: Option<Spanned<String>>,
 }
 
 /// The table `[permissions]`.

@@ -20,6 +20,8 @@ pub struct Flags {
     pub base_url: Option<String>,
     /// `--preset`
     pub preset: Option<String>,
+    /// `--agent`
+    pub agent: Option<String>,
     /// `--system`
     pub system: Option<String>,
     /// `--workspace`

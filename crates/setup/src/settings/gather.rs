@@ -15,6 +15,7 @@ use super::programs::CommandFiles;
 use super::servers::programs_of_project;
 use super::sources::{FILE_NAME, ServerFile, Sources, lists, read_text, untrusted_folder, user_file};
 use super::trust_state::TrustState;
+use crate::context_files::file_names::INSTRUCTIONS;
 
 /// The file in which other programs keep a project's MCP servers.
 const SERVERS_NAME: &str = ".mcp.json";
@@ -123,7 +124,8 @@ fn folders_of_repository(workspace: &Path) -> Vec<&Path> {
 
 /// Returns the notice about the nearest file of instructions in a folder that is not among the used ones.
 fn left_alone(folders: &[&Path], used: &[PathBuf]) -> Option<SettingsNotice> {
-    let file = folders.iter().skip(used.len()).map(|folder| folder.join("AGENTS.md")).find(|file| file.exists())?;
+    let unused = folders.iter().skip(used.len());
+    let file = unused.flat_map(|folder| INSTRUCTIONS.map(|name| folder.join(name))).find(|file| file.exists())?;
     let file = file.display();
     Some(SettingsNotice::Sentence(format!("{file} is not used: another user may control its folder, or one below it")))
 }

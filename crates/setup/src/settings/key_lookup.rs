@@ -1,11 +1,12 @@
 //! Finds the key for a model server. A key is sent only to the server its owner meant: the key a file names belongs to
 //! the server that the same file names.
 
-use windlass::door::{KEY_VARIABLE, ModelProvider, NamedModel, NamedServer, OPENAI, PROVIDERS};
+use windlass::door::{KEY_VARIABLE, ModelProvider, NamedModel, NamedServer, OPENAI, PROVIDERS, provider_of_id};
 
 use super::api_key::ApiKey;
 use super::error::SettingsError;
 use super::file::SettingsFile;
+use super::model_endpoint::ModelEndpoint;
 use super::origin::{SettingOrigin, Sourced};
 use super::provider;
 use super::sources::Sources;
@@ -20,6 +21,8 @@ pub(super) enum KeyScope {
     SameFileOrUnbound,
     /// The key of this provider.
     Provider(&'static ModelProvider),
+    /// The key in this variable, which the model's own table names, and no other.
+    Variable(Sourced<String>),
 }
 
 /// Looks for keys in the environment and the files.
@@ -32,11 +35,17 @@ type FoundKey = Result<Option<Sourced<ApiKey>>, SettingsError>;
 impl KeyLookup<'_> {
     /// Returns the key for a server whose address did not come from an untrusted project.
     pub(super) fn for_server(&self, base_url: &Sourced<String>, scope: &KeyScope) -> FoundKey {
-        if let Some(key) = self.variable(KEY_VARIABLE)? {
-            return Ok(Some(key));
+        let of_any = match scope {
+            KeyScope::Variable(name) => return self.named(name),
+            KeyScope::None | KeyScope::SameFile | KeyScope::SameFileOrUnbound | KeyScope::Provider(_) => {
+                self.variable(KEY_VARIABLE)?
+            }
+        };
+        if of_any.is_some() {
+            return Ok(of_any);
         }
         match scope {
-            KeyScope::None => Ok(None),
+            KeyScope::None | KeyScope::Variable(_) => Ok(None),
             KeyScope::SameFile => self.in_file_of(&base_url.origin),
             KeyScope::SameFileOrUnbound => {
                 let beside = self.in_file_of(&base_url.origin)?;
@@ -51,6 +60,7 @@ impl KeyLookup<'_> {
     pub(super) fn for_fallback(&self, scope: &KeyScope) -> FoundKey {
         match scope {
             KeyScope::None | KeyScope::SameFile | KeyScope::SameFileOrUnbound => Ok(None),
+            KeyScope::Variable(name) => self.named(name),
             KeyScope::Provider(provider) => {
                 for variable in provider.key_variable.into_iter().chain(provider.shared_key_variable) {
                     if let Some(key) = self.variable(variable)? {
@@ -86,6 +96,18 @@ impl KeyLookup<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the provider whose model an id is, where that is another than `usual`. At an address that somebody gave,
+    /// every id is the server's own.
+    pub(super) fn provider_of_id(&self, id: &str, usual: Option<&ModelEndpoint>) -> Option<&'static ModelProvider> {
+        let usual = usual.and_then(ModelEndpoint::hosted)?;
+        let is_set_up = |provider: &'static ModelProvider| {
+            let address =
+                provider.address_variable.is_some_and(|variable| self.sources.env.raw(variable.name).is_some());
+            address || self.for_fallback(&KeyScope::Provider(provider)).is_ok_and(|key| key.is_some())
+        };
+        Some(provider_of_id(id, usual, is_set_up)).filter(|provider| *provider != usual)
     }
 
     fn in_file_of(&self, origin: &SettingOrigin) -> FoundKey {
@@ -150,12 +172,16 @@ impl KeyLookup<'_> {
 
     /// Returns the key in the variable that `file` names.
     fn named_in(&self, file: &SettingsFile) -> FoundKey {
-        let Some(name) = file.sourced(&file.settings.api_key_env) else { return Ok(None) };
+        file.sourced(&file.settings.api_key_env).map_or(Ok(None), |name| self.named(&name))
+    }
+
+    /// Returns the key in a variable that must be set.
+    fn named(&self, name: &Sourced<String>) -> FoundKey {
         match self.variable(&name.value)? {
             Some(key) => Ok(Some(key)),
             None => {
                 let problem = format!("the key should be in the variable {}, which is not set", name.value);
-                Err(SettingsError::wrong(name.origin, problem))
+                Err(SettingsError::wrong(name.origin.clone(), problem))
             }
         }
     }

@@ -126,11 +126,13 @@ impl LooseningFilter<'_> {
         }
     }
 
-    /// Drops the system prompt, and instructions that the person has turned off.
+    /// Drops the system prompt and agents, and instructions that the person has turned off.
     fn instructions(&mut self, sources: &Sources) {
         if sources.flags.system.is_none() {
             self.leave_out(|file| &mut file.system, |_| true, "a system prompt");
         }
+        let agents = std::mem::take(&mut self.kept.agents);
+        self.left_out.extend(agents.values().map(|agent| self.file.left_out(agent, "an agent")));
         let own = sources.user.as_ref().and_then(|file| file.settings.project_instructions.as_ref());
         let are_off = own.is_some_and(|own| !own.get_ref());
         self.leave_out(

@@ -7,6 +7,7 @@
 //! Settings that an untrusted project's file may not make are dropped first (`left_out`);
 //! docs/decisions/0005-settings.md says why.
 
+mod agents;
 mod api_key;
 mod approved_command;
 mod command_env;
@@ -57,10 +58,12 @@ mod wide_workspace;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use windlass::door::PROVIDERS;
 use windlass_mcp::ServerName;
 use windlass_tools::HostPattern;
 use windlass_vocab::{ModelName, ModelRole, Policy};
 
+use self::fallbacks::{FirstModel, fallback};
 use self::model_list::ModelList;
 
 pub use self::api_key::ApiKey;
@@ -108,6 +111,8 @@ pub struct Settings {
     pub role_models: BTreeMap<ModelRole, Vec<FallbackModel>>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
+    /// The agent's name.
+    pub agent: String,
     /// Who the agent is and what it is for, in place of the default (C2).
     pub system: Option<Sourced<String>>,
     /// Whether the project's files of instructions and its skills are given to the model.
@@ -134,6 +139,11 @@ impl Settings {
         let ModelSettings { model, table, endpoint, fallbacks, role_models, notices: _ } = models;
         (self.model, self.table, self.endpoint) = (model, table, endpoint);
         (self.fallbacks, self.role_models) = (fallbacks, role_models);
+    }
+
+    /// The name of the first model in records.
+    pub fn first_name(&self) -> Option<&ModelName> {
+        self.table.as_ref().map(|table| &table.name).or(self.model.as_ref().map(|model| &model.value))
     }
 
     /// The figures that are configured for this model of the first server, and its name in records.
@@ -181,6 +191,30 @@ impl Sources {
         endpoint::models_named(&sources, &chain, current)
     }
 
+    /// Resolves the models with names of their own, by name; `first` is the server of the first model. One that can't be used
+    /// has its reason.
+    pub fn own_models(&self, first: Option<&ModelEndpoint>) -> BTreeMap<String, Result<FallbackModel, SettingsError>> {
+        let (sources, _) = self.tightened();
+        let first = FirstModel { name: None, id: None, endpoint: first };
+        let files = [&sources.project, &sources.user].into_iter().flatten();
+        let names = files.flat_map(|file| file.settings.models.keys());
+        let resolved = |name: &String| {
+            fallback(&sources, Sourced::new(name, SettingOrigin::Default), &first).map(|(model, _)| model)
+        };
+        names.map(|name| (name.clone(), resolved(name))).collect()
+    }
+
+    /// Returns the servers of the providers for which there is a key or an address, whether or not they are used.
+    pub fn usable_endpoints(&self) -> Vec<ModelEndpoint> {
+        let (sources, _) = self.tightened();
+        PROVIDERS.into_iter().filter_map(|provider| server_address::usable_endpoint(&sources, provider)).collect()
+    }
+
+    /// Returns the same sources without a variable of the environment.
+    pub(crate) fn without_variable(&self, name: &str) -> Self {
+        Self { env: self.env.without(name), ..self.clone() }
+    }
+
     /// Whether the person's own models include one of this name.
     pub(crate) fn has_own_model(&self, name: &str) -> bool {
         [&self.project, &self.user].into_iter().flatten().any(|file| file.settings.models.contains_key(name))
@@ -209,6 +243,7 @@ impl Sources {
             fallbacks: model_settings.fallbacks,
             role_models: model_settings.role_models,
             policy,
+            agent: agents::chosen(self)?.name,
             system: system::system(self)?,
             project_instructions: system::project_instructions(self),
             instruction_folders: self.instruction_folders.clone(),

@@ -28,6 +28,12 @@ impl ModelEndpoint {
         Self { base_url, api_key: None, provider: None, unnamed: UnnamedModel::OnlyListed }
     }
 
+    /// The provider with keys whose own address this is.
+    #[must_use]
+    pub fn hosted(&self) -> Option<&'static ModelProvider> {
+        self.provider.filter(|provider| provider.has_keys() && provider.base_url == self.base_url.value)
+    }
+
     /// What kind of server it is, as far as that is known.
     #[must_use]
     pub fn kind(&self) -> ServerKind {

@@ -2,12 +2,15 @@
 //! models that is shipped. NAME can stand wherever the name of a model can, and is the model's name in records.
 
 use toml::Spanned;
-use windlass::door::ModelFigures;
+use windlass::door::{ModelFigures, NamedModel, NamedServer};
+use windlass_provider::ReasoningControl;
+use windlass_provider::abilities::EffortLevel;
 use windlass_vocab::{ListPrices, ModelName, NanoMoney, Prices};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
 use super::file_settings::FileModel;
+use super::nearest::nearest;
 use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
@@ -31,6 +34,8 @@ pub(super) struct FoundTable {
     pub(super) model: TableModel,
     /// The name of the model that it stands for.
     pub(super) stands_for: Sourced<String>,
+    /// The variable with the key for its server.
+    pub(super) key: Option<Sourced<String>>,
 }
 
 /// What an untrusted project may not say, for messages.
@@ -46,7 +51,8 @@ pub(super) fn find(sources: &Sources, name: &str) -> Result<Option<FoundTable>, 
         }
         let figures = figures(file, table.get_ref())?;
         let stands_for = file.sourced(&table.get_ref().model).unwrap_or(Sourced::new(name.to_owned(), origin));
-        return Ok(Some(FoundTable { model: TableModel { name: name.into(), figures }, stands_for }));
+        let key = file.sourced(&table.get_ref().api_key_env);
+        return Ok(Some(FoundTable { model: TableModel { name: name.into(), figures }, stands_for, key }));
     }
     Ok(None)
 }
@@ -73,6 +79,13 @@ pub(super) fn check(file: &SettingsFile) -> Result<(), SettingsError> {
                 "this is the name of another table; write the model it stands for, such as `openai:gpt-5-mini`";
             return Err(SettingsError::wrong(file.origin(model), problem));
         }
+        let named = table.get_ref().model.as_ref().map_or(name.as_str(), |model| model.get_ref().trim());
+        if let Some(key) = &table.get_ref().api_key_env
+            && NamedModel::parse(named).server == NamedServer::Unnamed
+        {
+            let problem = "a key needs its server: write `model` with it, such as `https://llm.example/v1#big`";
+            return Err(SettingsError::wrong(file.origin(key), problem));
+        }
         figures(file, table.get_ref())?;
     }
     Ok(())
@@ -94,8 +107,28 @@ fn figures(file: &SettingsFile, table: &FileModel) -> Result<ModelFigures, Setti
             return Err(SettingsError::wrong(origin, "`price_input` and `price_output` belong together"));
         }
     };
-    let images = table.images.as_ref().map(|images| *images.get_ref());
-    Ok(ModelFigures { window: tokens(&table.window)?, max_output: tokens(&table.max_output)?, prices, images })
+    let ability = |value: &Option<Spanned<bool>>| value.as_ref().map(|value| *value.get_ref());
+    let reasoning = file.sourced(&table.reasoning).map(|value| value.try_map(|value| reasoning(&value))).transpose()?;
+    Ok(ModelFigures {
+        window: tokens(&table.window)?,
+        max_output: tokens(&table.max_output)?,
+        prices,
+        images: ability(&table.images),
+        tools: ability(&table.tools),
+        json_schema: ability(&table.json_schema),
+        reasoning: reasoning.map(|reasoning| reasoning.value),
+    })
+}
+
+/// Parses how a model reasons.
+fn reasoning(text: &str) -> Result<ReasoningControl, String> {
+    const NAMES: [&str; 3] = ["none", "always", "effort"];
+    match text {
+        "none" => Ok(ReasoningControl::NoReasoning),
+        "always" => Ok(ReasoningControl::Fixed),
+        "effort" => Ok(ReasoningControl::Levels(&[EffortLevel::Low, EffortLevel::Medium, EffortLevel::High])),
+        other => Err(format!("unknown way to reason {other:?}; {}", nearest(other, &NAMES))),
+    }
 }
 
 fn parsed<T>(
@@ -195,6 +228,36 @@ mod tests {
         assert_eq!(given("ollama:a").settings().table, None);
     }
 
+    // proves M2: the configuration overrides what is known of a model's abilities
+    #[test]
+    fn a_table_says_what_a_model_can_do() {
+        use windlass_provider::ReasoningControl;
+        let text = "[models.m]\ntools = false\nimages = true\njson_schema = false\nreasoning = 'none'";
+        let given = SettingsFixture::nothing().user(text).flags(|flags| flags.model = Some("m".into()));
+        let figures = given.settings().table.expect("a table").figures;
+        assert_eq!((figures.tools, figures.images, figures.json_schema), (Some(false), Some(true), Some(false)));
+        assert_eq!(figures.reasoning, Some(ReasoningControl::NoReasoning));
+    }
+
+    // proves X1, M2: each model of a chain can have the key of its own server, which goes to no other
+    #[test]
+    fn the_key_of_a_table_is_for_its_own_server() {
+        let tables = "[models.a]\nmodel = 'https://a.example/v1#x'\napi_key_env = 'KEY_A'\n\
+                      [models.b]\nmodel = 'https://b.example/v1#x'\napi_key_env = 'KEY_B'";
+        let keys = [("KEY_A", "of-a"), ("KEY_B", "of-b"), ("WINDLASS_API_KEY", "for-any")];
+        let given = |model: &str| {
+            SettingsFixture::nothing().env(&keys).user(tables).flags(|flags| flags.model = Some(model.into()))
+        };
+        let settings = given("a,b").settings();
+        let key = |endpoint: &Option<crate::settings::ModelEndpoint>| {
+            endpoint.as_ref().and_then(|endpoint| endpoint.api_key.as_ref()).map(|key| key.value.expose().to_owned())
+        };
+        assert_eq!(key(&settings.endpoint).as_deref(), Some("of-a"));
+        assert_eq!(key(&settings.fallbacks[0].endpoint).as_deref(), Some("of-b"));
+        let missing = SettingsFixture::nothing().user(tables).flags(|flags| flags.model = Some("a".into()));
+        assert!(missing.error().ends_with("the key should be in the variable KEY_A, which is not set"));
+    }
+
     // proves X1: a file's key is for the server of the file's own model
     #[test]
     fn a_table_with_an_address_gets_the_files_key_only_where_the_file_is_about_it() {
@@ -240,6 +303,15 @@ mod tests {
             ("[models.m]\nprice_input = 1", "windlass.toml:2:15: `price_input` and `price_output` belong together"),
             ("[models.m]\nwindwo = 1", "windlass.toml:2:1: unknown key \"windwo\"; did you mean \"window\"?"),
             ("[models]\nm = 3", "windlass.toml:2:5: invalid type: integer `3`, expected a table"),
+            ("[models.m]\ntools = 'no'", "windlass.toml:2:9: invalid type: string \"no\", expected a boolean"),
+            (
+                "[models.m]\nreasoning = 'alwys'",
+                "windlass.toml:2:13: unknown way to reason \"alwys\"; did you mean \"always\"?",
+            ),
+            (
+                "[models.m]\napi_key_env = 'K'",
+                "windlass.toml:2:15: a key needs its server: write `model` with it, such as `https://llm.example/v1#big`",
+            ),
         ] {
             assert_eq!(error(text), problem);
         }

@@ -13,8 +13,16 @@ pub fn near<'a>(wrong: &str, right: &[&'a str]) -> Option<&'a str> {
 
 /// A clause for a name that does not exist: the nearest valid one, or all of them.
 pub fn nearest(wrong: &str, right: &[&str]) -> String {
-    match near(wrong, right) {
-        Some(name) => format!("did you mean {name:?}?"),
-        None => format!("what may stand here: {}", right.join(", ")),
+    if let Some(name) = near(wrong, right) {
+        return format!("did you mean {name:?}?");
+    }
+    // `day_limit` for `day_cost_limit`.
+    let words: Vec<&str> = wrong.split('_').collect();
+    let has_all = |name: &&&str| words.len() > 1 && words.iter().all(|word| name.split('_').any(|part| part == *word));
+    let longer: Vec<String> = right.iter().filter(has_all).map(|name| format!("{name:?}")).collect();
+    if longer.is_empty() {
+        format!("what may stand here: {}", right.join(", "))
+    } else {
+        format!("did you mean {}?", longer.join(" or "))
     }
 }

@@ -75,7 +75,11 @@ pub(super) fn endpoint_at(
     let keys = KeyLookup { sources };
     let api_key = match key_use {
         KeyUse::First => keys.for_server(&base_url, &scope)?,
-        KeyUse::Fallback { first: Some(first) } if first.base_url.value == base_url.value => first.api_key.clone(),
+        KeyUse::Fallback { first: Some(first) }
+            if first.base_url.value == base_url.value && !matches!(scope, KeyScope::Variable(_)) =>
+        {
+            first.api_key.clone()
+        }
         KeyUse::Fallback { .. } => keys.for_fallback(&scope)?,
     };
     let mut notice = None;
@@ -111,6 +115,18 @@ pub(super) fn address_in_name(
         }
         NamedServer::Unnamed => Err(SettingsError::NoServer),
     }
+}
+
+/// Returns the server of a provider that is set up: there is a key for it, or its address is given. What is wrong with
+/// either is said when the provider is named.
+pub(super) fn usable_endpoint(sources: &Sources, provider: &'static ModelProvider) -> Option<ModelEndpoint> {
+    let is_set = |name: &str| sources.env.raw(name).is_some();
+    let address = provider.address_variable.is_some_and(|variable| is_set(variable.name));
+    // A variable that is shared with other services does not mean the provider.
+    let is_shared = provider.shared_key_variable.is_some_and(is_set) && !provider.key_variable.is_some_and(is_set);
+    let server = address_in_name(sources, NamedServer::Provider(provider), &SettingOrigin::Default).ok()?;
+    let (endpoint, _) = endpoint_at(sources, server, KeyUse::Fallback { first: None }).ok()?;
+    (address || (endpoint.api_key.is_some() && !is_shared)).then_some(endpoint)
 }
 
 /// A project's model that is named with its server, for messages.

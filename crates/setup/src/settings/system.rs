@@ -1,19 +1,32 @@
 //! The system prompt (C2), and whether the project's own instructions are used.
 
+use super::agents;
 use super::error::SettingsError;
 use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
-/// Returns who the agent is and what it is for: the flag, or else the project's file, or else the person's.
+/// Returns who the agent is and what it is for: the flag, or else the project's file, or else the person's; what a file
+/// says is followed by what the chosen agent adds.
 pub(super) fn system(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
-    let flag = Sourced::flag("system", sources.flags.system.clone());
-    let given = flag.or_else(|| sources.in_files(|file| file.sourced(&file.settings.system)));
-    match given {
-        Some(system) if system.value.trim().is_empty() => {
-            Err(SettingsError::wrong(system.origin, "the system prompt is empty; leave it out for the default one"))
-        }
-        given => Ok(given),
+    if let Some(given) = Sourced::flag("system", sources.flags.system.clone()) {
+        return not_empty(given).map(Some);
     }
+    let configured = sources.in_files(|file| file.sourced(&file.settings.system)).map(not_empty).transpose()?;
+    let of_agent = agents::chosen(sources)?.system.map(not_empty).transpose()?;
+    Ok(match (configured, of_agent) {
+        (Some(configured), Some(added)) => {
+            Some(Sourced::new(format!("{}\n\n{}", configured.value.trim_end(), added.value), added.origin))
+        }
+        (configured, added) => configured.or(added),
+    })
+}
+
+fn not_empty(system: Sourced<String>) -> Result<Sourced<String>, SettingsError> {
+    if system.value.trim().is_empty() {
+        let problem = "the system prompt is empty; leave it out for the default one";
+        return Err(SettingsError::wrong(system.origin, problem));
+    }
+    Ok(system)
 }
 
 /// Returns whether the project's instructions are used; they are unless a file says no.

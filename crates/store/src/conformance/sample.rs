@@ -65,6 +65,7 @@ pub fn run_started(run: u32) -> Record {
         began: None,
         spent_today: None,
         spent_by_agent: None,
+        system: None,
     }
     .into()
 }
@@ -82,6 +83,7 @@ pub fn run_ended(reason: EndReason) -> Record {
         cut_off: false,
         dropped: Vec::new(),
         usage: usage(),
+        cost: None,
         wants_title: false,
     }
     .into()

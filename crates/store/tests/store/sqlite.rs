@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    AppendError, Batch, Blobs, Entry, ExportError, Fork, ForkError, ForkTarget, Head, Inbox, Ownership, Prefix,
-    PutOutcome, SessionLog, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer, export, hash_of, verify,
-    whole_prefix,
+    AppendError, Batch, Blobs, CountingRun, Entry, ExportError, Fork, ForkError, ForkTarget, Head, Inbox, Ownership,
+    Prefix, PutOutcome, SessionLog, SpendingCounter, SqliteOptions, SqliteStore, StoreError, VerifyError, Writer,
+    export, hash_of, verify, whole_prefix,
 };
-use windlass_vocab::{Hash, Record, SessionId, Timestamp};
+use windlass_vocab::{
+    AttemptFailed, Failure, FailureClass, Hash, ModelRole, NextAttempt, Record, RunId, SessionId, Timestamp, Usage,
+};
 
 const LARGE: usize = 9 * 1024 * 1024;
 
@@ -165,6 +167,33 @@ async fn an_unreadable_record_is_an_error_that_names_it() {
     tamper(dir.path(), "UPDATE batches SET bytes = x'ff0a' WHERE seq = 3");
     let error = open(dir.path()).unwrap().read(session(), 0).await.unwrap_err();
     assert!(matches!(&error, StoreError::Broken { seq: 3, .. }), "{error}");
+}
+
+// proves M7: a count costs the new records, and what was counted stays so when the old ones are damaged
+#[tokio::test]
+async fn of_a_journal_that_has_grown_only_the_new_records_are_counted() {
+    let failed = |input: u64| {
+        let usage = Some(Usage { input, calls: 1, ..Usage::default() });
+        let failure = Failure::new(FailureClass::Transient, "no");
+        let (model, next, role) = ("small".into(), NextAttempt::Whole, ModelRole::Turn);
+        Record::from(AttemptFailed { attempt: 1, model, failure, next, usage, role })
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(dir.path()).unwrap();
+    let _lease = store.claim(session()).await.unwrap();
+    let mut writer = Writer::new(session(), Head::default(), 1);
+    for record in [sample::opened("ada", "one"), sample::lease(1), sample::run_started(1), failed(10)] {
+        store.append(writer.seal(batch(record)).unwrap()).await.unwrap();
+    }
+    let counter = SpendingCounter::default();
+    let elsewhere = "0198f3a0-0000-7000-8000-000000000002".parse().unwrap();
+    let counting = CountingRun { session: elsewhere, run: RunId(1), owner: "ada".into(), agent: "default".into() };
+    let count = || counter.count(&store, &counting, Timestamp(0));
+    assert_eq!(count().await.unwrap().day.tokens, 10);
+    tamper(dir.path(), "UPDATE batches SET bytes = x'ff0a' WHERE seq = 4");
+    store.append(writer.seal(batch(failed(100))).unwrap()).await.unwrap();
+    let found = count().await.unwrap();
+    assert_eq!((found.day.tokens, found.agent.tokens), (110, 110), "the agent is that of the run's beginning");
 }
 
 #[tokio::test]

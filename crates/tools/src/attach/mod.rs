@@ -67,7 +67,7 @@ pub enum AttachError {
     #[error("it is {0}; images, PDF documents and text can be attached")]
     Binary(&'static str),
     /// The document needs a password.
-    #[error("it is a PDF document with a password")]
+    #[error("it is a PDF document with a password; save a copy without one, and attach that")]
     EncryptedPdf,
     /// The document can't be parsed.
     #[error("it is a damaged PDF document")]
@@ -79,7 +79,7 @@ pub enum AttachError {
     #[error("it is a PDF document that takes too much memory or time to read")]
     PdfTakesTooMuch,
     /// No process can be started that would read it.
-    #[error("it is a PDF document, and there is no program to read it with")]
+    #[error("it is a PDF document, and there is no program to read it with; attach its text instead")]
     NoPdfProgram,
 }
 

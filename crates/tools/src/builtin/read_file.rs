@@ -208,6 +208,7 @@ async fn from_kept(
         SpilledResult::Whole { text, origin } => (text, origin),
         SpilledResult::Forbidden(reason) => return Err(Refusal::denied(reason)),
         SpilledResult::Absent => return Err(Refusal::not_found(absent)),
+        SpilledResult::Unreadable(problem) => return Err(problem.into()),
     };
     let size = thousands(text.len());
     let window = window(Cursor::new(text), arguments).map_err(|error| error.to_string())?;

@@ -59,8 +59,10 @@ impl Tool for Recall {
 }
 
 async fn search(context: CallContext, words: String) -> Outcome {
-    let found = context.earlier.search(words).await;
-    Outcome { origin: found.origin, ..Outcome::ok(found.text) }
+    match context.earlier.search(words).await {
+        Ok(found) => Outcome { origin: found.origin, ..Outcome::ok(found.text) },
+        Err(problem) => Outcome::new(OutcomeKind::InfrastructureError, problem),
+    }
 }
 
 async fn result(context: CallContext, call: CallId) -> Outcome {
@@ -68,5 +70,42 @@ async fn result(context: CallContext, call: CallId) -> Outcome {
         SpilledResult::Whole { text, origin } => Outcome { origin, ..Outcome::ok(text) },
         SpilledResult::Forbidden(reason) => Outcome::new(OutcomeKind::Denied, reason),
         SpilledResult::Absent => Outcome::new(OutcomeKind::NotFound, format!("There is no result of call {call}.")),
+        SpilledResult::Unreadable(problem) => Outcome::new(OutcomeKind::InfrastructureError, problem),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use windlass_vocab::{CallId, OutcomeKind, SessionId};
+
+    use super::Recall;
+    use crate::{BoxFuture, CallContext, EarlierConversation, FoundText, SpilledResult, SpilledResults, Tool as _};
+
+    struct DamagedStore;
+
+    impl EarlierConversation for DamagedStore {
+        fn search(&self, _: String) -> BoxFuture<'_, Result<FoundText, String>> {
+            Box::pin(std::future::ready(Err("damaged".to_owned())))
+        }
+    }
+
+    impl SpilledResults for DamagedStore {
+        fn read(&self, _: CallId) -> BoxFuture<'_, SpilledResult> {
+            Box::pin(std::future::ready(SpilledResult::Unreadable("damaged".to_owned())))
+        }
+    }
+
+    // proves T5, C5
+    #[tokio::test]
+    async fn records_that_can_not_be_read_are_an_error_and_not_an_answer() {
+        for arguments in [json!({"query": "harbour"}), json!({"call": "1.1.0"})] {
+            let mut context = CallContext::detached(SessionId(uuid::Uuid::nil()));
+            (context.earlier, context.spilled) = (Arc::new(DamagedStore), Arc::new(DamagedStore));
+            let outcome = Recall::new().run(context, arguments).await;
+            assert_eq!((outcome.kind, outcome.text.as_str()), (OutcomeKind::InfrastructureError, "damaged"));
+        }
     }
 }

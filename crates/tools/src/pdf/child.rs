@@ -87,8 +87,10 @@ pub(crate) fn pdf_text(program: &PdfProgram, document: Vec<u8>) -> Result<String
         (Some(DAMAGED), _) => Err(AttachError::DamagedPdf),
         (Some(ENCRYPTED), _) => Err(AttachError::EncryptedPdf),
         (Some(NO_TEXT), _) => Err(AttachError::PdfWithoutText),
-        // Killed by the kernel, or ended because it got no more memory.
-        (Some(_) | None, _) => Err(AttachError::PdfTakesTooMuch),
+        // It could not begin, or failed on this document.
+        (Some(_), _) => Err(AttachError::Unreadable("the process that reads PDF documents failed".to_owned())),
+        // Killed by the kernel, or ended by a signal because it got no more memory.
+        (None, _) => Err(AttachError::PdfTakesTooMuch),
     }
 }
 
@@ -96,4 +98,24 @@ fn end(child: &mut Child) {
     // It may have ended by itself meanwhile.
     let _ = child.kill();
     let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pdf_text;
+    use crate::attach::{AttachError, PdfProgram};
+
+    // proves C9: only a process that was killed has taken too much
+    #[test]
+    fn a_process_that_fails_is_not_said_to_take_too_much() {
+        let read = |script: &str| {
+            let args = vec!["-c".to_owned(), script.to_owned()];
+            pdf_text(&PdfProgram { program: "/bin/sh".into(), args }, Vec::new())
+        };
+        for script in ["exit 1", "exit 101"] {
+            assert!(matches!(read(script), Err(AttachError::Unreadable(_))), "{script}");
+        }
+        assert_eq!(read("kill -KILL $$"), Err(AttachError::PdfTakesTooMuch));
+        assert_eq!(read("exit 11"), Err(AttachError::EncryptedPdf));
+    }
 }

@@ -53,7 +53,7 @@ fn what_can_not_be_attached_is_refused_with_a_sentence() {
         ("huge.png", "it has 200.0 MB, and images of at most 20.0 MB can be attached"),
         ("program", "it is an ELF program; images, PDF documents and text can be attached"),
         ("empty.txt", "it is empty"),
-        ("a.pdf", "it is a PDF document, and there is no program to read it with"),
+        ("a.pdf", "it is a PDF document, and there is no program to read it with; attach its text instead"),
         ("pipe", "it is not a regular file"),
     ] {
         if name == "pipe" && !made.as_ref().is_ok_and(std::process::ExitStatus::success) {

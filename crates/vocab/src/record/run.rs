@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attendance, Failure, Json, MessageId, ModelName, ModelRole, Nudge, OutputSpec, Policy, QuestionId, RunId, RunModel,
-    Spending, Timestamp, ToolName, Usage,
+    Attendance, Failure, Json, MessageId, ModelName, ModelRole, NanoMoney, Nudge, OutputSpec, Policy, QuestionId,
+    RunId, RunModel, Spending, Timestamp, ToolName, Usage,
 };
 
 /// A run began.
@@ -35,7 +35,7 @@ pub struct RunStarted {
     pub output: Option<Box<OutputSpec>>,
     /// The server that all its models were called at, in records from before each model named its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
+    pub server: Option<Box<str>>,
     /// What is known of the models of the chain and of the role chains.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<RunModel>,
@@ -54,6 +54,10 @@ pub struct RunStarted {
     /// What all sessions of the agent had spent before it on the same day, where the policy limits the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_by_agent: Option<Box<Spending>>,
+    /// The session's own system prompt from this run on (C2). Absent means the one of an earlier run of the session, or
+    /// that it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<Box<str>>,
 }
 
 impl RunStarted {
@@ -133,7 +137,7 @@ pub enum NudgeCause {
 pub enum CompactionMethod {
     /// The oldest turns were dropped from what is sent.
     Pruned,
-    /// Long results that are still sent were cut.
+    /// Long results that are still sent were cut, and images left out.
     Shrunk,
     /// A model's summary took the place of the oldest turns.
     Summarised,
@@ -152,7 +156,8 @@ pub struct Compacted {
     pub method: CompactionMethod,
     /// How many messages, counted from the session's first, are no longer sent.
     pub through: u64,
-    /// With `shrunk`: how many characters of each older result are kept.
+    /// With `shrunk`: how many characters of each older result are kept. Absent where no result is cut: only the images
+    /// are left out, because the model's server refused one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_chars: Option<u32>,
     /// With `shrunk`: messages from this one on, counted like `through`, keep their results whole. Absent where all
@@ -244,6 +249,9 @@ pub struct RunEnded {
     /// The tokens used.
     #[serde(default)]
     pub usage: Usage,
+    /// What they cost, where a price of the run's models is known; in US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<NanoMoney>,
     /// Set when a model is to write a title for the session now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_title: bool,

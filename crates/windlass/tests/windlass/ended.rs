@@ -77,6 +77,7 @@ fn started(run: u32, retry_of: Option<u32>) -> Record {
         began: None,
         spent_today: None,
         spent_by_agent: None,
+        system: None,
     }
     .into()
 }
@@ -89,6 +90,7 @@ fn ended(answer: &str) -> Record {
         tools: Default::default(),
         turns: 1,
         usage: Usage::default(),
+        cost: None,
         wants_title: false,
         output: None,
         cut_off: false,

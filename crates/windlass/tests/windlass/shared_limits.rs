@@ -76,6 +76,7 @@ async fn two_agents_have_a_limit_each() {
     let (server, dir) = (endless(), tempfile::tempdir().expect("a folder"));
     let (one, other) = (agent(&server, dir.path(), "one", of_agent()), agent(&server, dir.path(), "other", of_agent()));
     for ended in both(&one, &other).await {
-        assert!(tokens(&ended) > LIMIT / 2, "{ended:?}");
+        // Together more than the limit: they don't share it.
+        assert!(tokens(&ended) > LIMIT * 3 / 4, "{ended:?}");
     }
 }

@@ -160,8 +160,8 @@ fn open_thinking_is_shown_behind_a_bar() {
 fn a_retry_counts_down() {
     let mut stage = ScreenStage::new(LOOK);
     stage.record(failed(Some(429), "Rate limit reached", NextAttempt::Retry { at: Timestamp(3_000) }));
-    stage.shows("⠋ trying again in 3 s: rate limited");
-    stage.wait(1_500).shows("⠴ trying again in 2 s: rate limited");
+    stage.shows("⠋ trying again in 3 s: m is rate limited");
+    stage.wait(1_500).shows("⠴ trying again in 2 s: m is rate limited");
     stage.wait(2_500).shows("⠋ waiting for the model … 1 s");
 }
 
@@ -251,9 +251,12 @@ fn every_end_says_what_it_is() {
         ),
         (
             ended(EndReason::TurnCap, "Max tool iterations reached", None),
-            "the run reached its turn cap (--max-turns raises it): Max tool iterations reached",
+            "the run reached its turn cap (--max-turns raises it): Max tool iterations reached\n/retry tries it again",
         ),
-        (ended(EndReason::Failed, "", Some(key)), "the run failed: The key was refused; set OPENAI_API_KEY."),
+        (
+            ended(EndReason::Failed, "", Some(key)),
+            "the run failed: The key was refused; set OPENAI_API_KEY.\n/retry tries it again",
+        ),
     ] {
         let mut stage = ScreenStage::new(TerminalLook { width: 100, ..LOOK });
         stage.record(turn_started()).record(end.clone()).screen.ended(&end).expect("shown");

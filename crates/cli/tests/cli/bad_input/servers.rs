@@ -52,6 +52,13 @@ fn a_wait_beyond_all_times_is_written_so_that_it_can_be_read() {
     bench.assert_whole("a late deadline");
 }
 
+/// The line that says why a run failed; below it stands what to do next.
+fn failure(stderr: &str) -> &str {
+    let mut last = stderr.lines().rev();
+    assert!(last.next().is_some_and(|next| next.starts_with("windlass: `windlass retry ")), "{stderr}");
+    last.next().and_then(|line| line.strip_prefix("windlass: the run failed: ")).unwrap_or_default()
+}
+
 // proves M3, M9 on the binary
 #[test]
 fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {
@@ -78,8 +85,7 @@ fn whatever_a_server_does_wrong_is_said_and_the_session_goes_on() {
         let bench = bench(fault);
         let ran = bench.run(&["run", "haul", "--session", "s"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{context}: {}", ran.stderr);
-        let last = ran.stderr.lines().last().unwrap_or_default();
-        assert!(last.starts_with("windlass: the run failed: ") && last.contains(said), "{context}: {}", ran.stderr);
+        assert!(failure(&ran.stderr).contains(said), "{context}: {}", ran.stderr);
         assert_eq!(bench.records("s", "RunEnded"), 1, "{context}");
         let next = bench.run(&["run", "next", "--session", "s"]);
         assert_eq!((next.code, next.stdout.as_str()), (0, "Next.\n"), "{context}: {}", next.stderr);
@@ -98,8 +104,8 @@ fn a_server_that_is_not_running_is_said_once_tried_for_a_few_seconds_and_then_na
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
     assert_eq!(ran.stderr.matches("trying again in").count(), 1, "{}", ran.stderr);
     assert_eq!(bench.records("s", "AttemptFailed"), 3);
-    let last = ran.stderr.lines().last().unwrap_or_default();
-    assert!(last.contains(&format!("Nothing listens at {url}. Start the server")), "{last}");
+    let said = failure(&ran.stderr);
+    assert!(said.contains(&format!("Nothing listens at {url}. Start the server")), "{said}");
     let next = bench.run(&["run", "next", "--session", "s"]);
     assert_eq!((next.code, next.stdout.as_str()), (0, "Next.\n"), "{}", next.stderr);
     bench.assert_whole("a dead server");

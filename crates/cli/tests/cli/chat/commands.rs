@@ -93,6 +93,8 @@ fn status_cost_and_sessions_say_what_is_known() {
     say(&mut glass, "/cost", "session: 10 tokens in, 10 out, 1 model call");
     say(&mut glass, "/context", "conversation");
     say(&mut glass, "/compact undo", "nothing was left out");
+    say(&mut glass, "/compact", "the conversation so far is summarised before your next message");
+    say(&mut glass, "/compact undo", "the conversation is not summarised before your next message");
     say(&mut glass, "/sessions", "* k  idle");
     say(&mut glass, "/stop", "there is no run to stop");
     say(&mut glass, "/retry", "nothing to retry");
@@ -115,9 +117,16 @@ fn new_begins_another_session_and_sessions_goes_back() {
     assert_eq!(bench.keys().len(), 2);
 }
 
+/// The same, with these models in the server's list.
+fn talkative_with(models: &[&str]) -> Bench {
+    let list: Vec<_> = models.iter().map(|id| serde_json::json!({"id": id, "object": "model"})).collect();
+    let script = Script::default().scene(Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast));
+    Bench::new(script.answering("/v1/models", serde_json::json!({"object": "list", "data": list})))
+}
+
 #[test]
 fn another_model_is_taken_for_the_next_run() {
-    let bench = talkative();
+    let bench = talkative_with(&["scripted", "bigger"]);
     let mut glass = chat(&bench);
     say(&mut glass, "hello", "Aye.");
     say(&mut glass, "/model bigger", "bigger from the next run on");
@@ -135,7 +144,7 @@ fn another_model_is_taken_for_the_next_run() {
 // proves M2: a switch to another server, to a chain, and a wrong name, at any turn
 #[test]
 fn a_model_of_another_server_is_taken_by_its_whole_name() {
-    let (bench, other) = (talkative(), talkative());
+    let (bench, other) = (talkative(), talkative_with(&["spare"]));
     let mut glass = chat(&bench);
     say(&mut glass, "hello", "Aye.");
     let name = format!("{}#spare", other.server.base_url());
@@ -144,6 +153,26 @@ fn a_model_of_another_server_is_taken_by_its_whole_name() {
     assert_eq!((bench.server.count(), other.last_request("user")), (1, vec!["hello".into(), "hello again".into()]));
     say(&mut glass, "/model one,one", "the chain contains the model \"one\" twice");
     say(&mut glass, "/model", "the model");
+}
+
+// proves M2, W6: a name that leads nowhere is refused, and the models of one's own stay listed after a switch
+#[test]
+fn a_model_that_its_server_does_not_list_is_refused_with_similar_names() {
+    let bench = talkative_with(&["scripted", "bigger"]);
+    let config = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&config).expect("a folder");
+    std::fs::write(config.join("windlass.toml"), "[models.mine]\nmodel = 'bigger'\nwindow = 4096\n").expect("written");
+    let mut glass = chat(&bench);
+    glass.resize(120, 60);
+    say(&mut glass, "/model biger", "lists no model \"biger\"; it has bigger");
+    say(&mut glass, "/model anthropic:claude-x", "set ANTHROPIC_API_KEY");
+    say(&mut glass, "/model scripted", "scripted from the next run on");
+    say(&mut glass, "/model", "your own names\n  mine  ");
+    say(&mut glass, "/model mine", "mine from the next run on");
+    say(&mut glass, "/model", "your own names\n* mine  ");
+    say(&mut glass, "/status", "  model     mine\n");
+    say(&mut glass, "hello", "› hello\n\nAye.");
+    assert_eq!(bench.server.requests().last().expect("a call").body["model"], "bigger");
 }
 
 // proves T9
@@ -237,4 +266,19 @@ fn a_dumb_terminal_gets_whole_lines_and_is_still_asked() {
     glass.press("\u{4}");
     assert_eq!(glass.end(), 0);
     assert_eq!(bench.read("log").as_deref(), Some("x\n"));
+}
+
+// proves C5: a switch of the model between the wish and the next message loses nothing
+#[test]
+fn a_summary_that_was_asked_for_is_still_made_after_another_model_is_chosen() {
+    let bench = talkative();
+    let mut glass = chat(&bench);
+    for number in 1..=4 {
+        say(&mut glass, &format!("message {number}"), &format!("› message {number}\n\nAye."));
+    }
+    say(&mut glass, "/compact", "the conversation so far is summarised");
+    say(&mut glass, "/model scripted", "from the next run on");
+    say(&mut glass, "the next", "a summary is sent in place of the oldest turns\n\nAye.");
+    let kinds: Vec<String> = bench.journal("k").iter().map(|record| record["kind"].to_string()).collect();
+    assert!(kinds.contains(&"\"Compacted\"".to_owned()), "{kinds:?}");
 }

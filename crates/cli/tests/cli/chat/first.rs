@@ -72,7 +72,7 @@ fn the_header_names_the_server_of_a_model_that_was_found() {
     let bench = Bench::new(Script::of([]));
     let mut glass = with_a_server(&bench, &bench.server.base_url());
     glass.wait_for_prompt();
-    let header = format!("scripted at {} · ", bench.server.address());
+    let header = format!("scripted at {} ·", bench.server.address());
     assert!(glass.written().contains(&header), "{}", glass.written());
     glass.press("\u{4}");
     assert_eq!(glass.end(), 0);
@@ -84,7 +84,7 @@ fn a_server_that_does_not_say_what_it_is_is_asked_about() {
     let list = r#"{"object":"list","data":[{"id":"m"}]}"#;
     let url = crate::first_run::doctor::server("200 OK", "application/json", list);
     let address = url.trim_start_matches("http://").trim_end_matches("/v1");
-    for (answer, shown) in [("y", format!("m at {address} · ")), ("n", "scripted one shows a job".to_owned())] {
+    for (answer, shown) in [("y", format!("m at {address} ·")), ("n", "scripted one shows a job".to_owned())] {
         let bench = Bench::new(Script::of([]));
         let mut glass = with_a_server(&bench, &url);
         glass.wait_for("[N] no:");

@@ -229,3 +229,24 @@ fn what_was_typed_before_a_stop_does_not_go_out_with_the_next_request() {
     assert_eq!(bench.last_request("user"), ["begin", "afterwards"]);
     bench.assert_whole("stopped");
 }
+
+// proves C1: the files are read for each run, not once for a chat
+#[test]
+fn instructions_that_change_while_a_chat_is_open_hold_for_the_next_message() {
+    let bench = Bench::new(Script::of(["One.", "Two.", "Three."].map(ScriptStep::say)));
+    let file = bench.workspace().join("AGENTS.md");
+    std::fs::write(&file, "Speak of ropes.\n").expect("written");
+    let mut glass = Glass::chat(&bench, &["--session", "k"]);
+    glass.wait_for_prompt();
+    glass.say("first");
+    glass.wait_for("One.");
+    glass.wait_for_prompt();
+    std::fs::write(&file, "Speak of sails.\n").expect("written");
+    glass.say("second");
+    glass.wait_for("Two.");
+    glass.wait_for_prompt();
+    let system = bench.last_request("system").concat();
+    assert!(system.contains("Speak of sails.") && !system.contains("Speak of ropes."), "{system}");
+    assert_eq!(bench.last_request("user"), ["first", "second"]);
+    bench.assert_whole("changed instructions");
+}

@@ -98,6 +98,45 @@ fn a_resumed_run_does_not_look_for_a_lost_model_at_another_server() {
     bench.assert_whole("a lost model");
 }
 
+// proves J3, M2: the settings' own model, and its server, are for new runs
+#[test]
+fn a_resumed_run_goes_on_with_the_models_it_began_with() {
+    let second = ModelServer::start(Script::when("", [ScriptStep::say("Hello.")])).expect("a server");
+    let address = format!("{}#m", second.base_url());
+    for named in ["own", &address, "own,scripted"] {
+        let bench = Bench::new(Script::when("", [ScriptStep::say("From the wrong one.")]));
+        let folder = bench.dir.path().join(".config/windlass");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("windlass.toml"), format!("[models.own]\nmodel = '{address}'\n")).expect("written");
+        let line = ["run", "go", "--session", "s", "--model", named];
+        let died = bench.run_with(&line, &[("WINDLASS_TEST_DIE", "after:2")]);
+        assert_eq!(died.code, -9, "{named}: {}", died.stderr);
+        // The key of today's first model is not for the other server.
+        let ran = bench.run_with(&["resume", "s"], &[("WINDLASS_API_KEY", "sk-first-0123456789")]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, "Hello.\n"), "{named}: {}", ran.stderr);
+        let last = second.requests().pop().expect("a request");
+        assert_eq!((&last.body["model"], bench.server.count()), (&"m".into(), 0), "{named}");
+        let keys: Vec<&(String, String)> = last.headers.iter().filter(|(name, _)| name == "authorization").collect();
+        assert!(named.starts_with("own") || keys.is_empty(), "{named}: {keys:?}");
+        bench.assert_whole("resumed");
+    }
+}
+
+// proves J3, M2: at the server of the settings, another model has its key
+#[test]
+fn a_resumed_run_keeps_another_model_of_the_same_server_and_its_key() {
+    let bench = Bench::new(Script::when("", [ScriptStep::say("Hello.")]));
+    let key = [("OPENAI_API_KEY", "sk-test-0123456789")];
+    let dies = [key[0], ("WINDLASS_TEST_DIE", "after:2")];
+    let died = bench.run_with(&["run", "go", "--session", "s", "--model", "larger"], &dies);
+    assert_eq!(died.code, -9, "{}", died.stderr);
+    let ran = bench.run_with(&["resume", "s"], &key);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Hello.\n"), "{}", ran.stderr);
+    let last = bench.server.requests().pop().expect("a request");
+    assert_eq!(last.body["model"], "larger");
+    assert!(last.headers.contains(&("authorization".into(), "Bearer sk-test-0123456789".into())), "{:?}", last.headers);
+}
+
 #[test]
 fn a_wrong_chain_is_refused_before_anything_is_sent() {
     let bench = Bench::new(Script::of([ScriptStep::say("x")]));

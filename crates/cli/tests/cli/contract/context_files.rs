@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass_testkit::{Script, ScriptStep};
+use windlass_testkit::{AfterSteps, FaultKind, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -114,6 +114,56 @@ fn the_system_prompt_comes_from_the_flag_or_the_settings_but_not_from_an_untrust
     assert!(text.starts_with("You are a cook.\n\n"), "{text}");
     let empty = bench.run(&["run", "go", "--system", " "]);
     assert!(empty.code == 2 && empty.stderr.contains("--system: the system prompt is empty"), "{}", empty.stderr);
+}
+
+// proves C2, X6: a session keeps the system prompt it was given; one from elsewhere instructs nobody
+#[test]
+fn a_session_keeps_its_own_system_prompt_whatever_is_configured_later() {
+    let fails = ScriptStep::say("").fault(FaultKind::status(400).times(1));
+    let steps = Scene::when("", [ScriptStep::say("Aye.")]).then(AfterSteps::RepeatLast);
+    let bench = Bench::new(Script::default().scene(Scene::when("fail", [fails])).scene(steps));
+    write(&bench, &[(".config/windlass/windlass.toml", "system = 'You are a mate.'\n")]);
+    let begins = |line: &[&str], code: i32, begin: &str| {
+        let ran = bench.run(line);
+        assert_eq!(ran.code, code, "{line:?}: {}", ran.stderr);
+        let system = bench.last_request("system").concat();
+        assert!(system.starts_with(begin), "{line:?}: {system}");
+    };
+    let (cook, mate, pilot) = ("You are a cook.", "You are a mate.", "You are a pilot.");
+    begins(&["run", "go", "--session", "s", "--system", cook], 0, cook);
+    begins(&["run", "go on", "--session", "s"], 0, cook);
+    begins(&["run", "fail", "--session", "s"], 1, cook);
+    begins(&["retry", "s"], 0, cook);
+    assert_eq!(bench.run(&["fork", "s"]).code, 0);
+    begins(&["run", "go", "--session", "s-fork"], 0, cook);
+    begins(&["run", "go", "--session", "other"], 0, mate);
+    begins(&["run", "go", "--session", "s", "--system", pilot], 0, pilot);
+    begins(&["run", "go on", "--session", "s"], 0, pilot);
+    assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
+    let exported = bench.dir.path().join("s.jsonl");
+    std::fs::write(&exported, bench.run(&["sessions", "export", "s"]).stdout).expect("written");
+    assert_eq!(bench.run(&["sessions", "rm", "s", "--yes"]).code, 0);
+    assert_eq!(bench.run(&["sessions", "import", exported.to_str().expect("a path")]).code, 0);
+    begins(&["run", "go", "--session", "s"], 0, mate);
+    bench.assert_whole("own system prompts");
+}
+
+// proves M2, C2: an agent of the settings has its models, its instructions and its name in the records
+#[test]
+fn an_agent_of_the_settings_is_used_by_its_name() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("Aye.")]));
+    let settings = "system = 'Be brief.'\n[agents.reviewer]\nmodel = 'big'\nsystem = 'Change nothing.'\n";
+    write(&bench, &[(".config/windlass/windlass.toml", settings)]);
+    let ran = bench.run(&["run", "go", "--session", "s", "--agent", "reviewer"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(bench.last_request("system").concat().starts_with("Be brief.\n\nChange nothing.\n\n"));
+    assert_eq!(bench.server.requests()[0].body["model"], "big");
+    let journal = bench.journal("s");
+    let started = journal.iter().find(|record| record["kind"] == "RunStarted").expect("a run");
+    assert_eq!((&started["body"]["agent"], &started["body"]["chain"]), (&json!("reviewer"), &json!(["big"])));
+    let wrong = bench.run(&["run", "go", "--agent", "reviwer"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("--agent: there is no agent \"reviwer\"; did you mean"), "{}", wrong.stderr);
 }
 
 // proves C1, C8: what is used is told

@@ -18,10 +18,14 @@ fn a_limit_ends_an_unattended_run_with_code_3_and_a_retry_with_a_higher_one_fini
     let bench = Bench::new(worker());
     let stopped = bench.run(&["run", "go", "--session", "s", "--max-run-tokens", "1"]);
     assert_eq!((stopped.code, stopped.stdout.as_str()), (3, ""), "{}", stopped.stderr);
-    for words in ["the budget is spent", "run_token_limit is 1 tokens", "windlass retry", "--max-run-tokens"] {
+    for words in ["a spending limit is reached", "run_token_limit is 1 tokens", "`windlass retry s --max-run-tokens N"]
+    {
         assert!(stopped.stderr.contains(words), "{words}: {}", stopped.stderr);
     }
     assert_eq!(bench.server.requests().len(), 0, "no model was called");
+    let again = bench.run(&["retry", "s"]);
+    assert_eq!((again.code, bench.server.requests().len()), (3, 0), "the limit holds for a retry: {}", again.stderr);
+    assert!(again.stderr.contains("the run keeps its limits: --max-run-tokens 1\n"), "{}", again.stderr);
     let done = bench.run(&["retry", "s", "--max-run-tokens", "1000000"]);
     assert_eq!((done.code, done.stdout.as_str()), (0, "All done.\n"), "{}", done.stderr);
     assert_eq!(bench.read("2").as_deref(), Some("x"));
@@ -56,6 +60,49 @@ fn what_sessions_of_a_day_spend_together_ends_the_next_run_with_code_3() {
     }
 }
 
+/// The tokens of a turn of `endless`.
+const TURN: u64 = 1_050;
+
+/// A model that waits with its first call until both processes are under way, and then works on and on.
+fn endless() -> Script {
+    let scene = |name: &str| {
+        let waits = json!({"command": format!("touch {name}; until test -e go; do sleep 0.01; done")});
+        let writes = json!({"path": format!("of-{name}"), "content": "$STEP"});
+        let steps = [ScriptStep::call("run_command", waits), ScriptStep::call("write_file", writes)];
+        Scene::when(name, steps.map(|step| step.usage(TURN - 50, 50))).then(AfterSteps::RepeatLast)
+    };
+    Script::default().scene(scene("first")).scene(scene("second"))
+}
+
+// proves M7: what is under way when the other one counts is all that may be over
+#[test]
+fn two_processes_at_once_exceed_the_limit_of_a_day_by_a_call_each_at_most() {
+    let limit: u64 = 60_000;
+    let bench = Bench::new(endless());
+    let rows = format!("[policy]\nday_token_limit = {limit}\nturn_cap = 500\n");
+    std::fs::create_dir_all(bench.dir.path().join(".config/windlass")).expect("a folder");
+    std::fs::write(bench.dir.path().join(".config/windlass/windlass.toml"), rows).expect("written");
+    let mut children = ["first", "second"]
+        .map(|name| (name, bench.spawn(&["run", name, "--session", name, "--mode", "bypass", "--sandbox", "off"])));
+    for (name, child) in &mut children {
+        bench.wait_for_file(name, child);
+    }
+    std::fs::write(bench.workspace().join("go"), "").expect("written");
+    let mut spent = Vec::new();
+    for (name, child) in children {
+        let ran = crate::support::ran(child);
+        assert_eq!((ran.code, ran.stdout.as_str()), (3, ""), "{name}: {}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("day_token_limit is {limit} tokens")), "{name}: {}", ran.stderr);
+        let replies = bench.records(name, "ModelReplied");
+        assert!(replies > 2, "{name} was under way: {replies} replies");
+        spent.push(u64::try_from(replies).expect("a number") * TURN);
+    }
+    let total: u64 = spent.iter().sum();
+    assert!(total <= limit + 2 * TURN, "{spent:?}");
+    assert!(total > limit / 2, "{spent:?} is far from the limit");
+    bench.assert_whole("two processes");
+}
+
 // proves M7: a limit of money that would do nothing is refused, and a limit of nothing is one
 #[test]
 fn a_limit_of_money_needs_a_known_price() {
@@ -77,7 +124,10 @@ fn a_limit_that_is_none_is_refused_with_a_sentence() {
     for (line, words) in [
         (&["run", "go", "--max-cost", "-1"][..], "can't be negative"),
         (&["run", "go", "--max-cost", "much"], "not an amount of dollars such as 0.50"),
-        (&["run", "go", "--max-run-tokens", "0"], "--max-run-tokens"),
+        (&["run", "go", "--max-run-tokens", "0"], "write a whole number of tokens, at least 1"),
+        (&["run", "go", "--max-run-tokens", "-5"], "write a whole number of tokens, at least 1"),
+        (&["run", "go", "--max-turns", "0"], "write a whole number of turns, at least 1"),
+        (&["run", "go", "--max-turns", "many"], "write a whole number of turns, at least 1"),
     ] {
         let ran = bench.run(line);
         assert_eq!(ran.code, 2, "{line:?}: {}", ran.stderr);
@@ -123,18 +173,38 @@ fn usage_adds_up_the_calls_of_all_sessions_and_says_where_no_price_is_known() {
     assert!(table.contains("scripted") && table.contains("price unknown"), "{table}");
 }
 
+// proves M7, E2: what programs read ends with the cost of the run; what people read is the same in a pipe as before
+#[test]
+fn the_last_event_of_a_run_has_its_cost() {
+    let bench = bench_with("[models.scripted]\nprice_input = 1\nprice_output = 1\n");
+    let ran = bench.run(&["run", "go", "--json"]);
+    let last: Value = serde_json::from_str(ran.stdout.lines().last().expect("a line")).expect("JSON");
+    assert_eq!((ran.code, last["kind"].as_str()), (0, Some("RunEnded")), "{}", ran.stderr);
+    assert!(last["body"]["cost"].as_i64() > Some(0), "{last}");
+    let piped = bench.run(&["run", "go"]);
+    assert_eq!((piped.code, piped.stdout.as_str()), (0, "All done.\n"));
+    assert!(!piped.stderr.contains("model call"), "{}", piped.stderr);
+}
+
 // proves M7, T8
 #[cfg(target_os = "linux")]
 #[test]
 fn a_person_at_a_terminal_is_asked_whether_to_raise_the_limit() {
-    for (typed, code, answer) in [("y\n", 0, "All done.\n"), ("n\n", 3, "")] {
+    for (typed, code, answer) in [("y\n", 0, "All done.\n"), ("900,000\n", 0, "All done.\n"), ("n\n", 3, "")] {
         let bench = Bench::new(Script::of([ScriptStep::say("All done.")]));
-        let mut person = crate::support::person::Attended::start(&bench, &["run", "go", "--max-run-tokens", "9"], &[]);
+        let terminal = [("TERM", "xterm")];
+        let line = ["run", "go", "--max-run-tokens", "9"];
+        let mut person = crate::support::person::Attended::start(&bench, &line, &terminal);
         let question = person.question().expect("a question");
         assert!(question.contains("run_token_limit is 9 tokens") && question.contains("Raise it to"), "{question}");
-        assert!(question.contains("[y] go on") && question.contains("[n] stop here"), "{question}");
+        assert!(
+            question.contains("[y] go on, or type another limit") && question.contains("[n] stop here"),
+            "{question}"
+        );
         person.type_text(typed);
         let ran = person.finish();
         assert_eq!((ran.code, ran.stdout.as_str()), (code, answer), "{}", ran.stderr);
+        let last = if code == 0 { " out, 1 model call, " } else { " --max-run-tokens N" };
+        assert!(ran.stderr.contains(last), "{}", ran.stderr);
     }
 }

@@ -47,7 +47,7 @@ fn each_model_of_the_chain_is_tried() {
     let ran = bench.run(&["models", "test", &format!("scripted,{refused}")]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.contains(&format!("\nfail  {refused}: ")) && ran.stdout.contains("OPENAI_API_KEY"),
+        ran.stdout.contains(&format!("\nfail  {refused}: ")) && ran.stdout.contains("WINDLASS_API_KEY"),
         "{}",
         ran.stdout
     );
@@ -55,4 +55,64 @@ fn each_model_of_the_chain_is_tried() {
     let ran = bench.run(&["models", "test", &refused, "--json"]);
     let trials: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!((&trials["models"][0]["ok"], &trials["models"][0]["failure"]["class"]), (&false.into(), &"auth".into()));
+}
+
+// proves M2: every server that is set up is listed, one's own names first, with what is in use; others with what they need
+#[test]
+fn every_provider_that_is_set_up_is_listed_and_the_others_are_named() {
+    let (bench, other) = (
+        Bench::new(always(ScriptStep::say("yes"))),
+        ModelServer::start(always(ScriptStep::say("yes"))).expect("a server"),
+    );
+    let config = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&config).expect("a folder");
+    let tables = "[models.mine]\nmodel = 'scripted'\nwindow = 4096\ntools = false\n[models.far]\nmodel = 'groq:x'\n";
+    std::fs::write(config.join("windlass.toml"), tables).expect("written");
+    let address = other.base_url();
+    let env = [
+        ("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1"),
+        ("ANTHROPIC_BASE_URL", address.as_str()),
+        ("ANTHROPIC_API_KEY", "sk-ant-0123456789"),
+    ];
+    let ran = bench.run_with(&["models"], &env);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for part in [
+        "the model\n  scripted  ",
+        "your own names\n  far   groq:x; ",
+        "\n* mine  ",
+        "window 4096; no tools",
+        "\n  anthropic:scripted  ",
+        "not set up\n",
+        "  openrouter:ID   set OPENROUTER_API_KEY\n",
+    ] {
+        assert!(ran.stdout.contains(part), "{part:?}: {}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains("anthropic:ID"), "it is set up: {}", ran.stdout);
+    let nothing = [("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", ""), ("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")];
+    let ran = bench.run_with(&["models"], &nothing);
+    assert_eq!(ran.code, 2, "there is no model: {}", ran.stdout);
+}
+
+// proves M2, M3: what is wrong is the key, whether or not a model is named; nothing is called elsewhere
+#[test]
+fn a_refused_key_and_a_provider_that_is_none_are_told_as_such() {
+    let refusal = r#"{"error":{"message":"bad key"}}"#;
+    let address = crate::first_run::doctor::server("401 Unauthorized", "application/json", refusal);
+    let bench = Bench::new(always(ScriptStep::say("yes")));
+    let env = [("OPENAI_BASE_URL", address.as_str()), ("OPENAI_MODEL", ""), ("OPENAI_API_KEY", "sk-wrong-012345")];
+    let ran = bench.run_with(&["run", "hello"], &env);
+    assert!(ran.code == 2 && ran.stderr.contains("Set OPENAI_API_KEY to a key that is valid there"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("no model is named"), "{}", ran.stderr);
+    let keys = [("OPENAI_BASE_URL", ""), ("OPENAI_MODEL", ""), ("OPENAI_API_KEY", "sk-test-0123456789")];
+    for (model, words) in [
+        ("azure:gpt-5", "there is no provider \"azure\": write https://RESOURCE.openai.azure.com/openai/v1#DEPLOYMENT"),
+        (
+            "claude-sonnet-4-5",
+            "there is no key for Anthropic, whose model claude-sonnet-4-5 is named: set ANTHROPIC_API_KEY",
+        ),
+    ] {
+        let ran = bench.run_with(&["run", "--model", model, "hello"], &keys);
+        assert!(ran.code == 2 && ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    assert_eq!(bench.server.count(), 0);
 }

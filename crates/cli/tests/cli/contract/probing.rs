@@ -116,7 +116,7 @@ fn a_probe_makes_small_calls_and_remembers_what_they_showed() {
     assert!(kept["probed"]["at"].is_string() && kept["declared"]["window"] == 8192, "{kept}");
 
     let listed = bench.run(&["models"]);
-    assert!(listed.stdout.contains("tools, JSON schema; probed 20"), "{}", listed.stdout);
+    assert!(listed.stdout.contains("tools, parallel calls, JSON schema; probed 20"), "{}", listed.stdout);
     let doctor = bench.run(&["doctor"]);
     let said = "tools, parallel calls, JSON schema, no images (probed 20";
     assert!(doctor.stdout.contains(said) && doctor.stdout.contains("8192 tokens"), "{}", doctor.stdout);
@@ -136,6 +136,44 @@ fn a_remembered_probe_is_used_by_later_runs() {
     let after = bench.run(&["run", "go", "--session", "after"]);
     assert_eq!(after.code, 0, "{}", after.stderr);
     assert_eq!(started(&bench, "after").get("toolless"), None);
+}
+
+// proves M8: a reply that was cut off before the call shows nothing, and is not held against the model
+#[test]
+fn a_model_that_thinks_past_the_end_of_a_probe_keeps_its_tools() {
+    let thinks = || ScriptStep::default().thinking("Let me see. ".repeat(100)).finish("length");
+    let script = Script::default()
+        .scene(Scene::when("get_weather", [thinks()]).then(AfterSteps::RepeatLast))
+        .scene(Scene::when("Name a colour", [thinks()]).then(AfterSteps::RepeatLast))
+        .scene(Scene::when("", [ScriptStep::say("done")]).then(AfterSteps::RepeatLast));
+    let bench = Bench::new(script);
+    let probed = bench.run(&["models", "probe", "--json"]);
+    let report: Value = serde_json::from_str(&probed.stdout).expect("JSON");
+    let found = &report["models"][0];
+    for ability in ["native_calls", "parallel_calls", "json_schema"] {
+        assert_eq!(found[ability], Value::Null, "{ability}: {found}");
+    }
+    let longest = &bench.server.requests()[0].body["max_tokens"];
+    assert!(longest.as_u64().is_some_and(|longest| longest >= 2_000), "there is room to think: {longest}");
+    assert_eq!(bench.run(&["run", "go", "--session", "s"]).code, 0);
+    assert_eq!(started(&bench, "s").get("toolless"), None);
+}
+
+// proves M8: a probe asks for the schema as such, also after one that found none
+#[test]
+fn a_second_probe_of_a_schema_does_not_ask_by_a_tool() {
+    let script = Script::default()
+        .scene(Scene::when("get_weather", [weather(&["Paris"])]).then(AfterSteps::RepeatLast))
+        .scene(Scene::when("Name a colour", [ScriptStep::say("Red.")]).then(AfterSteps::RepeatLast));
+    let bench = Bench::new(script);
+    for round in ["first", "second"] {
+        let probed = bench.run(&["models", "probe", "--json"]);
+        let report: Value = serde_json::from_str(&probed.stdout).expect("JSON");
+        assert_eq!(report["models"][0]["json_schema"], json!(false), "{round}: {report}");
+        let asked = bench.server.requests().pop().expect("a request").body;
+        assert_eq!(asked["response_format"]["type"], "json_schema", "{round}: {asked}");
+        assert_eq!(asked.get("tools"), None, "{round}: {asked}");
+    }
 }
 
 // proves M8, J9: a damaged file is left out with a note
@@ -179,7 +217,7 @@ fn a_silent_cut_is_told_with_its_remedy_and_the_next_turn_fits() {
         let bench = Bench::new(script(Script::of(steps), &json!(["tools"]), None));
         std::fs::write(bench.workspace().join("long.txt"), &long).expect("written");
         std::fs::write(bench.workspace().join("more.txt"), &long).expect("written");
-        let ran = bench.run(&["run", &long, "--session", "s"]);
+        let ran = bench.run(&["run", &long[..8_400], "--session", "s"]);
         assert_eq!(ran.stderr.matches("the server read only ").count(), 1, "{}", ran.stderr);
         assert!(ran.stderr.contains(remedy), "{remedy}: {}", ran.stderr);
         let journal = bench.journal("s");

@@ -238,11 +238,12 @@ fn a_plain_line_that_goes_on_names_the_session_and_the_flags_that_do_not_count()
     let died = bench.run_with(&["run", "haul away"], &[REAL_TIME, ("WINDLASS_TEST_DIE", "after:2")]);
     assert_eq!(died.code, -9);
     let key = bench.keys().remove(0);
-    let ran = at_real_time(&bench, &["run", "haul away", "--max-turns", "3", "--model", "other"]);
+    let other = at_real_time(&bench, &["run", "haul away", "--model", "other"]);
+    assert_eq!((other.code, other.stderr.contains("goes on")), (0, false), "another model is another request");
+    let ran = at_real_time(&bench, &["run", "haul away", "--max-turns", "3", "--tag", "x", "--model", "scripted"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Hauled.\n"), "{}", ran.stderr);
-    let told = format!(
-        "session `{key}` had begun this request and goes on with it; for a new run only: --max-turns, --model\n"
-    );
+    let told =
+        format!("session `{key}` had begun this request and goes on with it; for a new run only: --max-turns, --tag\n");
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);
 }
 

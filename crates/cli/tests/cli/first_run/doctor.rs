@@ -95,7 +95,7 @@ fn each_thing_that_is_wrong_is_named_with_what_to_do() {
     for (url, name, state, said) in [
         (DEAD, "server", "fail", "Nothing listens at"),
         (&page, "server", "fail", "web page"),
-        (&wrong_key, "key", "fail", "Set OPENAI_API_KEY"),
+        (&wrong_key, "key", "fail", "Set WINDLASS_API_KEY"),
         (&other, "model", "fail", "it has a, b"),
         (&not_found, "server", "warn", "no list of models"),
     ] {
@@ -103,6 +103,29 @@ fn each_thing_that_is_wrong_is_named_with_what_to_do() {
         let (seen, text) = &found[name];
         assert!(seen == state && text.contains(said), "{url}: {found:?}");
         assert_eq!((found["store"].0.as_str(), found["tools"].0.as_str()), ("ok", "ok"), "the rest is looked at too");
+    }
+}
+
+// proves M2, M7: every model of the chain is looked at, with what one's own tables say
+#[test]
+fn the_whole_chain_is_checked() {
+    let bench = bench();
+    let config = bench.dir.path().join(".config/windlass");
+    std::fs::create_dir_all(&config).expect("a folder");
+    let text = "model = ['mine', 'groq:x', 'https://far.example:1/v1#y']\n[models.mine]\nmodel = 'http://127.0.0.1:PORT/v1#scripted'\n\
+                window = 12345\n[policy]\nrun_cost_limit = '1'\n";
+    let port =
+        bench.server.base_url().rsplit(':').next().and_then(|rest| rest.split('/').next()).expect("a port").to_owned();
+    std::fs::write(config.join("windlass.toml"), text.replace("PORT", &port)).expect("written");
+    let ran = run(fresh(&bench, &["doctor"]));
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    for part in [
+        "window    12345 tokens (your settings)",
+        "fail  chain     groq:x: there is no key for Groq, whose model groq:x is named: set GROQ_API_KEY",
+        "fail  chain     https://far.example:1/v1#y: ",
+        "fail  price     run_cost_limit can't be kept: the price of ",
+    ] {
+        assert!(ran.stdout.contains(part), "{part:?}: {}", ran.stdout);
     }
 }
 

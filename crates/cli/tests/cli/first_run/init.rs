@@ -117,6 +117,29 @@ fn ones_own_file_holds_no_key_and_is_for_nobody_else_to_read() {
     assert!(!bench.workspace().join("windlass.toml").exists());
 }
 
+// proves W2: what the flag names is what is written
+#[test]
+fn the_model_of_the_flag_is_written() {
+    for (model, key, written) in [
+        ("gpt-5-mini", "OPENAI_API_KEY", "\nmodel = \"gpt-5-mini\""),
+        ("anthropic:claude-x", "OPENAI_API_KEY", "\nmodel = \"anthropic:claude-x\""),
+        ("claude-sonnet-4-5", "ANTHROPIC_API_KEY", "\nmodel = \"anthropic:claude-sonnet-4-5\""),
+        ("groq:a,ollama:b", "OPENAI_API_KEY", "\nmodel = \"groq:a,ollama:b\""),
+    ] {
+        let bench = bench();
+        let mut command = fresh(&bench, &["init", "--yes", "--user", "--model", model]);
+        command.env(key, "a-key-0123456789");
+        let ran = run(command);
+        assert_eq!(ran.code, 0, "{model}: {}", ran.stderr);
+        let text = std::fs::read_to_string(bench.dir.path().join(".config/windlass/windlass.toml")).expect("a file");
+        assert!(text.contains(written) && !text.contains("\nbase_url"), "{model}: {text}");
+    }
+    let bench = bench();
+    let ran = run(fresh(&bench, &["init", "--yes", "--model", "anthropic:claude-x"]));
+    let text = std::fs::read_to_string(bench.workspace().join("windlass.toml")).expect("a file");
+    assert!(text.contains("\n# model = \"anthropic:claude-x\"") && ran.stderr.contains("as a comment"), "{text}");
+}
+
 #[test]
 fn without_anybody_to_ask_it_says_how_to_go_on() {
     let bench = bench();

@@ -146,6 +146,7 @@ impl World {
             compact: false,
             spent_today: None,
             spent_by_agent: None,
+            system: None,
         };
         let mut world = Self {
             state: State::new(session),

@@ -70,6 +70,33 @@ fn the_index_follows_edits_deletions_and_new_names() {
     assert_eq!(refreshed(&mut indexer), [""; 0], "ignored by now");
 }
 
+// proves C10: a folder too large for one walk keeps what was indexed of it
+#[test]
+fn a_walk_that_was_cut_removes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[("a.md", TEXT), ("b.md", TEXT)]);
+    let (_sender, requests) = channel();
+    let mut indexer = indexer(folder(dir.path(), &[], &[]), &requests);
+    refreshed(&mut indexer);
+    assert!(indexer.refresh(Instant::now()).is_ok());
+    assert_eq!(indexer.index.files().unwrap().len(), 2);
+    assert_eq!(refreshed(&mut indexer), ["a.md:1-1", "b.md:1-1"]);
+}
+
+// proves C10: who has waited long enough gets what is there, in the middle of a refresh
+#[test]
+fn a_search_does_not_wait_for_the_index() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &[("a.md", TEXT)]);
+    let (sender, requests) = channel();
+    let mut indexer = indexer(folder(dir.path(), &[], &[]), &requests);
+    let (answer, mut answered) = tokio::sync::oneshot::channel();
+    let since = Instant::now().checked_sub(Duration::from_secs(1)).unwrap();
+    sender.send(FindRequest { message: "anchor chain".into(), most: 5, since, answer }).unwrap();
+    assert_eq!(refreshed(&mut indexer), ["a.md:1-1"]);
+    assert_eq!(answered.try_recv().unwrap().unwrap(), [], "it was answered before anything was indexed");
+}
+
 // proves C10, X1, X5: what the model may not read unasked is not shown, and secrets are replaced
 #[test]
 fn neither_hidden_files_nor_secrets_are_found() {
@@ -153,7 +180,7 @@ async fn wait_for(source: &FileSource) -> Vec<Passage> {
     }
 }
 
-// proves C10: the first search of a large folder does not wait for the index, and the index is used by others
+// proves C10: a large folder is indexed while searches are answered, and the index is used by others
 #[tokio::test]
 async fn a_large_folder_is_indexed_in_the_background() {
     let dir = tempfile::tempdir().unwrap();
@@ -164,18 +191,11 @@ async fn a_large_folder_is_indexed_in_the_background() {
     }
     write(&root, &[("zzz.md", TEXT)]);
     let source = FileSource::new("the workspace", vec![folder(&root, &[], &[])], Some(index.clone()));
-    let began = Instant::now();
-    let first = source.find("anchor chain", 5).await.unwrap();
-    let waited = began.elapsed();
-    // The whole tree takes seconds in this build; a loaded machine may be slow to answer.
-    assert!(waited < Duration::from_secs(2), "{waited:?}, {first:?}");
     let found = wait_for(&source).await;
     assert_eq!(found[0].source, "zzz.md:1-1");
     drop(source);
-    let began = Instant::now();
     let again = FileSource::new("the workspace", vec![folder(&root, &[], &[])], Some(index));
     assert_eq!(wait_for(&again).await[0].source, "zzz.md:1-1");
-    println!("the first search took {waited:?}; with the index of another process {:?}", began.elapsed());
 }
 
 // proves C10: an index that can't be kept is an error of the source, each time it is tried

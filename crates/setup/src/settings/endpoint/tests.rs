@@ -62,6 +62,49 @@ fn the_first_provider_whose_key_is_set_is_called() {
     is(&configured, "https://api.openai.com/v1", "sk-file");
 }
 
+// proves M2, X1: a well-known model is called where it is sold, with the key for that server
+#[test]
+fn an_id_alone_is_of_the_provider_whose_model_it_is() {
+    let anthropic = ("ANTHROPIC_API_KEY", "sk-ant-1");
+    let named = |env: &[(&str, &str)], model: &str| {
+        SettingsFixture::nothing().env(env).flags(|flags| flags.model = Some(model.into()))
+    };
+    is(&named(&[KEY, anthropic], "claude-sonnet-4-5"), "https://api.anthropic.com/v1", "sk-ant-1");
+    is(&named(&[KEY], "claude-sonnet-4-5"), "https://api.anthropic.com/v1", "");
+    is(&named(&[KEY, anthropic], "gpt-5"), "https://api.openai.com/v1", "sk-environment");
+    is(&named(&[anthropic], "of-nobody"), "https://api.anthropic.com/v1", "sk-ant-1");
+    is(&named(&[KEY], "qwen3:8b"), "http://127.0.0.1:11434/v1", "");
+    is(&named(&[KEY], "google:gemini-x"), "https://generativelanguage.googleapis.com/v1beta/openai", "");
+    let elsewhere = ("ANTHROPIC_BASE_URL", "https://proxy.example");
+    is(&named(&[KEY, anthropic, elsewhere], "claude-sonnet-4-5"), "https://proxy.example/v1", "sk-ant-1");
+    let proxy = ("OPENAI_BASE_URL", "https://proxy.example/v1");
+    is(&named(&[KEY, anthropic, proxy], "claude-sonnet-4-5"), "https://proxy.example/v1", "sk-environment");
+    let chain = named(&[KEY, anthropic], "gpt-5,claude-sonnet-4-5").settings().fallbacks;
+    let second = chain[0].endpoint.as_ref().map(|endpoint| endpoint.base_url.value.as_str());
+    assert_eq!((chain[0].name.value.as_str(), second), ("claude-sonnet-4-5", Some("https://api.anthropic.com/v1")));
+    // A project that nobody trusted does not choose among the person's providers.
+    let project = SettingsFixture::nothing().env(&[KEY, anthropic]).project("model = 'claude-sonnet-4-5'");
+    assert!(project.error().contains("a model with its server is not taken"), "{}", project.error());
+    is(&project.trusted(), "https://api.anthropic.com/v1", "sk-ant-1");
+}
+
+// proves M2: a provider that does not exist is named, and nothing is sent elsewhere
+#[test]
+fn a_provider_that_does_not_exist_is_refused() {
+    for (env, model, problem) in [
+        (&[KEY][..], "azure:gpt-5", "model: there is no provider \"azure\""),
+        (&[], "bedrock:claude", "model: there is no provider \"bedrock\""),
+        (&[KEY], "gpt-5,vertex:gemini", "model: there is no provider \"vertex\""),
+        (&[KEY], "gemni:x", "model: there is no provider \"gemni\"; did you mean \"gemini\"?"),
+    ] {
+        let given = SettingsFixture::nothing().env(env).flags(|flags| flags.model = Some(model.into()));
+        assert_eq!(given.error(), problem);
+    }
+    let proxy = [KEY, ("OPENAI_BASE_URL", "https://proxy.example/v1")];
+    let at_proxy = SettingsFixture::nothing().env(&proxy).flags(|flags| flags.model = Some("azure:gpt-5".into()));
+    is(&at_proxy, "https://proxy.example/v1", "sk-environment");
+}
+
 // proves M1: the wire is that of the provider, wherever its server is
 #[test]
 fn it_is_known_whose_server_is_called() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::{CurrentUser, FILE_NAME, Sources, folders_of_project, search};
+use super::{CurrentUser, FILE_NAME, Sources, folders_of_project, left_alone, search};
 use crate::settings::env::Env;
 use crate::settings::error::SettingsError;
 use crate::settings::flags::Flags;
@@ -102,6 +102,18 @@ fn a_project_reached_through_a_link_is_the_folder_it_really_is() {
     assert!(!home.gather_in("me/link").expect("gathered").trusts_project(), "it says something else");
     trusted("~/link");
     assert!(!home.gather_in("me/link").expect("gathered").trusts_project());
+}
+
+// proves X2, C1
+#[test]
+fn instructions_in_a_folder_that_is_not_used_are_named_under_both_names() {
+    for name in ["AGENTS.md", "CLAUDE.md"] {
+        let home = Home::new();
+        let file = home.write(&format!("me/project/{name}"), "Do this.");
+        let (used, unused) = (home.root.join("me/project/sub"), home.root.join("me/project"));
+        let notice = left_alone(&[&used, &unused], std::slice::from_ref(&used));
+        assert!(format!("{notice:?}").contains(&format!("{} is not used", file.display())), "{notice:?}");
+    }
 }
 
 // proves X1: a key in a file others can read is not used

@@ -31,6 +31,19 @@ fn status(code: u16, retry_after: Option<&str>) -> FaultKind {
     FaultKind::Status { code, body: None, retry_after: retry_after.map(str::to_owned) }
 }
 
+/// What a server of this wire says when nothing is left to pay with.
+fn quota(case: &WireCase) -> FaultKind {
+    let body = match case.wire {
+        WireKind::Chat | WireKind::Responses => {
+            r#"{"error": {"message": "You exceeded your current quota.", "type": "insufficient_quota"}}"#
+        }
+        WireKind::Messages => {
+            r#"{"type": "error", "error": {"type": "rate_limit_error", "message": "Your credit balance is too low."}}"#
+        }
+    };
+    FaultKind::Status { code: 429, body: Some(body.to_owned()), retry_after: None }
+}
+
 fn overloaded(after: BodyPoint) -> FaultKind {
     FaultKind::ErrorObject { after, message: "Overloaded, try later".to_owned() }
 }
@@ -49,6 +62,7 @@ async fn a_passing_fault_is_overcome_and_told() {
         for (fault, expected) in [
             (status(429, None), &again("transient 429, retry")),
             (status(429, Some("0.01")), &again("transient 429, retry")),
+            (status(429, Some("Wed, 21 Oct 2015 07:28:00 GMT")), &again("transient 429, retry")),
             (status(500, None), &again("transient 500, retry")),
             (status(529, None), &again("transient 529, retry")),
             (FaultKind::Refuse, &retried),
@@ -97,6 +111,9 @@ async fn a_lasting_fault_ends_the_run_at_once_and_a_passing_one_when_its_tries_a
         for (fault, expected) in [
             (status(401, None), &["Auth 401, end"][..]),
             (status(400, None), &["BadRequest 400, end"]),
+            (quota(case), &["Quota 429, end"]),
+            // Longer than the policy waits.
+            (status(429, Some("3600")), &["transient 429, end"]),
             (FaultKind::Html, &["Protocol, end"]),
             (FaultKind::Garbage, &["Protocol, end"]),
             (status(529, None), &["transient 529, retry", "transient 529, end"]),
@@ -106,6 +123,22 @@ async fn a_lasting_fault_ends_the_run_at_once_and_a_passing_one_when_its_tries_a
             let (last, before) = story.split_last().expect("a story");
             assert_eq!(before, expected, "{:?} {fault:?}", case.wire);
             assert!(last.starts_with("Failed: "), "{:?} {fault:?}: {last}", case.wire);
+        }
+    }
+}
+
+// proves M4: a server that goes on in another shape is a failure with a sentence, and never a part of an answer
+#[tokio::test]
+async fn a_stream_that_changes_its_shape_is_no_answer() {
+    for case in &WIRES {
+        for event in ["[1, 2]", "\"words\"", r#"{"choices": {"text": "x"}}"#, r#"{"type": 7}"#, "so it goes"] {
+            for after in [BodyPoint::Pieces(0), BodyPoint::Pieces(1)] {
+                let fault = FaultKind::OtherShape { after, event: event.to_owned() };
+                let (story, _) = told(case, &fault, 9).await;
+                let (last, before) = story.split_last().expect("a story");
+                assert!(last.starts_with("Failed: ") && !last.contains("one two"), "{:?} {fault:?}: {last}", case.wire);
+                assert!(!before.iter().any(|line| line.ends_with("replied")), "{:?} {fault:?}: {before:?}", case.wire);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass::{Agent, Prompt, RunErrorReason};
+use windlass::{Agent, Function, Prompt, RunErrorReason, TextWithImages};
 use windlass_provider::{Abilities, Ability, HttpClient, HttpConfig, HttpModel, Model, ModelConfig};
 use windlass_testkit::{ModelServer, Script, ScriptStep, SdkJudge};
 
@@ -32,13 +32,18 @@ fn script() -> Script {
     Script::of([read.and_call("list_directory", json!({"path": "."})), ScriptStep::say("A chart.")])
 }
 
-/// The bodies that a run sends, with a model that sees or not.
-async fn bodies(case: &WireCase, images: Ability) -> Vec<Value> {
-    let (folder, server) = (folder(), ModelServer::start(script()).expect("a server"));
+/// The model of a wire that sees or not.
+fn model(case: &WireCase, server: &ModelServer, images: Ability) -> Arc<dyn Model> {
     let usual = (case.settings)(&server.base_url(), case.model);
     let config = ModelConfig { abilities: Abilities { images, ..usual.abilities }, ..usual };
     let http = HttpClient::new(HttpConfig::default()).expect("a client");
-    let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &http).expect("a model"));
+    Arc::new(HttpModel::new(config, &http).expect("a model"))
+}
+
+/// The bodies that a run sends, with a model that sees or not.
+async fn bodies(case: &WireCase, images: Ability) -> Vec<Value> {
+    let (folder, server) = (folder(), ModelServer::start(script()).expect("a server"));
+    let model = model(case, &server, images);
     let builder = Agent::builder().custom_model("seeing", model).workspace(folder.path().join("work")).in_memory();
     let agent = builder.deny("run_command").build().expect("built");
     let message = Prompt::new("What is it?").attach(folder.path().join("photo.png"));
@@ -72,6 +77,30 @@ async fn a_model_that_can_not_see_is_told_of_each_image() {
         assert!(!all.contains(PHOTO) && !all.contains(CHART), "{:?}", case.wire);
         for name in ["photo.png, 2 × 1", "chart.png, 2 × 2"] {
             assert!(all.contains(&format!("[image {name}, 29 bytes: this model can't see images]")), "{all}");
+        }
+    }
+}
+
+// proves C9, T6: a program's own tool answers with an image; a file that is none is an error that the model reads
+#[tokio::test]
+async fn an_image_of_a_program_s_own_tool_reaches_a_model_that_sees() {
+    for case in &WIRES {
+        for (file, images, expected, absent) in [
+            (png(2), Ability::Yes, CHART, "can't see images"),
+            (png(2), Ability::No, "[image chart.png, 2 × 2, 29 bytes: this model can't see images]", CHART),
+            (b"words".to_vec(), Ability::Yes, "`chart.png` is not a PNG, JPEG, GIF or WebP image", "[image"),
+        ] {
+            let script = Script::of([ScriptStep::call("draw", json!({})), ScriptStep::say("A chart.")]);
+            let server = ModelServer::start(script).expect("a server");
+            let draw = Function::plain("draw", "Draws a chart.", move |(): ()| {
+                let answer = TextWithImages::new("Drawn.").image("chart.png", file.clone());
+                async { answer }
+            });
+            let builder = Agent::builder().custom_model("m", model(case, &server, images)).tool(draw).in_memory();
+            assert_eq!(builder.build().expect("built").run("draw").await.expect("an answer"), "A chart.");
+            let sent = server.requests()[1].body.to_string();
+            assert!(sent.contains(expected) && !sent.contains(absent), "{:?}: {sent}", case.wire);
+            assert_eq!(server.refused(), Vec::<String>::new(), "{:?}", case.wire);
         }
     }
 }

@@ -7,8 +7,14 @@
 use bytes::{BufMut, BytesMut};
 use windlass_vocab::{CallId, CallInHistory, ImageRef, Json, Message, ModelName, OutcomeKind, Part};
 
+use crate::ability::CallIdForm;
+use crate::call_ids::CallIds;
 use crate::images::{ImagePlace, ImageSource, SentImage};
-use crate::write_json::{legal_wire_id, wire_name, write, write_string};
+use crate::request_body::reminder;
+use crate::write_json::{wire_name, write, write_string};
+
+/// The ids of calls that the protocol accepts.
+const CALL_IDS: CallIdForm = CallIdForm::Plain;
 
 /// Who speaks in a message on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +68,7 @@ pub(super) fn write_message(
     place: usize,
     reader: &ModelName,
     images: &ImageSource,
+    ids: &mut CallIds,
 ) {
     let Some((earlier, message)) = history.get(..=place).and_then(<[_]>::split_last).map(|(last, all)| (all, last))
     else {
@@ -76,13 +83,13 @@ pub(super) fn write_message(
         }
         match block {
             SentBlock::Words { text, images: refs } if !refs.is_empty() => write_words(out, text, refs, images),
-            SentBlock::Result { images: refs, .. } if !refs.is_empty() => write_result(out, block, images),
+            SentBlock::Result { images: refs, .. } if !refs.is_empty() => write_result(out, block, images, ids),
             SentBlock::Text(_)
             | SentBlock::Thinking { .. }
             | SentBlock::Opaque(_)
             | SentBlock::Call(_)
             | SentBlock::Words { .. }
-            | SentBlock::Result { .. } => write_block(out, block),
+            | SentBlock::Result { .. } => write_block(out, block, ids),
         }
     }
 }
@@ -103,15 +110,23 @@ fn open(out: &mut impl BufMut, before: Option<WireRole>, role: WireRole) {
     );
 }
 
+/// What a request does with a reply at the end of the history that the provider paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastReply {
+    /// It goes on with it, so the reply must stay the last message.
+    Continued,
+    /// It asks for something else, a summary for instance, so the words that ask for it follow the reply.
+    Answered,
+}
+
 /// Closes the last message, with `tail` as its last block where there is one.
-pub(super) fn close(out: &mut impl BufMut, history: &[Message], reader: &ModelName, tail: &str) {
+pub(super) fn close(out: &mut impl BufMut, history: &[Message], reader: &ModelName, tail: &str, last_reply: LastReply) {
     let before = last_role(history, reader);
-    // A reply that the provider paused must stay the last message: it is continued, not answered.
-    let is_paused = before == Some(WireRole::Assistant) && ends_in_opaque(history, reader);
-    if !tail.is_empty() && !is_paused {
+    let stays_last =
+        last_reply == LastReply::Continued && before == Some(WireRole::Assistant) && ends_in_opaque(history, reader);
+    if !tail.is_empty() && !stays_last {
         open(out, before, WireRole::User);
-        let reminder = format!("<reminder>\n{tail}\n</reminder>");
-        write_block(out, SentBlock::Text(&reminder));
+        write_text(out, &reminder(tail));
         write(out, "]}");
     } else if before.is_some() {
         write(out, "]}");
@@ -221,22 +236,28 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-fn write_block(out: &mut impl BufMut, block: SentBlock<'_>) {
+fn write_text(out: &mut impl BufMut, text: &str) {
+    write_string(out, r#"{"type":"text","text":"#, text);
+    write(out, "}");
+}
+
+fn write_block(out: &mut BytesMut, block: SentBlock<'_>, ids: &mut CallIds) {
     match block {
-        SentBlock::Text(text) | SentBlock::Words { text, .. } => write_string(out, r#"{"type":"text","text":"#, text),
+        SentBlock::Text(text) | SentBlock::Words { text, .. } => return write_text(out, text),
         SentBlock::Thinking { text, signature } => {
             write_string(out, r#"{"type":"thinking","thinking":"#, text);
             write_string(out, r#","signature":"#, signature);
         }
         SentBlock::Opaque(item) => return write(out, item.as_str()),
         SentBlock::Call(call) => {
-            write_string(out, r#"{"type":"tool_use","id":"#, &legal_wire_id(call.call, call.provider_id.as_deref()));
+            let id = ids.id(CALL_IDS, call.call, call.provider_id.as_deref());
+            write_string(out, r#"{"type":"tool_use","id":"#, &id);
             write_string(out, r#","name":"#, &wire_name(&call.name));
             write(out, r#","input":"#);
             write(out, call.arguments.as_str());
         }
         SentBlock::Result { call, provider_id, outcome, text, images: _ } => {
-            write_string(out, r#"{"type":"tool_result","tool_use_id":"#, &legal_wire_id(call, provider_id));
+            write_string(out, r#"{"type":"tool_result","tool_use_id":"#, &ids.id(CALL_IDS, call, provider_id));
             let is_error = outcome != OutcomeKind::Ok;
             if is_error {
                 write(out, r#","is_error":true"#);
@@ -250,7 +271,7 @@ fn write_block(out: &mut impl BufMut, block: SentBlock<'_>) {
 
 /// Writes words with images: a block of text, which names them, and a block for each that is sent.
 fn write_words(out: &mut BytesMut, text: &str, refs: &[ImageRef], images: &ImageSource) {
-    write_block(out, SentBlock::Text(&images.text_with(text, refs, ImagePlace::Message)));
+    write_text(out, &images.text_with(text, refs, ImagePlace::Message));
     for image in images.sent(refs, ImagePlace::Message) {
         write(out, ",");
         write_image(out, &image);
@@ -258,19 +279,19 @@ fn write_words(out: &mut BytesMut, text: &str, refs: &[ImageRef], images: &Image
 }
 
 /// Writes a result with images. The content of an error must be text.
-fn write_result(out: &mut BytesMut, block: SentBlock<'_>, images: &ImageSource) {
+fn write_result(out: &mut BytesMut, block: SentBlock<'_>, images: &ImageSource, ids: &mut CallIds) {
     let SentBlock::Result { call, provider_id, outcome, text, images: refs } = block else { return };
     let place = if outcome == OutcomeKind::Ok { ImagePlace::Result } else { ImagePlace::TextResult };
     let text = images.text_with(text, refs, place);
     let mut sent = images.sent(refs, place).peekable();
     if sent.peek().is_none() {
-        return write_block(out, SentBlock::Result { call, provider_id, outcome, text: &text, images: &[] });
+        return write_block(out, SentBlock::Result { call, provider_id, outcome, text: &text, images: &[] }, ids);
     }
-    write_string(out, r#"{"type":"tool_result","tool_use_id":"#, &legal_wire_id(call, provider_id));
+    write_string(out, r#"{"type":"tool_result","tool_use_id":"#, &ids.id(CALL_IDS, call, provider_id));
     write(out, r#","content":["#);
     let mut comma = "";
     if !is_blank(&text) {
-        write_block(out, SentBlock::Text(&text));
+        write_text(out, &text);
         comma = ",";
     }
     for image in sent {

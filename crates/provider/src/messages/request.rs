@@ -5,17 +5,17 @@
 //! the body is sent: they move from turn to turn, and the stable bytes do not.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use windlass_vocab::{Failure, FailureClass};
+use windlass_vocab::{Failure, TurnMode};
 
 use super::marks::marks;
-use super::message::{close, write_message};
+use super::message::{LastReply, close, write_message};
 use super::parameters::{MessagesParameters, MessagesTool};
 use super::schema::is_accepted;
 use crate::config::ModelConfig;
 use crate::images::ImageSource;
 use crate::model::ModelRequest;
 use crate::output_tool::AskedOutput;
-use crate::request_body::RequestBody;
+use crate::request_body::{RequestBody, end_body, unwritable};
 use crate::segments::Segments;
 use crate::write_json::{write, write_string};
 
@@ -34,17 +34,19 @@ pub fn encode(
 ) -> Result<RequestBody, Failure> {
     let (history, reader) = (request.history, request.model);
     let images = ImageSource::take(config, segments);
-    let stable =
-        segments.extend(request.epoch, history, &mut |out| write_prefix(out, config, request), &mut |out, place, _| {
-            write_message(out, history, place, reader, &images);
-        });
+    let stable = segments.extend(
+        request.epoch,
+        history,
+        &mut |out| write_prefix(out, config, request),
+        &mut |out, place, _, ids| {
+            write_message(out, history, place, reader, &images, ids);
+        },
+    );
     let whole = stable.and_then(|stable| {
         let marks = marks(segments, request.context, sent_tools(config, request), history, reader);
-        Ok(RequestBody { stable, marks, closing: closing(config, request)? })
+        Ok(RequestBody { marks, ..RequestBody::new(stable, closing(config, request)?) })
     });
-    whole.map_err(|error| {
-        Failure::new(FailureClass::Internal, format!("The request could not be written as JSON: {error}."))
-    })
+    whole.map_err(|error| unwritable(&error))
 }
 
 fn write_prefix(out: &mut BytesMut, config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<()> {
@@ -74,12 +76,10 @@ fn sent_tools(config: &ModelConfig, request: &ModelRequest<'_>) -> usize {
 /// Encodes the part after the history: the tail, and the parameters.
 fn closing(config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Result<Bytes> {
     let mut out = Vec::with_capacity(256 + request.tail.len());
-    close(&mut out, request.history, request.model, request.tail);
-    out.push(b']');
-    let brace = out.len();
-    serde_json::to_writer(&mut out, &MessagesParameters::of(config, request))?;
-    // The parameters are serialized as an object of their own; replacing its brace by a comma merges it into the
-    // body.
-    out[brace] = b',';
-    Ok(out.into())
+    let last_reply = match request.mode {
+        TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => LastReply::Continued,
+        TurnMode::Summary | TurnMode::Title => LastReply::Answered,
+    };
+    close(&mut out, request.history, request.model, request.tail, last_reply);
+    end_body(out, &MessagesParameters::of(config, request))
 }

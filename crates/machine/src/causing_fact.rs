@@ -16,7 +16,7 @@ use crate::undo::CheckedUndo;
 /// Returns the fact that caused `batch`, given the state before it. `None` for a batch that no input of this version
 /// causes.
 #[must_use]
-pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
+pub fn causing_fact(state: &State, batch: &[Record]) -> Option<Fact> {
     let run = state.control.run.as_ref();
     match batch.first()? {
         Record::SessionOpened(opened) => match batch.get(1) {
@@ -78,7 +78,9 @@ pub fn recall(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::UndoStarted(started) => Some(Fact::Undo(Box::new(checked_undo(started)))),
         Record::Undone(undone) => Some(Fact::Restored { undo: undone.undo, left_alone: undone.left_alone.clone() }),
         Record::CallStarted(started) => Some(Fact::CallAllowed { call: started.call }),
-        Record::Compacted(compacted) if compacted.method == CompactionMethod::Restored => Some(Fact::CompactionUndone),
+        Record::Compacted(compacted) if compacted.method == CompactionMethod::Restored => {
+            Some(Fact::CompactionUndone(None))
+        }
         Record::TurnStarted(_)
         | Record::CallRequested(_)
         | Record::Nudged(_)
@@ -138,12 +140,13 @@ fn run_settings(started: &RunStarted) -> RunSettings {
         deadline: started.deadline,
         attendance: started.attendance,
         output: started.output.as_deref().cloned(),
-        server: started.server.clone(),
+        server: started.server.as_deref().map(str::to_owned),
         models: started.models.clone(),
         role_chains: started.role_chains.as_ref().clone(),
         compact: started.compact,
         spent_today: started.spent_today.as_deref().copied(),
         spent_by_agent: started.spent_by_agent.as_deref().copied(),
+        system: started.system.as_deref().map(str::to_owned),
     }
 }
 
