@@ -8,7 +8,7 @@ use crate::support::fates::Left;
 use crate::support::undoing::{Ended, Operation, Overwrite, Undoing, tree};
 use crate::support::{Bomb, End, Point, Side, World};
 use serde_json::json;
-use windlass_machine::{PRESETS, preset};
+use windlass_machine::preset;
 use windlass_testkit::{FaultKind, KillTarget, Scene, Script, ScriptStep, ScriptedModel, count_ways_to_die};
 use windlass_vocab::{
     Attendance, CallId, Dialect, MessageId, Nudge, OutcomeKind, Parallel, Policy, Record, RunEnded, UnfinishedCall,
@@ -193,20 +193,55 @@ fn counted(name: &str, ways: usize) {
     count_ways_to_die(KillTarget::InProcess, name, ways).expect("as stated");
 }
 
+/// Runs the matrix of a preset. Under `ask` a person settles calls in flight; the other presets need nobody.
+async fn matrix_of(name: &str) {
+    let policy = preset(name).expect("a preset");
+    let attendance = match policy.unfinished_call {
+        UnfinishedCall::Ask => Attendance::Attended,
+        UnfinishedCall::RunAgain | UnfinishedCall::Interrupt | UnfinishedCall::AskOrInterrupt => Attendance::Unattended,
+    };
+    counted(name, matrix(name, attendance).await);
+}
+
 // proves J3, J4, J2
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_kill_matrix_in_process_ends_as_if_undisturbed() {
-    for name in PRESETS {
-        // Under `ask` a person settles calls in flight; the other presets need nobody.
-        let policy = preset(name).expect("a preset");
-        let attendance = match policy.unfinished_call {
-            UnfinishedCall::Ask => Attendance::Attended,
-            UnfinishedCall::RunAgain | UnfinishedCall::Interrupt | UnfinishedCall::AskOrInterrupt => {
-                Attendance::Unattended
-            }
-        };
-        counted(name, matrix(name, attendance).await);
-    }
+async fn the_kill_matrix_in_process_for_default() {
+    matrix_of("default").await;
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_for_local_model() {
+    matrix_of("local-model").await;
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_for_task() {
+    matrix_of("task").await;
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_for_assistant() {
+    matrix_of("assistant").await;
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_for_operator() {
+    matrix_of("operator").await;
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_for_durable_chat() {
+    matrix_of("durable-chat").await;
+}
+
+// proves J3, J4, J2
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_kill_matrix_in_process_for_default_with_a_person() {
     counted("default, with a person", matrix("default", Attendance::Attended).await);
 }
 
