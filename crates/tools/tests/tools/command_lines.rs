@@ -24,10 +24,17 @@ fn is_allowed(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["ls", ..] | ["rm", "a", "b"] => true,
-        ["git", "status", rest @ ..] => !rest.iter().any(|word| word.starts_with("--output")),
-        ["cargo", "test", rest @ ..] => !rest.iter().any(|word| word.starts_with("--config")),
+        ["git", "status", rest @ ..] => !rest.iter().any(|word| names_option(word, "--output")),
+        ["cargo", "test", rest @ ..] => !rest.iter().any(|word| names_option(word, "--config")),
         _ => false,
     }
+}
+
+/// Whether programs take the word for this option: options may be abbreviated, and a value may follow `=`. A word that
+/// only begins with the option, such as `--outputs`, is another one.
+fn names_option(word: &str, option: &str) -> bool {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    name.len() > "--".len() && option.starts_with(name)
 }
 
 fn verdict(folder: &Path, line: &str) -> Verdict {
