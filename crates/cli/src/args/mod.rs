@@ -360,6 +360,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         base_url: common.base_url.clone(),
         preset: rules.preset.clone(),
         agent: common.agent.clone(),
+        session_agent: None,
         system: rules.system.clone(),
         workspace: common.workspace.clone(),
         max_turns: rules.max_turns,

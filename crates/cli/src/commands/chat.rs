@@ -20,7 +20,7 @@ use crate::screen::TerminalLook;
 
 pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> CommandResult {
     let flags = flags(data_dir, &args.rules, &args.common);
-    let sources = prepared_run::gather(flags, env)?;
+    let mut sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
@@ -29,6 +29,8 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
             Some(row) => session::in_session_folder(place, row, args.common.workspace.as_deref())?,
             None => place,
         };
+        let last = session::last_run(store.as_ref(), known.as_ref()).await?;
+        sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         let look = if args.common.json { None } else { chat::look(&prepared_run.setup.env) };
         if look.is_some() {
@@ -39,14 +41,9 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
             prepared_run.setup.settings.policy.server_wait_ms = 0;
         }
         let wanted = prepared_run.setup.settings.model.is_some() || known.is_some();
-        let session = match &known {
-            Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
-            None => None,
-        };
         let otherwise = if look.is_some() { ModelFallback::Ask } else { ModelFallback::Demo };
-        let preference = ModelPreference::new(session, otherwise);
-        let is_open = known.as_ref().is_some_and(session::is_open);
-        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
+        let begun = last.and_then(|last| last.model);
+        let model = prepared_run.choose(ModelPreference::new(begun, otherwise)).await?;
         if model.as_str() == DEMO && !wanted {
             return show(prepared_run, store, look).await;
         }

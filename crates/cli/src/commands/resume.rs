@@ -22,22 +22,21 @@ use crate::output::command_for;
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> CommandResult {
     // A resumed run keeps the permission rules it began with.
     let flags = flags(data_dir, &RuleFlags::default(), &args.common);
-    let sources = prepared_run::gather(flags, env)?;
+    let mut sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
+        let last = session::last_run(store.as_ref(), Some(&row)).await?;
+        sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
-        let session = session::model_of_last_run(store.as_ref(), row.session).await?;
+        let begun = last.and_then(|last| last.model);
         // Settings changed since then apply to new runs only.
-        if session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
+        if begun.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
-        let preference = ModelPreference::new(session, ModelFallback::Refuse);
-        // Without an open run nothing is continued: the record of an imported session must not say where words are sent.
-        let is_open = session::is_open(&row);
-        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
+        let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
         let open = unanswered_questions(store.as_ref(), row.session).await?;
         // A person who gives an answer on the command line can give another: further questions make the run wait.

@@ -18,7 +18,7 @@ use crate::output::quoted;
 
 pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> CommandResult {
     let flags = flags(data_dir, &args.rules, &args.common);
-    let sources = prepared_run::gather(flags, env)?;
+    let mut sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
     block_on(async {
         let store = store::open(&place)?;
@@ -30,17 +30,19 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
             return Err(nothing("a run is still open; use `windlass resume`"));
         }
         let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
+        let last = session::last_run(store.as_ref(), Some(&row)).await?;
+        sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
-        if let Some(run) = session::policy_of_last_run(store.as_ref(), row.session).await? {
-            let kept = keep_limits(&mut prepared_run.setup.settings.policy, &run, &args.rules);
+        if let Some(last) = &last {
+            let kept = keep_limits(&mut prepared_run.setup.settings.policy, &last.policy, &args.rules);
             if !kept.is_empty() {
                 prepared_run.view.notice(&format!("the run keeps its limits: {}", kept.join(", ")));
             }
         }
-        let session = session::model_of_last_run(store.as_ref(), row.session).await?;
-        let was_demo = session.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
+        let begun = last.and_then(|last| last.model);
+        let was_demo = begun.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
         let otherwise = if was_demo { ModelFallback::Demo } else { ModelFallback::Refuse };
-        let model = prepared_run.choose(ModelPreference::new(session, otherwise)).await?;
+        let model = prepared_run.choose(ModelPreference::new(begun, otherwise)).await?;
         prepared_run.print_loosened();
         let agent = agent::build(&prepared_run.setup, store, &model)?;
         let Some((session, mut events, run)) = agent.open_to_retry(row.session).await? else {

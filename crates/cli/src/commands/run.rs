@@ -37,7 +37,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
     let prompt = prompt::read(args.prompt.as_deref(), piped::connected(), io::stdin(), patience, note)?;
     let files = attaching::read_all(&args.attach);
     let flags = flags(data_dir, &args.rules, &args.common);
-    let sources = prepared_run::gather(flags, env)?;
+    let mut sources = prepared_run::gather(flags, env)?;
     let place = prepared_run::place(&sources)?;
     let named = |(path, file): (&PathBuf, AttachedFile)| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -59,6 +59,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             (Some(row), None) => session::in_named_session_folder(place, row, args.common.workspace.as_deref())?,
             (None, _) | (_, Some(_)) => place,
         };
+        let last = session::last_run(store.as_ref(), known.as_ref()).await?;
+        sources.flags.session_agent = last.and_then(|last| last.agent);
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         for (flag, name) in [("--session", &args.session), ("--message-id", &args.message_id)] {
             prepared_run.refuse_secret(flag, name.as_deref())?;
@@ -83,13 +85,8 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         if let Some(adopted) = line.row.as_ref().filter(|_| session_key(args).is_none()) {
             print_adopted(args, adopted);
         }
-        let session = match &line.row {
-            Some(row) => session::model_of_last_run(store.as_ref(), row.session).await?,
-            None => None,
-        };
-        let preference = ModelPreference::new(session, ModelFallback::Refuse);
-        let is_open = line.row.as_ref().is_some_and(session::is_open);
-        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
+        let begun = session::last_run(store.as_ref(), line.row.as_ref()).await?.and_then(|last| last.model);
+        let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
         prepared_run.check_attached(&files, &model)?;
         let questions = match &line.row {
@@ -197,7 +194,7 @@ async fn names_other_model(
     if args.common.model.is_none() {
         return Ok(false);
     }
-    let begun = session::model_of_last_run(store, row.session).await?;
+    let begun = session::last_run(store, Some(row)).await?.and_then(|last| last.model);
     Ok(begun.is_some_and(|begun| prepared_run.setup.settings.first_name() != Some(&begun.model)))
 }
 

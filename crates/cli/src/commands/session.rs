@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use windlass_setup::models::SessionModel;
+use windlass_setup::models::{RunState, SessionModel};
 use windlass_setup::settings::PlaceSettings;
 use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store};
 use windlass_vocab::{Policy, Record, SessionId};
@@ -134,23 +134,30 @@ pub(crate) fn is_open(row: &SessionRow) -> bool {
     }
 }
 
-/// Returns the policy of the session's last run.
-pub(crate) async fn policy_of_last_run(store: &dyn Store, session: SessionId) -> Result<Option<Policy>, CommandError> {
-    let last = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
-        Record::RunStarted(started) => Some(started.policy),
-        _ => None,
-    });
-    Ok(last.await?)
+/// What the last run of a session began with.
+pub(crate) struct LastRun {
+    pub(crate) policy: Policy,
+    /// `None` if it had no model.
+    pub(crate) model: Option<SessionModel>,
+    /// `None` if the session was imported since: its record chooses nothing here (X6).
+    pub(crate) agent: Option<String>,
 }
 
-/// Returns the model of the session's last run.
-pub(crate) async fn model_of_last_run(
-    store: &dyn Store,
-    session: SessionId,
-) -> Result<Option<SessionModel>, CommandError> {
-    let last = ReverseRecords::new(store, session).find_map(|envelope| match envelope.record {
-        Record::RunStarted(started) => Some(SessionModel::of(&started)),
+/// Returns what the session's last run began with, if it has one.
+pub(crate) async fn last_run(store: &dyn Store, row: Option<&SessionRow>) -> Result<Option<LastRun>, CommandError> {
+    let Some(row) = row else { return Ok(None) };
+    let mut is_imported = false;
+    let newest = ReverseRecords::new(store, row.session).find_map(|envelope| match envelope.record {
+        Record::RunStarted(started) => Some(started),
+        Record::SessionChanged(changed) => {
+            is_imported |= changed.imported.is_some();
+            None
+        }
         _ => None,
     });
-    Ok(last.await?.flatten())
+    let Some(started) = newest.await? else { return Ok(None) };
+    let state = if is_open(row) { RunState::Open } else { RunState::Ended };
+    let model = SessionModel::of(&started, state);
+    let agent = Some(started.agent).filter(|_| !is_imported);
+    Ok(Some(LastRun { policy: started.policy, model, agent }))
 }

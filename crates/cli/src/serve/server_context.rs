@@ -117,24 +117,21 @@ impl ServerContext {
             None => self.place.clone(),
         };
         let flags = Flags { workspace: Some(place.workspace.clone()), ..self.flags.clone() };
-        let sources = prepared_run::gather(flags, self.env.clone())?;
+        let mut sources = prepared_run::gather(flags, self.env.clone())?;
+        let last = session::last_run(self.store(), known).await?;
+        sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         // Standard input belongs to the client, so nobody can be asked there which servers may start.
         let nobody = Attendance::Unattended;
         let mut prepared_run = PreparedRun::prepare_for(sources, &self.common, place, nobody)?;
         prepared_run.setup.attendance = attendance;
         prepared_run.setup.servers =
             self.servers.in_place_of(prepared_run.setup.servers, &prepared_run.setup.settings.place.workspace);
-        let model = match known {
-            Some(row) => session::model_of_last_run(self.store(), row.session).await?,
-            None => None,
-        };
+        let begun = last.and_then(|last| last.model);
         // Settings changed since then apply to new runs only.
-        if purpose == Purpose::GoOn && model.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
+        if purpose == Purpose::GoOn && begun.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
-        let preference = ModelPreference::new(model, ModelFallback::Refuse);
-        let is_open = purpose == Purpose::GoOn && known.is_some_and(session::is_open);
-        let model = prepared_run.choose(if is_open { preference.continuing() } else { preference }).await?;
+        let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
         let agent = agent::build(&prepared_run.setup, Arc::clone(&self.store), &model)?;
         Ok(BuiltAgent { agent, settings: prepared_run.setup.settings, env: prepared_run.setup.env })
     }

@@ -48,17 +48,29 @@ pub struct SessionModel {
     pub others: Vec<ModelName>,
     /// The servers of all models of its chain and of its roles: each may have been sent the conversation.
     pub servers: BTreeSet<String>,
+    /// Whether that run goes on.
+    pub run: RunState,
+}
+
+/// Whether the last run of a session is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// It goes on with the models it began with.
+    Open,
+    /// The next one uses the models of the settings: the record of an imported session, which has no open run, must not
+    /// say where words are sent.
+    Ended,
 }
 
 impl SessionModel {
     /// Returns the models of a run; `None` if it has none.
     #[must_use]
-    pub fn of(run: &RunStarted) -> Option<Self> {
+    pub fn of(run: &RunStarted, state: RunState) -> Option<Self> {
         let model = run.chain.first()?.clone();
         let called = run.chain.iter().chain(run.role_chains.values().flatten());
         let servers = called.filter_map(|model| run.server_of(model)).map(str::to_owned).collect();
         let others = run.chain.iter().skip(1).cloned().collect();
-        Some(Self { server: run.server_of(&model).map(str::to_owned), model, others, servers })
+        Some(Self { server: run.server_of(&model).map(str::to_owned), model, others, servers, run: state })
     }
 }
 
@@ -67,34 +79,18 @@ impl SessionModel {
 pub struct ModelPreference {
     session: Option<SessionModel>,
     fallback: ModelFallback,
-    run: SessionRun,
-}
-
-/// Whether the session has an open run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SessionRun {
-    /// It goes on with the models it began with.
-    Open,
-    /// The next one uses the models of the settings.
-    Ended,
 }
 
 impl ModelPreference {
     /// `session` is the model the session was begun with; it takes precedence over one that is merely found. The demo
     /// model is ignored here: the person may have connected a real model since.
     pub fn new(session: Option<SessionModel>, fallback: ModelFallback) -> Self {
-        Self { session: session.filter(|begun| begun.model.as_str() != DEMO), fallback, run: SessionRun::Ended }
-    }
-
-    /// Returns the preference for a session with an open run.
-    #[must_use]
-    pub fn continuing(self) -> Self {
-        Self { run: SessionRun::Open, ..self }
+        Self { session: session.filter(|begun| begun.model.as_str() != DEMO), fallback }
     }
 
     /// The model of the open run.
     pub(crate) fn continued(&self) -> Option<&SessionModel> {
-        self.session.as_ref().filter(|_| self.run == SessionRun::Open)
+        self.session.as_ref().filter(|begun| begun.run == RunState::Open)
     }
 
     /// Returns the preference to use after the person refused a found server.

@@ -9,8 +9,8 @@ use super::local::{LocalProbe, LocalServer, probe_all};
 use super::owner::ListenerOwner;
 use super::software::Software;
 use super::{
-    ModelChoice, ModelFallback, ModelPreference, NextLookup, SessionModel, choose, choose_found, choose_of_server,
-    is_named, list_some, next_lookup,
+    ModelChoice, ModelFallback, ModelPreference, NextLookup, RunState, SessionModel, choose, choose_found,
+    choose_of_server, is_named, list_some, next_lookup,
 };
 use crate::settings::{Flags, ModelEndpoint, SettingOrigin, SettingsError, Sourced, Sources};
 
@@ -265,6 +265,7 @@ async fn a_resumed_session_is_sent_to_no_server_that_nobody_named() {
             server: servers.first().map(ToString::to_string),
             others: Vec::new(),
             servers: servers.iter().map(ToString::to_string).collect(),
+            run: RunState::Ended,
         };
         let preference = ModelPreference::new(Some(session), ModelFallback::Refuse);
         choice_text(choose(&settings, preference, &[]).await)

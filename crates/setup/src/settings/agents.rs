@@ -16,15 +16,16 @@ pub(super) struct ChosenAgent {
     pub(super) system: Option<Sourced<String>>,
 }
 
-/// Returns the agent that the command names, or the default one, which has nothing of its own. Of two with the same name,
-/// the project's counts.
+/// Returns the agent that the command names, else that of the session, else the default one, which has nothing of its own.
+/// Of two with the same name, the project's counts.
 pub(super) fn chosen(sources: &Sources) -> Result<ChosenAgent, SettingsError> {
-    let Some(name) = &sources.flags.agent else {
+    let files = || [&sources.project, &sources.user].into_iter().flatten();
+    let described = |name: &String| files().find_map(|file| Some((file, file.settings.agents.get(name)?.get_ref())));
+    let of_session = || sources.flags.session_agent.as_ref().filter(|name| described(name).is_some());
+    let Some(name) = sources.flags.agent.as_ref().or_else(of_session) else {
         return Ok(ChosenAgent { name: DEFAULT_NAME.to_owned(), model: None, system: None });
     };
-    let files = || [&sources.project, &sources.user].into_iter().flatten();
-    let found = files().find_map(|file| Some((file, file.settings.agents.get(name)?.get_ref())));
-    let Some((file, agent)) = found else {
+    let Some((file, agent)) = described(name) else {
         let names: Vec<&str> = files().flat_map(|file| file.settings.agents.keys().map(String::as_str)).collect();
         let advice = match (near(name, &names), names.as_slice()) {
             (Some(near), _) => format!("did you mean {near:?}?"),
@@ -84,6 +85,16 @@ mod tests {
             flags.system = Some("Mine.".to_owned());
         });
         assert_eq!(agent(&flags), expected("reviewer", &["mine"], "Mine."));
+    }
+
+    // proves M2: a session keeps its agent as long as a table describes it
+    #[test]
+    fn the_agent_of_the_session_is_used_where_no_flag_names_one() {
+        let of_session = |name: &str| fixture(AGENTS).flags(|flags| flags.session_agent = Some(name.to_owned()));
+        assert_eq!(agent(&of_session("writer")), expected("writer", &["usual"], "Be brief.\n\nWrite."));
+        assert_eq!(agent(&of_session("removed")), expected("Windlass", &["usual"], "Be brief."));
+        let named = of_session("reviewer").flags(|flags| flags.agent = Some("writer".to_owned()));
+        assert_eq!(agent(&named).0, "writer");
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub struct Flags {
     pub preset: Option<String>,
     /// `--agent`
     pub agent: Option<String>,
+    /// The agent of the session's last run. It is used where no flag names one and a table still describes it.
+    pub session_agent: Option<String>,
     /// `--system`
     pub system: Option<String>,
     /// `--workspace`

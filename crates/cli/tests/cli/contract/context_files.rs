@@ -116,6 +116,14 @@ fn the_system_prompt_comes_from_the_flag_or_the_settings_but_not_from_an_untrust
     assert!(empty.code == 2 && empty.stderr.contains("--system: the system prompt is empty"), "{}", empty.stderr);
 }
 
+/// Replaces session `s` by what was exported of it.
+fn import_again(bench: &Bench) {
+    let exported = bench.dir.path().join("s.jsonl");
+    std::fs::write(&exported, bench.run(&["sessions", "export", "s"]).stdout).expect("written");
+    assert_eq!(bench.run(&["sessions", "rm", "s", "--yes"]).code, 0);
+    assert_eq!(bench.run(&["sessions", "import", exported.to_str().expect("a path")]).code, 0);
+}
+
 // proves C2, X6: a session keeps the system prompt it was given; one from elsewhere instructs nobody
 #[test]
 fn a_session_keeps_its_own_system_prompt_whatever_is_configured_later() {
@@ -140,10 +148,7 @@ fn a_session_keeps_its_own_system_prompt_whatever_is_configured_later() {
     begins(&["run", "go", "--session", "s", "--system", pilot], 0, pilot);
     begins(&["run", "go on", "--session", "s"], 0, pilot);
     assert_eq!(bench.run(&["replay", "s", "--check"]).code, 0);
-    let exported = bench.dir.path().join("s.jsonl");
-    std::fs::write(&exported, bench.run(&["sessions", "export", "s"]).stdout).expect("written");
-    assert_eq!(bench.run(&["sessions", "rm", "s", "--yes"]).code, 0);
-    assert_eq!(bench.run(&["sessions", "import", exported.to_str().expect("a path")]).code, 0);
+    import_again(&bench);
     begins(&["run", "go", "--session", "s"], 0, mate);
     bench.assert_whole("own system prompts");
 }
@@ -151,16 +156,25 @@ fn a_session_keeps_its_own_system_prompt_whatever_is_configured_later() {
 // proves M2, C2: an agent of the settings has its models, its instructions and its name in the records
 #[test]
 fn an_agent_of_the_settings_is_used_by_its_name() {
-    let bench = Bench::new(Script::of([ScriptStep::say("Aye."), ScriptStep::say("Aye.")]));
+    let bench = Bench::new(Script::of(["Aye."; 3].map(ScriptStep::say)));
     let settings = "system = 'Be brief.'\n[agents.reviewer]\nmodel = 'big'\nsystem = 'Change nothing.'\n";
     write(&bench, &[(".config/windlass/windlass.toml", settings)]);
-    let ran = bench.run(&["run", "go", "--session", "s", "--agent", "reviewer"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(bench.last_request("system").concat().starts_with("Be brief.\n\nChange nothing.\n\n"));
-    assert_eq!(bench.server.requests()[0].body["model"], "big");
-    let journal = bench.journal("s");
-    let started = journal.iter().find(|record| record["kind"] == "RunStarted").expect("a run");
-    assert_eq!((&started["body"]["agent"], &started["body"]["chain"]), (&json!("reviewer"), &json!(["big"])));
+    let begins = |args: &[&str], agent: &str, model: &str, system: &str| {
+        let ran = bench.run(&[&["run", "go", "--session", "s"], args].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(bench.last_request("system").concat().starts_with(system));
+        assert_eq!(bench.server.requests().last().expect("a request").body["model"], model);
+        let journal = bench.journal("s");
+        let started = journal.iter().rfind(|record| record["kind"] == "RunStarted").expect("a run");
+        assert_eq!((&started["body"]["agent"], &started["body"]["chain"]), (&json!(agent), &json!([model])));
+    };
+    let reviews = "Be brief.\n\nChange nothing.\n\n";
+    begins(&["--agent", "reviewer"], "reviewer", "big", reviews);
+    // The session keeps its agent.
+    begins(&[], "reviewer", "big", reviews);
+    // What was imported chooses no agent here (X6).
+    import_again(&bench);
+    begins(&["--model", "big"], "Windlass", "big", "Be brief.\n\n");
     let wrong = bench.run(&["run", "go", "--agent", "reviwer"]);
     assert_eq!(wrong.code, 2, "{}", wrong.stderr);
     assert!(wrong.stderr.contains("--agent: there is no agent \"reviwer\"; did you mean"), "{}", wrong.stderr);
