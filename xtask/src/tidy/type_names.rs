@@ -11,7 +11,7 @@ const HERE: &str = "xtask/src/tidy/type_names.rs";
 
 /// Names that occur more than once and still have one meaning: an alias that each library defines alike, and types with
 /// a replacement for builds without a feature.
-const ONE_MEANING: &[&str] = &["Address", "AddressPattern", "BoxFuture", "Locks", "RuleSide", "SchemaCheck"];
+const ONE_MEANING: &[&str] = &["Address", "AddressPattern", "BoxFuture", "Locks", "RuleSide"];
 
 pub(super) fn problems(tree: &Tree) -> Vec<Problem> {
     problems_except(tree, ONE_MEANING)

@@ -3,16 +3,16 @@
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use super::{FAULTS, fault_line};
+use super::fault_line::{FAULTS, fault_line};
 use crate::shorten::shorten;
 
 /// A schema, ready to check values.
 #[derive(Debug)]
-pub(crate) struct SchemaCheck(Validator);
+pub(crate) struct FullCheck(Validator);
 
-impl SchemaCheck {
+impl FullCheck {
     /// Compiles a schema so that it can't make requests, read files or run patterns without a bound.
-    pub(crate) fn new(schema: &Value) -> Result<Self, String> {
+    pub(super) fn new(schema: &Value) -> Result<Self, String> {
         let validator = jsonschema::options()
             .offline()
             .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
@@ -20,12 +20,12 @@ impl SchemaCheck {
         validator.map(Self).map_err(|error| shorten(&error.to_string(), 400))
     }
 
-    pub(crate) fn fits(&self, value: &Value) -> bool {
+    pub(super) fn fits(&self, value: &Value) -> bool {
         self.0.is_valid(value)
     }
 
     /// Returns what is wrong with `value`, one line per fault; `whole` is the name of the value.
-    pub(crate) fn faults(&self, value: &Value, whole: &str) -> String {
+    pub(super) fn faults(&self, value: &Value, whole: &str) -> String {
         let faults = self.0.iter_errors(value).take(FAULTS).map(|fault| {
             fault_line(&fault.instance_path().to_string(), whole, &fault.masked_with("the value").to_string())
         });

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{FAULTS, fault_line};
+use super::fault_line::{FAULTS, fault_line};
 
 /// Keywords that describe a value without restricting it.
 const ANNOTATIONS: &[&str] = &[
@@ -25,9 +25,9 @@ const DEEPEST: usize = 256;
 
 /// A schema, ready to check values.
 #[derive(Debug)]
-pub(crate) struct SchemaCheck(Value);
+pub(crate) struct PlainCheck(Value);
 
-impl SchemaCheck {
+impl PlainCheck {
     /// Takes a schema if every keyword in it is supported.
     pub(crate) fn new(schema: &Value) -> Result<Self, String> {
         check_schema_words(schema, schema)?;
@@ -288,7 +288,7 @@ fn same(one: &Value, other: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::SchemaCheck;
+    use super::PlainCheck;
 
     fn schema() -> Value {
         json!({
@@ -332,7 +332,7 @@ mod tests {
     // proves T3
     #[test]
     fn what_does_not_fit_is_told_by_place() {
-        let check = SchemaCheck::new(&schema()).unwrap();
+        let check = PlainCheck::new(&schema()).unwrap();
         for (value, place) in cases() {
             assert_eq!(check.fits(&value), place.is_none(), "{value}");
             let faults = check.faults(&value, "arguments");
@@ -350,7 +350,7 @@ mod tests {
     #[cfg(feature = "json-schema")]
     #[test]
     fn what_fits_is_the_same_as_with_the_crate_that_knows_every_schema() {
-        let full = super::super::full::SchemaCheck::new(&schema()).unwrap();
+        let full = super::super::full::FullCheck::new(&schema()).unwrap();
         for (value, place) in cases() {
             assert_eq!(full.fits(&value), place.is_none(), "{value}");
         }
@@ -368,10 +368,10 @@ mod tests {
             (json!({"properties": 7}), "`properties` can't be"),
             (json!(7), "no schema"),
         ] {
-            let error = SchemaCheck::new(&schema).unwrap_err();
+            let error = PlainCheck::new(&schema).unwrap_err();
             assert!(error.contains(said), "{schema}: {error}");
         }
-        let circle = SchemaCheck::new(&json!({"$ref": "#"})).unwrap();
+        let circle = PlainCheck::new(&json!({"$ref": "#"})).unwrap();
         assert!(!circle.fits(&json!(1)));
     }
 }
