@@ -19,8 +19,9 @@ use crate::repair::mend;
 
 const CDATA: &str = "<![CDATA[";
 
-/// Parses the calls of a block; `inner` is the text between its tags.
-pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
+/// Parses the calls of a block; `inner` is the text between its tags. The server may be missing where the tool's name
+/// alone is known.
+pub(super) fn calls(inner: &str, knows: &dyn Fn(&str) -> bool) -> Result<Vec<ReplyCall>, MalformedCall> {
     let inner = inner.trim();
     if inner.starts_with('{') {
         return json::calls(inner)
@@ -32,16 +33,22 @@ pub(super) fn calls(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
     let end = given.and_then(|given| memmem::rfind(given.as_bytes(), b"</arguments>"));
     let tail = given.zip(end).map_or("", |(given, end)| &given[end..]);
     let named = |element: &Element| match element.text_in(head)? {
-        None => element.text_in(tail)?.ok_or(MalformedCall::MissingField { field: element.name }),
-        Some(text) => Ok(text),
+        None => element.text_in(tail),
+        Some(text) => Ok(Some(text)),
     };
-    let (server, tool) = (named(&SERVER)?, named(&NAME)?);
+    let missing = |element: &Element| MalformedCall::MissingField { field: element.name };
+    let (server, tool) = (named(&SERVER)?, named(&NAME)?.ok_or_else(|| missing(&NAME)));
+    let name = match (server, tool?) {
+        (_, tool) if tool.contains('.') => tool,
+        (Some(server), tool) => format!("{server}.{tool}"),
+        (None, tool) if knows(&tool) => tool,
+        (None, _) => return Err(missing(&SERVER)),
+    };
     let arguments = match (given, end) {
         (None, _) => String::new(),
         (Some(given), Some(end)) => arguments(&given[..end])?,
         (Some(given), None) => unclosed(given)?,
     };
-    let name = if tool.contains('.') { tool } else { format!("{server}.{tool}") };
     Ok(vec![ReplyCall { provider_id: None, name, arguments, mended: None }])
 }
 
@@ -145,6 +152,10 @@ mod tests {
 
     use super::*;
 
+    fn calls(inner: &str) -> Result<Vec<ReplyCall>, MalformedCall> {
+        super::calls(inner, &|name| name == "unique")
+    }
+
     fn block(arguments: &str) -> String {
         format!("<server_name>s</server_name>\n<tool_name>t</tool_name>\n<arguments>{arguments}</arguments>")
     }
@@ -177,6 +188,7 @@ mod tests {
     fn what_is_missing_or_broken_is_named() {
         let missing = |field| Err(MalformedCall::MissingField { field });
         assert_eq!(calls("<tool_name>t</tool_name>"), missing("server_name"));
+        assert_eq!(calls("<tool_name>unique</tool_name>").unwrap()[0].name, "unique");
         assert_eq!(calls("<server_name>s</server_name>"), missing("tool_name"));
         assert_eq!(calls("<server_name>s</server_name><tool_name> </tool_name>"), missing("tool_name"));
         for broken in [

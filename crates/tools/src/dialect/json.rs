@@ -78,13 +78,38 @@ pub(super) fn calls(text: &str) -> Option<Vec<ReplyCall>> {
     if let Ok(found) = calls_of(text, DEEPEST) {
         return found;
     }
-    let mut calls = calls_of(&mend(text).ok()?.text, DEEPEST).ok()??;
+    if let Some(found) = several(text) {
+        return Some(found);
+    }
+    let mut calls = match doubled(text) {
+        Some(calls) => calls,
+        None => calls_of(&mend(text).ok()?.text, DEEPEST).ok()??,
+    };
     // Repaired calls keep their original text: all of it with the first call, so that a long list of calls does not
     // store one copy per call.
     for (index, call) in calls.iter_mut().enumerate() {
         call.mended = Some(if index == 0 { text.to_owned() } else { call.arguments.clone() });
     }
     Some(calls)
+}
+
+/// Parses several objects that follow each other without a list around them.
+fn several(text: &str) -> Option<Vec<ReplyCall>> {
+    let values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    let values: Vec<&RawValue> = values.collect::<Result<_, _>>().ok()?;
+    let mut calls = Vec::new();
+    for value in &values {
+        calls.extend(calls_of(value.get(), DEEPEST).ok()??);
+    }
+    (values.len() > 1).then_some(calls)
+}
+
+/// Parses an object with doubled braces, which the templates of some models show: all are doubled, or only the outermost.
+fn doubled(text: &str) -> Option<Vec<ReplyCall>> {
+    let inner = text.trim().strip_prefix('{').filter(|inner| inner.starts_with('{'))?;
+    let all = text.replace("{{", "{").replace("}}", "}");
+    let outermost = [inner.strip_suffix('}').unwrap_or(inner), inner];
+    outermost.into_iter().chain([all.as_str()]).find_map(|text| calls_of(text, DEEPEST).ok()?)
 }
 
 /// The members of an object, with unparsed values.
@@ -180,14 +205,22 @@ mod tests {
             r#"[{"name": "t", "arguments": {"a": 1}}]"#,
             r#"{'name': 't', 'arguments': {'a': 1,}}"#,
             r#"{"name": "t", "arguments": {"a": 1}"#,
+            r#"{{"name": "t", "arguments": {{"a": 1}}}}"#,
+            r#"{{"name": "t", "arguments": {"a": 1}}}"#,
+            r#"{{"name": "t", "arguments": {"a": 1}}"#,
         ] {
             let calls = calls(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((calls.len(), calls[0].name.as_str()), (1, "t"), "{text}");
             let arguments: Value = serde_json::from_str(&calls[0].arguments).unwrap();
             assert_eq!(arguments, serde_json::json!({"a": 1}), "{text}");
         }
-        let both = calls(r#"[{"name": "a", "arguments": {}}, {"server": "s", "tool": "b"}]"#).unwrap();
-        assert_eq!((both[0].name.as_str(), both[1].name.as_str()), ("a", "s.b"));
+        for text in [
+            r#"[{"name": "a", "arguments": {}}, {"server": "s", "tool": "b"}]"#,
+            "{\"name\": \"a\", \"arguments\": {}}\n{\"server\": \"s\", \"tool\": \"b\"}",
+        ] {
+            let both = calls(text).unwrap();
+            assert_eq!((both[0].name.as_str(), both[1].name.as_str()), ("a", "s.b"), "{text}");
+        }
     }
 
     #[test]
@@ -203,6 +236,7 @@ mod tests {
             "7",
             "x",
             r#"[{"name": "t", "arguments": {}}, 7]"#,
+            r#"{"name": "t", "arguments": {}} 7"#,
             r#"{"function": {"function": {"function": {"function": {"name": "t", "arguments": {}}}}}}"#,
         ] {
             assert_eq!(calls(text), None, "{text}");

@@ -29,6 +29,8 @@ pub(super) enum CallForm {
     Json(NamesTool),
     /// `[server.tool(k="v")]`.
     Bracket,
+    /// The same without the square brackets.
+    Parentheses,
     /// `Tool:` and `Arguments:`.
     Lines {
         /// Where the arguments begin, counted from the beginning of the call.
@@ -54,6 +56,7 @@ const FUNCTION: &str = "<function=";
 const WRAPPERS: &[(&str, &str)] = &[
     ("<tool_call>", "</tool_call>"),
     ("<tool_calls>", "</tool_calls>"),
+    ("<tools>", "</tools>"),
     ("<function_call>", "</function_call>"),
     ("<|tool_call|>", "<|/tool_call|>"),
 ];
@@ -65,7 +68,25 @@ pub(super) fn find_opening(text: &str, forms: CallForms, knows: &dyn Fn(&str) ->
         Some(b'<') => tag(text, forms),
         Some(b'{') if forms.json => object(text, knows),
         Some(b'[') => list(text, forms, knows),
-        Some(byte) if forms.lines && (byte.is_ascii_alphabetic() || *byte == b'*') => lines::find_opening(text, knows),
+        Some(byte) if byte.is_ascii_alphabetic() || *byte == b'*' => match parentheses(text, forms, knows) {
+            CallOpening::No if forms.lines => lines::find_opening(text, knows),
+            opening => opening,
+        },
+        Some(_) => CallOpening::No,
+    }
+}
+
+/// Checks whether `text` begins with the name of a tool and its arguments in parentheses. Names begin with a small letter:
+/// the first word of a sentence is displayed at once.
+fn parentheses(text: &str, forms: CallForms, knows: &dyn Fn(&str) -> bool) -> CallOpening {
+    if !forms.bracket || !text.starts_with(|first: char| first.is_ascii_lowercase()) {
+        return CallOpening::No;
+    }
+    let name = text.find(|c: char| !super::bracket::is_name(c)).map_or(text, |end| &text[..end]);
+    match text.as_bytes().get(name.len()) {
+        _ if name.is_empty() || name.len() > SHORT => CallOpening::No,
+        None => CallOpening::More,
+        Some(b'(') if knows(name) => CallOpening::Yes(CallForm::Parentheses),
         Some(_) => CallOpening::No,
     }
 }
@@ -111,6 +132,8 @@ fn within(inner: &str, begins: &[&str], kind: CallForm) -> CallOpening {
 
 /// Checks an object: it is a call if a call may have its first key, and if a tool named by that key is offered.
 fn object(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpening {
+    // Braces may be doubled.
+    let text = text.strip_prefix('{').filter(|inner| inner.starts_with('{')).unwrap_or(text);
     match first_key(text) {
         FirstKey::More => CallOpening::More,
         FirstKey::Name(name) if knows(name) => CallOpening::Yes(CallForm::Json(NamesTool::Yes)),

@@ -29,7 +29,7 @@ impl From<Result<Vec<ReplyCall>, MalformedCall>> for ParsedCalls {
 /// Parses `text`, from the first byte of the call to its last; for a form with tags, the text between the tags.
 pub(super) fn parse_calls(kind: CallForm, text: &str, knows: &dyn Fn(&str) -> bool) -> ParsedCalls {
     match kind {
-        CallForm::Block => block::calls(text).into(),
+        CallForm::Block => block::calls(text, knows).into(),
         CallForm::Wrapped(_) => block::wrapped(text).into(),
         CallForm::Function => block::function(text).map(|call| vec![call]).into(),
         CallForm::Json(named) => match (json::calls(text).filter(|calls| all_known(calls, knows)), named) {
@@ -43,6 +43,10 @@ pub(super) fn parse_calls(kind: CallForm, text: &str, knows: &dyn Fn(&str) -> bo
             Some(Ok(calls)) if !all_known(&calls, knows) => ParsedCalls::Nothing,
             Some(read) => read.into(),
             None => ParsedCalls::Nothing,
+        },
+        CallForm::Parentheses => match bracket::calls(&format!("[{text}]")) {
+            Some(Ok(calls)) if all_known(&calls, knows) => ParsedCalls::Calls(calls),
+            Some(_) | None => ParsedCalls::Nothing,
         },
         CallForm::Lines { arguments } => lines::call(text, arguments).map(|call| vec![call]).into(),
     }
@@ -62,5 +66,6 @@ pub(super) fn unfinished(kind: CallForm, text: &str, knows: &dyn Fn(&str) -> boo
         }
         CallForm::Function => ParsedCalls::Malformed(MalformedCall::parse("<function=…> is not closed.")),
         CallForm::Bracket => ParsedCalls::Malformed(MalformedCall::parse("the call has no closing `)]`.")),
+        CallForm::Parentheses => ParsedCalls::Nothing,
     }
 }

@@ -95,7 +95,7 @@ impl PendingCall {
             CallForm::Wrapped(close) => EndScan::Tag(TagScan::new(close, body + open_tag(close))),
             CallForm::Function => EndScan::Tag(TagScan::new("</function>", body)),
             CallForm::Json(_) => EndScan::Brackets(Brackets::new(body, Parentheses::Ignore)),
-            CallForm::Bracket => EndScan::Brackets(Brackets::new(body, Parentheses::Count)),
+            CallForm::Bracket | CallForm::Parentheses => EndScan::Brackets(Brackets::new(body, Parentheses::Count)),
             CallForm::Lines { arguments } => EndScan::Brackets(Brackets::new(body + arguments, Parentheses::Ignore)),
         };
         Self { start, body, kind, stand, fence, waste: 0, scan, end: None }
@@ -106,18 +106,35 @@ impl PendingCall {
         match self.kind {
             CallForm::Block => self.body + TOOL.len(),
             CallForm::Wrapped(close) => self.body + open_tag(close),
-            CallForm::Function | CallForm::Json(_) | CallForm::Bracket | CallForm::Lines { .. } => self.body,
+            CallForm::Function
+            | CallForm::Json(_)
+            | CallForm::Bracket
+            | CallForm::Parentheses
+            | CallForm::Lines { .. } => self.body,
         }
     }
 
     /// Scans the text that has arrived.
     pub(super) fn progress(&mut self, text: &str, over: Option<TextEnd>) -> PendingProgress {
-        let Some(mut end) = self.end.or_else(|| self.find_end(text, over)) else {
-            return if over.is_some() { PendingProgress::Unfinished } else { PendingProgress::More };
-        };
-        let progress = end.tail(text, self.stand, self.fence, over);
-        self.end = Some(end);
-        progress
+        loop {
+            let Some(mut end) = self.end.or_else(|| self.find_end(text, over)) else {
+                return if over.is_some() { PendingProgress::Unfinished } else { PendingProgress::More };
+            };
+            let progress = end.tail(text, self.stand, self.fence, over);
+            self.end = Some(end);
+            match progress {
+                PendingProgress::No(at) if end.fence != FenceState::Closed && self.has_object(text, at) => {
+                    self.scan = EndScan::Brackets(Brackets::new(at, Parentheses::Ignore));
+                    self.end = None;
+                }
+                progress => return progress,
+            }
+        }
+    }
+
+    /// Whether another object follows at `at`: several calls, without a list around them.
+    fn has_object(&self, text: &str, at: usize) -> bool {
+        matches!(self.kind, CallForm::Json(_)) && text[at..].starts_with('{')
     }
 
     fn find_end(&mut self, text: &str, over: Option<TextEnd>) -> Option<CallEndPosition> {
@@ -181,6 +198,9 @@ impl CallEndPosition {
             }
             self.behind += marks;
             self.fence = FenceState::Closed;
+            if stand == CallPosition::Free {
+                return PendingProgress::Whole { inner: self.inner, behind: self.behind };
+            }
         }
     }
 }

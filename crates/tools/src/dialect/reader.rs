@@ -279,7 +279,7 @@ impl<'t> ReplyReader<'t> {
             CallForm::Block => (anywhere.block, CallPosition::Free),
             CallForm::Wrapped(_) | CallForm::Function => (anywhere.json, CallPosition::Free),
             CallForm::Json(_) => (anywhere.json, CallPosition::OwnLines),
-            CallForm::Bracket => (anywhere.bracket, CallPosition::OwnLines),
+            CallForm::Bracket | CallForm::Parentheses => (anywhere.bracket, CallPosition::OwnLines),
             CallForm::Lines { .. } => (anywhere.lines, CallPosition::OwnLines),
         };
         if read { free } else { CallPosition::Last }
@@ -324,13 +324,12 @@ impl<'t> ReplyReader<'t> {
             CallOpening::No | CallOpening::More => plain(self),
             CallOpening::Yes(kind) => {
                 let body = self.text.len() - inner.len();
-                self.state = ReaderState::Pending(Box::new(PendingCall::new(
-                    self.at,
-                    body,
-                    kind,
-                    CallPosition::Last,
-                    Some(fence),
-                )));
+                // Where one call is wanted, what follows the fence is an invented result.
+                let stand = match self.accepted.calls {
+                    CallLimit::One if self.accepted.anywhere.json => CallPosition::Free,
+                    CallLimit::One | CallLimit::Several => CallPosition::Last,
+                };
+                self.state = ReaderState::Pending(Box::new(PendingCall::new(self.at, body, kind, stand, Some(fence))));
                 ReaderStep::On
             }
         }

@@ -49,6 +49,11 @@ fn a_call_is_read_in_every_dialect_and_its_text_is_not_shown() {
             ("read_file", r#"{"path":"a"}"#),
         ),
         (format!("```xml\n{BLOCK}\n```\n"), ("local.read_file", path)),
+        (BLOCK.replace("<server_name>local</server_name>\n", ""), ("read_file", path)),
+        (format!("<tools>{{\"name\": \"read_file\", \"arguments\": {path}}}</tools>"), ("read_file", path)),
+        (format!("{{{{\"name\": \"read_file\", \"arguments\": {path}}}}}"), ("read_file", path)),
+        (r#"read_file(path="a")"#.into(), ("read_file", r#"{"path":"a"}"#)),
+        ("```python\nread_file(path=\"a\")\n```".into(), ("read_file", r#"{"path":"a"}"#)),
     ] {
         for (before, after) in [("", ""), ("I look.\n\n", ""), ("I look.\n", "\n\n"), ("  \n", "")] {
             let whole = format!("{before}{text}{after}");
@@ -58,6 +63,36 @@ fn a_call_is_read_in_every_dialect_and_its_text_is_not_shown() {
             assert_eq!(reading.malformed, None, "{whole}");
         }
     }
+}
+
+// proves T4: several objects without a list around them
+#[test]
+fn objects_that_follow_each_other_are_several_calls_or_the_first() {
+    let (one, two) = (r#"{"name": "read_file", "arguments": {"path": "a"}}"#, r#"{"name": "list", "arguments": {}}"#);
+    for text in [
+        format!("{one}\n{two}"),
+        format!("{one} {two}"),
+        format!("```json\n{one}\n{two}\n```"),
+        format!("<tool_call>\n{one}\n{two}\n</tool_call>"),
+        format!("<tool>\n{one}\n{two}\n</tool>"),
+        format!("<tools>{one}{two}</tools>"),
+    ] {
+        assert_eq!(all(&text).calls.len(), 2, "{text}");
+        let first = read(&text, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Whole);
+        assert_eq!(calls(&first), [("read_file", r#"{"path": "a"}"#)], "{text}");
+    }
+}
+
+// proves T4: where one call is wanted, what follows it was invented
+#[test]
+fn an_invented_result_behind_a_fenced_call_is_dropped() {
+    let json = r#"{"name": "read_file", "arguments": {"path": "a"}}"#;
+    let text = format!("I look.\n```json\n{json}\n```\nOutput:\n```\nhello\n```\nThe file says hello.");
+    let one = read(&text, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Whole);
+    assert_eq!((calls(&one), one.text.as_str()), (vec![("read_file", r#"{"path": "a"}"#)], "I look."));
+    let example = format!("For example:\n```json\n{json}\n```\nThat is how it goes.");
+    let one = read(&example, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Whole);
+    assert_eq!((calls(&one), one.text.as_str()), (Vec::new(), example.as_str()));
 }
 
 // proves T4
@@ -94,6 +129,11 @@ fn a_reply_that_only_mentions_a_tool_is_no_call() {
         "[read_file] was called.".into(),
         "[x] done\n[ ] not done\n[1] a source".into(),
         "[hammer(nail=1)]".into(),
+        "hammer(nail=1)".into(),
+        "read_file(path) reads a file.".into(),
+        "read_file(path=\"a\") is how it is written.".into(),
+        "read_file(\"a\")".into(),
+        "read_file (or list) will do.".into(),
         r#"{"name": "Bob", "arguments": {"a": 1}}"#.into(),
         r#"{"name": "read_file", "description": "reads", "parameters": {"type": "object"}}"#.into(),
         r#"{"result": {"name": "read_file", "arguments": {}}}"#.into(),
@@ -185,7 +225,7 @@ fn a_call_that_is_half_written_is_malformed_and_shown_to_nobody() {
     for text in [
         "<tool>\n<server_name>local</server_name>\n<tool_name>read_f",
         "<tool>\n<server_name>local</server_name>\n<tool_name>read_file</tool_name>\n<arguments>{\"path\": \"a",
-        "<tool>\n<tool_name>read_file</tool_name>\n<arguments>{}</arguments>\n</tool>",
+        "<tool>\n<tool_name>hammer</tool_name>\n<arguments>{}</arguments>\n</tool>",
         "<tool>",
         "[read_file(path=\"a",
         "[read_file(\"a\")]",
