@@ -2,8 +2,8 @@
 //! model is a named ability here.
 //!
 //! [`Abilities::of`] is a pure function: it starts with the row of the server, which the row of the model overrides
-//! ([`known_model`]); [`Abilities::overridden`] then applies what the server says of itself, or the configuration. What nobody knows is
-//! [`Ability::Unknown`], and the server may be asked.
+//! ([`known_model`]); [`Abilities::overridden`] then applies what the server says of itself, or the configuration. What
+//! nobody knows is [`Ability::Unknown`], and the server may be asked.
 
 use windlass_vocab::PromptCache;
 

@@ -108,12 +108,12 @@ impl RunSetup {
     }
 
     /// Uses the models that the person names from now on: one, or a chain with commas. An id alone is of the server that
-    /// is used now. One that can't be called, or that its server does not list, is refused. Returns the first model, with
-    /// notices for the person.
+    /// is used now. One that can't be called, or that its server must list and does not, is refused. Returns the first
+    /// model, with notices for the person.
     pub async fn use_models(&mut self, names: &str) -> Result<(ModelName, Vec<SettingsNotice>), SetupError> {
         let mut settings = self.settings.clone();
         let models = self.sources.models_named(names, settings.endpoint.as_ref())?;
-        let notices = models.notices.clone();
+        let mut notices = models.notices.clone();
         settings.use_models(models);
         let preference = ModelPreference::new(None, ModelFallback::Refuse);
         let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await?;
@@ -121,7 +121,7 @@ impl RunSetup {
         if let Some(endpoint) = settings.endpoint.as_ref().filter(|_| model.as_str() != DEMO) {
             for model in agent::chain(&settings, endpoint, &model) {
                 agent::has_key(&model)?;
-                check_listed(&model).await?;
+                notices.extend(check_listed(&model).await?);
             }
         }
         self.secrets = secrets::known_secrets(&self.env, Some(&settings));

@@ -8,29 +8,37 @@ use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{HttpClient, HttpConfig, list_models};
 
 use super::is_named;
-use crate::settings::SettingsError;
+use crate::settings::{SettingsError, SettingsNotice};
 
 /// A person waits for it.
 const LIMIT: Duration = Duration::from_secs(3);
 /// How many similar names a message lists at most.
 const NEAR: usize = 3;
+/// A listed id that differs by so few letters is the one that was meant.
+const TYPO: usize = 2;
 
 /// Refuses a model that its server does not list. One that the table of models knows there may have another name in the
-/// list, and a server that does not answer is reported when it is called.
-pub(crate) async fn check_listed(model: &ResolvedModel) -> Result<(), SettingsError> {
+/// list, and a server that does not answer is reported when it is called. A server of an unknown kind may forward names
+/// that it does not list: there a notice says so, unless the name looks like a typing mistake.
+pub(crate) async fn check_listed(model: &ResolvedModel) -> Result<Option<SettingsNotice>, SettingsError> {
     let kind = model.kind();
     if known_model(kind, &model.id).is_some_and(|row| row.seller == kind && !kind.is_own_software()) {
-        return Ok(());
+        return Ok(None);
     }
-    let Ok(http) = HttpClient::new(HttpConfig::default()) else { return Ok(()) };
-    let Ok(listed) = list_models(&model.config(), &http, LIMIT).await else { return Ok(()) };
+    let Ok(http) = HttpClient::new(HttpConfig::default()) else { return Ok(None) };
+    let Ok(listed) = list_models(&model.config(), &http, LIMIT).await else { return Ok(None) };
     let ids: Vec<&str> = listed.iter().map(|listed| listed.id.trim_start_matches("models/")).collect();
     let wanted = without_variant(kind, &model.id);
     if ids.is_empty() || ids.iter().any(|id| is_named(id, wanted)) {
-        return Ok(());
+        return Ok(None);
     }
     let near = nearest(wanted, &ids);
-    Err(SettingsError::NotListed { model: model.id.clone(), base_url: model.base_url.clone(), near })
+    let is_typo = near.iter().any(|id| strsim::damerau_levenshtein(wanted, id) <= TYPO);
+    let not_listed = SettingsError::NotListed { model: model.id.clone(), base_url: model.base_url.clone(), near };
+    if kind == ServerKind::Other && !is_typo {
+        return Ok(Some(SettingsNotice::Sentence(not_listed.to_string())));
+    }
+    Err(not_listed)
 }
 
 /// OpenRouter and Hugging Face list no variants: `openai/gpt-x:free`.

@@ -165,6 +165,8 @@ fn a_model_that_its_server_does_not_list_is_refused_with_similar_names() {
     let mut glass = chat(&bench);
     glass.resize(120, 60);
     say(&mut glass, "/model biger", "lists no model \"biger\"; it has bigger");
+    say(&mut glass, "/model vendor/forwarded", "lists no model \"vendor/forwarded\"; it has");
+    say(&mut glass, "/model vendor/forwarded", "vendor/forwarded from the next run on");
     say(&mut glass, "/model anthropic:claude-x", "set ANTHROPIC_API_KEY");
     say(&mut glass, "/model scripted", "scripted from the next run on");
     say(&mut glass, "/model", "your own names\n  mine  ");

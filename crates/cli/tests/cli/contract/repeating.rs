@@ -80,8 +80,10 @@ fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
         assert!(ran.stderr.contains(said), "{}", ran.stderr);
     }
     assert_eq!(bench.server.count(), 1);
-    let ran = bench.run(&["retry", "s"]);
+    // Another model than the failed run's is named.
+    let ran = bench.run(&["retry", "s", "--model", "other"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "At last.\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the run began with scripted; other tries it again"), "{}", ran.stderr);
     assert_eq!(bench.last_request("user"), ["go"]);
     assert_eq!(bench.records("s", "MessageAccepted"), 1);
     bench.assert_whole("retried");
