@@ -59,6 +59,23 @@ impl Shown {
     /// Asserts that the pieces contain all of the reply.
     fn assert_covers(&self, reply: &Reply) {
         assert_eq!((&self.text, &self.thinking), (&reply.text(), &reply.thinking()));
+        self.assert_covers_calls(reply);
+    }
+
+    /// The same of a stream whose items come in any order: they are shown as they come, and the reply has them by their
+    /// places.
+    fn assert_covers_in_any_order(&self, reply: &Reply) {
+        let letters = |text: &str| {
+            let mut letters: Vec<char> = text.chars().collect();
+            letters.sort_unstable();
+            letters
+        };
+        assert_eq!(letters(&self.text), letters(&reply.text()));
+        assert_eq!(letters(&self.thinking), letters(&reply.thinking()));
+        self.assert_covers_calls(reply);
+    }
+
+    fn assert_covers_calls(&self, reply: &Reply) {
         let arguments: Vec<&String> = self.calls.values().map(|(_, arguments)| arguments).collect();
         // A call of which nothing came but that it is one has nothing to show.
         let has_something = |call: &&ReplyCall| !(call.name.is_empty() && call.arguments.is_empty());
