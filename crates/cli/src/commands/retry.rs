@@ -44,15 +44,15 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let otherwise = if was_demo { ModelFallback::Demo } else { ModelFallback::Refuse };
         let before = begun.as_ref().map(|begun| begun.model.clone());
         let model = prepared_run.choose(ModelPreference::new(begun, otherwise)).await?;
-        let now = prepared_run.setup.settings.first_name().unwrap_or(&model);
-        if let Some(before) = before.filter(|before| before != now && !was_demo) {
-            prepared_run.view.notice(&format!("the run began with {before}; {now} tries it again"));
-        }
         prepared_run.print_loosened();
         let agent = agent::build(&prepared_run.setup, store, &model)?;
         let Some((session, mut events, run)) = agent.open_to_retry(row.session).await? else {
             return Err(nothing("its last run did not end badly"));
         };
+        let now = prepared_run.setup.settings.first_name().unwrap_or(&model);
+        if let Some(before) = before.filter(|before| before != now && !was_demo) {
+            prepared_run.view.notice(&format!("the run began with {before}; {now} tries it again"));
+        }
         follow::until_nothing_waits(&mut prepared_run, &agent, session, &mut events, run).await
     })
 }

@@ -90,6 +90,7 @@ fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {
     let nothing = bench.run(&["retry", "s"]);
     assert_eq!(nothing.code, 2);
     assert!(nothing.stderr.contains("nothing to retry in session `s`"), "{}", nothing.stderr);
+    assert!(!nothing.stderr.contains("tries it again"), "{}", nothing.stderr);
 }
 
 // proves J6, J3: a repeated message is answered with the end of its newest try
