@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::Deserialize;
+use serde_json::Value;
 use windlass_provider::chat::ChatDraft;
 use windlass_provider::messages::MessagesDraft;
 use windlass_provider::responses::ResponseDraft;
@@ -17,7 +18,8 @@ use windlass_provider::{
     AnswerLimits, AnswerStream, Endpoint, Rejection, RetryHeaders, WireDraft, classify, decode_whole,
 };
 use windlass_vocab::{
-    CallId, CallInHistory, Failure, FailureClass, Json, Message, ModelName, Reply, ReplyCall, RunId, StopReason, TurnId,
+    CallId, CallInHistory, EffectClass, Failure, FailureClass, Json, Message, ModelName, Reply, ReplyCall, RunId,
+    StopReason, ToolSpec, TurnId,
 };
 
 use super::{Shown, decode, decode_as, endpoint};
@@ -104,6 +106,21 @@ impl Recording {
         };
         Message::Assistant { parts, calls: (0..).zip(calls).map(call).collect(), model: model.clone() }
     }
+}
+
+/// The tool that a recorded request defines; `None` if its definition lacks a part.
+pub(crate) fn recorded_tool(definition: &Value, schema: &str) -> Option<ToolSpec> {
+    Some(ToolSpec {
+        name: "local.tool".into(),
+        wire_name: definition["name"].as_str()?.into(),
+        description: definition["description"].as_str()?.into(),
+        schema: Json::from(&definition[schema]),
+        effect: EffectClass::ReadOnly,
+        ending: None,
+        repeatable: false,
+        reads_files: false,
+        tags: std::collections::BTreeSet::new(),
+    })
 }
 
 /// Numbers the calls of a history by their places, and makes each result that of the call with its provider's id.

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use windlass_provider::chat::{ChatDraft, encode};
 use windlass_provider::{Delivery, ModelConfig, ModelRequest, Segments};
 use windlass_vocab::{
-    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext,
-    Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
+    CallId, CallInHistory, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext, Reasoning, RunId,
+    StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
-use super::recorded::{Recording, chat_recordings, consecutive, join_results_to_calls};
+use super::recorded::{Recording, chat_recordings, consecutive, join_results_to_calls, recorded_tool};
 
 /// Brings a recorded message into our form: text as a string, no text as null, calls without their place, and arguments
 /// as what they say. Empty reasoning is none: we send the field to servers that require it in some of their modes.
@@ -91,21 +91,7 @@ fn history(messages: &[Value], model: &ModelName) -> Option<Vec<Message>> {
 
 fn tools(recorded: &Value) -> Option<Vec<ToolSpec>> {
     let list = recorded["tools"].as_array().into_iter().flatten();
-    list.map(|tool| {
-        let function = &tool["function"];
-        Some(ToolSpec {
-            name: "local.tool".into(),
-            wire_name: function["name"].as_str()?.into(),
-            description: function["description"].as_str()?.into(),
-            schema: Json::from(&function["parameters"]),
-            effect: EffectClass::ReadOnly,
-            ending: None,
-            repeatable: false,
-            reads_files: false,
-            tags: std::collections::BTreeSet::new(),
-        })
-    })
-    .collect()
+    list.map(|tool| recorded_tool(&tool["function"], "parameters")).collect()
 }
 
 /// The tools without what only says that the schema is held to the server's own rules.

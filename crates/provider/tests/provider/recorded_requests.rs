@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use windlass_provider::messages::{MessagesDraft, encode};
 use windlass_provider::{Delivery, ModelConfig, ModelRequest, Segments};
 use windlass_vocab::{
-    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext,
-    Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
+    CallId, CallInHistory, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext, Reasoning, RunId,
+    StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
-use super::recorded::{consecutive, join_results_to_calls, messages_recordings};
+use super::recorded::{consecutive, join_results_to_calls, messages_recordings, recorded_tool};
 
 /// Brings a recorded request into our form: content as a list, results as text, without marks and absent fields.
 fn normalized(mut value: Value) -> Value {
@@ -90,17 +90,7 @@ fn tools(tools: Option<&Value>) -> Option<Vec<ToolSpec>> {
         let fields = ["name", "description", "input_schema"];
         let is_plain = tool.as_object()?.keys().all(|name| fields.contains(&name.as_str()));
         is_plain.then_some(())?;
-        Some(ToolSpec {
-            name: "local.tool".into(),
-            wire_name: tool["name"].as_str()?.into(),
-            description: tool["description"].as_str()?.into(),
-            schema: Json::from(&tool["input_schema"]),
-            effect: EffectClass::ReadOnly,
-            ending: None,
-            repeatable: false,
-            reads_files: false,
-            tags: std::collections::BTreeSet::new(),
-        })
+        recorded_tool(tool, "input_schema")
     })
     .collect()
 }

@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 use windlass_provider::responses::{ResponseDraft, encode};
 use windlass_provider::{Delivery, ModelConfig, ModelRequest, Segments};
 use windlass_vocab::{
-    CallId, CallInHistory, EffectClass, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext,
-    Reasoning, RunId, StreamIdle, ToolSpec, TurnId, TurnMode,
+    CallId, CallInHistory, Json, MaxTokens, Message, ModelName, OutcomeKind, Part, PinnedContext, Reasoning, RunId,
+    StreamIdle, ToolSpec, TurnId, TurnMode,
 };
 
-use super::recorded::{consecutive, join_results_to_calls, responses_recordings};
+use super::recorded::{consecutive, join_results_to_calls, recorded_tool, responses_recordings};
 
 /// Brings an item into our form: without ids, status and absent fields, and a reply's text as a string.
 fn normalized(item: &Value) -> Value {
@@ -88,17 +88,7 @@ fn tools(recorded: &Value) -> Option<Vec<ToolSpec>> {
     let list = recorded.get("tools").and_then(Value::as_array).into_iter().flatten();
     list.map(|tool| {
         (tool["type"] == "function").then_some(())?;
-        Some(ToolSpec {
-            name: "local.tool".into(),
-            wire_name: tool["name"].as_str()?.into(),
-            description: tool["description"].as_str()?.into(),
-            schema: Json::from(&tool["parameters"]),
-            effect: EffectClass::ReadOnly,
-            ending: None,
-            repeatable: false,
-            reads_files: false,
-            tags: std::collections::BTreeSet::new(),
-        })
+        recorded_tool(tool, "parameters")
     })
     .collect()
 }
